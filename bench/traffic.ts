@@ -1,0 +1,154 @@
+/**
+ * The bytes of the bench: what the generator asks, what the upstream answers, and the marks by which
+ * a reply is recognised as whole. All ASCII, so that a character is a byte.
+ */
+
+/** The name callers use; proxies must turn it into `upstreamModel` on the way out, and back. */
+export const publicModel = "svc-3-flash";
+export const upstreamModel = "upstream-model";
+
+/** Stands once in a chat reply and once in every streamed content event, and nowhere else. */
+export const marker = "lorem-ipsum";
+
+/** The one upstream stream setting that any gateway must pass on is the cap, so the cap carries the
+ * number of chunks. Four tokens a chunk, so that a gateway that cuts at the cap never has cause to. */
+const tokensPerChunk = 4;
+
+export type ChatRequest = { readonly model: string; readonly key: string };
+export type StreamRequest = ChatRequest & { readonly chunks: number };
+
+export function chatRequest({ model, key }: ChatRequest): Buffer {
+  return httpRequest(key, { model, messages, temperature: 0.7, top_p: 0.95, max_tokens: 128 });
+}
+
+export function streamRequest({ model, key, chunks }: StreamRequest): Buffer {
+  return httpRequest(key, {
+    model,
+    messages,
+    max_tokens: chunks * tokensPerChunk,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+}
+
+/** How many chunks the upstream is asked for; undefined for a request that is not a stream. */
+export function fromStreamBody(body: string): number | undefined {
+  if (!body.includes('"stream":true')) return undefined;
+  const cap = /"max(?:_completion)?_tokens":(\d+)/.exec(body)?.[1];
+  return cap === undefined ? undefined : Math.floor(Number(cap) / tokensPerChunk);
+}
+
+/** The length of the body that a message head announces; undefined when it announces none. */
+export function contentLengthOf(head: string): number | undefined {
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  return length === undefined ? undefined : Number(length);
+}
+
+const messages = [
+  {
+    role: "system",
+    content:
+      "You are a support assistant of a small bookshop. Answer in two short sentences, politely, and ask for the order number when it is missing.",
+  },
+  {
+    role: "user",
+    content:
+      "Hello, I ordered two paperbacks last week and only one of them was in the parcel. What should I do now, and how long will it take?",
+  },
+];
+
+function httpRequest(key: string, body: object): Buffer {
+  const json = JSON.stringify(body);
+  return Buffer.from(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nAccept: */*\r\nUser-Agent: bench\r\n` +
+      `Content-Length: ${json.length}\r\n\r\n${json}`,
+    "latin1",
+  );
+}
+
+const created = 1_780_000_000;
+const usage = {
+  prompt_tokens: 74,
+  completion_tokens: 32,
+  total_tokens: 106,
+  prompt_tokens_details: { cached_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0 },
+};
+
+export const chatReply = httpReply({
+  id: "chatcmpl-upstream-0123456789",
+  object: "chat.completion",
+  created,
+  model: upstreamModel,
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: "assistant",
+        content: `I am sorry that a book was missing (${marker}). Please send me your order number, and the second one will leave our shop within two days.`,
+        refusal: null,
+      },
+      logprobs: null,
+      finish_reason: "stop",
+    },
+  ],
+  usage,
+  system_fingerprint: "fp_upstream",
+});
+
+export const refusalReply = Buffer.from(
+  "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+  "latin1",
+);
+
+const contentEvent = event({ delta: { content: ` ${marker}` }, finish: null });
+
+/** The head and the first content in one write: the first byte of a stream is at once of use. */
+export const streamStart = Buffer.from(
+  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n" +
+    `Transfer-Encoding: chunked\r\n\r\n${chunk(event({ delta: { role: "assistant", content: ` ${marker}` }, finish: null }))}`,
+  "latin1",
+);
+export const streamChunk = Buffer.from(chunk(contentEvent), "latin1");
+export const streamEnd = Buffer.from(
+  `${chunk(event({ delta: {}, finish: "stop" }))}${chunk(usageEvent())}${chunk("data: [DONE]\n\n")}0\r\n\r\n`,
+  "latin1",
+);
+
+/** What every whole stream ends with, whatever the proxy put into one HTTP chunk. */
+export const streamTail = "data: [DONE]\n\n\r\n0\r\n\r\n";
+
+function httpReply(body: object): Buffer {
+  const json = JSON.stringify(body);
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    "latin1",
+  );
+}
+
+function event({
+  delta,
+  finish,
+}: {
+  readonly delta: object;
+  readonly finish: string | null;
+}): string {
+  return sse({
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    usage: null,
+  });
+}
+
+function usageEvent(): string {
+  return sse({ choices: [], usage });
+}
+
+function sse(fields: object): string {
+  const head = { id: "chatcmpl-upstream-0123456789", object: "chat.completion.chunk", created };
+  return `data: ${JSON.stringify({ ...head, model: upstreamModel, system_fingerprint: "fp_upstream", ...fields })}\n\n`;
+}
+
+function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}

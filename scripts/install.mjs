@@ -1,0 +1,122 @@
+// Plain JavaScript for any Node: it runs before anything is installed.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
+const lockPath = join(root, ".install.lock");
+
+/** Ends the process with one sentence. */
+export function giveUp(sentence) {
+  process.stderr.write(`error: ${sentence}\n`);
+  process.exit(1);
+}
+
+export function checkMachine() {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < 20)
+    giveUp(
+      `svc gateway needs Node 20 or newer for its first step; this is Node ${process.versions.node}.`,
+    );
+  const isKnown =
+    ["linux", "darwin"].includes(process.platform) && ["x64", "arm64"].includes(process.arch);
+  if (!isKnown)
+    giveUp(
+      `svc gateway runs on Linux and macOS (x64, arm64), not on ${process.platform} ${process.arch}; on Windows use WSL.`,
+    );
+}
+
+/** Installs what is missing, and only that: the tools of development stay once they are there. */
+export function ensureInstalled({ withTools }) {
+  if (isComplete(withTools)) return;
+  takeInstallLock();
+  try {
+    if (!isComplete(withTools)) install(withTools || isComplete(true, "dev only"));
+    if (!isComplete(withTools))
+      giveUp(
+        "The dependencies are still incomplete after npm install. Remove node_modules and try again.",
+      );
+  } finally {
+    rmSync(lockPath, { force: true });
+  }
+}
+
+function install(withTools) {
+  process.stderr.write(
+    `Installing ${withTools ? "dependencies and development tools" : "dependencies"} (once) …\n`,
+  );
+  const words = [
+    "install",
+    "--no-save",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    withTools ? "--include=dev" : "--omit=dev",
+  ];
+  const npm = process.env.npm_execpath;
+  const [command, first] = npm && /\.c?js$/.test(npm) ? [process.execPath, [npm]] : ["npm", []];
+  // npm's own chatter goes to stderr, so that what a command prints stays clean.
+  const { status, error } = spawnSync(command, [...first, ...words], {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+  });
+  if (error) giveUp(`npm could not be started: ${error.message}`);
+  if (status !== 0) giveUp("npm install failed; its message is above.");
+  // With `ignore-scripts` set, Bun's own step did not run: it puts its binary into place.
+  if (!hasBun())
+    spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], {
+      cwd: join(root, "node_modules", "bun"),
+      stdio: ["ignore", 2, 2],
+    });
+}
+
+/** Compares what the lock file asks for with what npm noted down as installed. */
+function isComplete(withTools, which) {
+  const installedPath = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installedPath) || !hasBun()) return false;
+  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+  const installed = JSON.parse(readFileSync(installedPath, "utf8")).packages;
+  return Object.entries(wanted).every(([path, { version, dev, optional, devOptional }]) => {
+    if (path === "" || optional || devOptional || (dev ? !withTools : which === "dev only"))
+      return true;
+    return installed[path]?.version === version;
+  });
+}
+
+function hasBun() {
+  return existsSync(bun) && statSync(bun).size > 1_000_000;
+}
+
+/** Two first starts at once: the second waits for the first. */
+function takeInstallLock() {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      return writeFileSync(lockPath, String(process.pid), { flag: "wx" });
+    } catch (error) {
+      if (error.code !== "EEXIST") giveUp(`${root} cannot be written to: ${error.message}`);
+    }
+    if (!isAlive(lockHolder())) rmSync(lockPath, { force: true });
+    Atomics.wait(pause, 0, 0, 200);
+  }
+}
+
+function lockHolder() {
+  try {
+    return Number(readFileSync(lockPath, "utf8"));
+  } catch {
+    return 0;
+  }
+}
+
+function isAlive(pid) {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}

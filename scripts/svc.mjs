@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+// The `svc` command: makes sure that Bun and the dependencies are there, then hands over to Bun.
+import { join } from "node:path";
+import { bun, checkMachine, ensureInstalled, root } from "./install.mjs";
+import { run } from "./run.mjs";
+
+checkMachine();
+ensureInstalled({ withTools: false });
+run(bun, [join(root, "src", "main.ts"), ...process.argv.slice(2)]);

@@ -1,0 +1,91 @@
+/**
+ * Every error a caller can meet, in one list. docs/errors.md explains each of them, and a test
+ * holds the two together both ways.
+ */
+export interface ErrorKind {
+  readonly status: number;
+  readonly type: string;
+  /** Whether the same request may succeed later; if not, clients are told not to try again. */
+  readonly retryable: boolean;
+  /** The endpoints whose contract has no 403 answer with 400 instead. */
+  readonly statusOffChat?: number;
+}
+
+const invalid = { status: 400, type: "invalid_request_error", retryable: false } as const;
+const upstream = { type: "upstream_error", retryable: true } as const;
+const server = { type: "server_error", retryable: true } as const;
+
+export const errorKinds = {
+  invalid_json: invalid,
+  invalid_request: invalid,
+  context_length_exceeded: invalid,
+  content_filtered: invalid,
+  upstream_rejected: invalid,
+  wrong_endpoint: invalid,
+  invalid_api_key: { ...invalid, status: 401 },
+  model_not_allowed: { ...invalid, status: 403, type: "permission_error", statusOffChat: 400 },
+  model_retired: { ...invalid, status: 403, type: "permission_error", statusOffChat: 400 },
+  not_found: { ...invalid, status: 404 },
+  model_not_found: { ...invalid, status: 404 },
+  method_not_allowed: { ...invalid, status: 405 },
+  request_too_large: { ...invalid, status: 413 },
+  unsupported_media_type: { ...invalid, status: 415 },
+  upstream_rate_limited: { status: 429, type: "rate_limit_error", retryable: true },
+  internal_error: { ...server, status: 500 },
+  upstream_error: { ...upstream, status: 502 },
+  upstream_unavailable: { ...upstream, status: 502 },
+  upstream_overloaded: { ...upstream, status: 503 },
+  shutting_down: { ...server, status: 503 },
+  upstream_timeout: { ...upstream, status: 504 },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+export interface ApiErrorOptions {
+  readonly code: ErrorCode;
+  /** For the caller: says what is wrong and what would be right. Never a vendor, key or address. */
+  readonly message: string;
+  readonly param?: string | undefined;
+  /** For the operator's log only. */
+  readonly detail?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** Set by endpoints whose contract has no 403. */
+  readonly offChat?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error class. Only wire/v1/error-reply turns it into bytes. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: string;
+  readonly retryable: boolean;
+  readonly param: string | null;
+  readonly detail: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(options: ApiErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    const kind: ErrorKind = errorKinds[options.code];
+    this.code = options.code;
+    const moved = options.offChat === true && kind.statusOffChat !== undefined;
+    this.status = moved ? (kind.statusOffChat ?? kind.status) : kind.status;
+    this.type = moved ? invalid.type : kind.type;
+    this.retryable = kind.retryable;
+    this.param = options.param ?? null;
+    this.detail = options.detail;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Anything thrown becomes an ApiError; what we did not foresee is our fault, not the caller's. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  return new ApiError({
+    code: "internal_error",
+    message: "Something failed inside the gateway. The operator finds it in the log by request id.",
+    detail: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    cause: thrown,
+  });
+}

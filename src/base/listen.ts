@@ -1,0 +1,24 @@
+import { Problem } from "./problem.ts";
+
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that holds the port. */
+  readonly setting: string;
+}
+
+/** Starts a server; a port that is taken is told together with the way out. */
+export function listen<T>({ host, port, setting }: Place, start: () => T): T {
+  try {
+    return start();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code !== "EADDRINUSE")
+      throw new Problem("failed", `Cannot listen on ${host}:${port}: ${String(cause)}`, cause);
+    throw new Problem(
+      "busy",
+      `Port ${port} is taken. Use another one: ${setting}=${port + 10} npm start`,
+      cause,
+    );
+  }
+}

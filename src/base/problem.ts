@@ -1,0 +1,15 @@
+export type ProblemCode = "invalid" | "not_found" | "conflict" | "busy" | "failed";
+
+/**
+ * What went wrong for the operator: at the command line, at start, over the control socket.
+ * Callers of the gateway get an ApiError instead.
+ */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly code: ProblemCode;
+
+  constructor(code: ProblemCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

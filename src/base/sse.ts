@@ -1,0 +1,81 @@
+/**
+ * Server-sent events, from bytes to the data of each event.
+ *
+ * Lines may end in LF, CRLF or CR, events may be cut anywhere, also inside a character or between
+ * the CR and the LF. Comments and fields other than `data` are dropped. An unfinished line is kept
+ * in pieces and joined only when its end arrives, so that a dripping upstream costs no more than a
+ * fast one; what is kept is bounded.
+ */
+export class SseReader {
+  readonly #decoder = new TextDecoder();
+  readonly #maxEventChars: number;
+  #pieces: string[] = [];
+  #keptChars = 0;
+  #data: string | undefined;
+  #afterCr = false;
+
+  constructor(maxEventChars = 16 * 1024 * 1024) {
+    this.#maxEventChars = maxEventChars;
+  }
+
+  /** The data of every event that these bytes complete. Throws RangeError past the bound. */
+  push(bytes: Uint8Array): string[] {
+    return this.#take(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** At the end of the stream: an event that lacks its blank line still counts. */
+  end(): string[] {
+    return this.#take(`${this.#decoder.decode()}\n\n`);
+  }
+
+  #take(raw: string): string[] {
+    const text = this.#onlyLineFeeds(raw);
+    const events: string[] = [];
+    let start = 0;
+    let stop = text.indexOf("\n");
+    while (stop !== -1) {
+      this.#line(this.#whole(text.slice(start, stop)), events);
+      start = stop + 1;
+      stop = text.indexOf("\n", start);
+    }
+    if (start < text.length) this.#keep(text.slice(start));
+    return events;
+  }
+
+  #onlyLineFeeds(raw: string): string {
+    // A CR at the very end may be half of a CRLF: it ends its line now, and a LF that opens the
+    // next bytes is the other half.
+    const text = this.#afterCr && raw.startsWith("\n") ? raw.slice(1) : raw;
+    if (raw !== "") this.#afterCr = raw.endsWith("\r");
+    return text.includes("\r") ? text.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : text;
+  }
+
+  #whole(lastPiece: string): string {
+    if (this.#pieces.length === 0) return lastPiece;
+    this.#pieces.push(lastPiece);
+    const line = this.#pieces.join("");
+    this.#pieces = [];
+    this.#keptChars = this.#data?.length ?? 0;
+    return line;
+  }
+
+  #keep(piece: string): void {
+    this.#keptChars += piece.length;
+    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
+    this.#pieces.push(piece);
+  }
+
+  #line(line: string, events: string[]): void {
+    if (line === "") {
+      if (this.#data !== undefined) events.push(this.#data);
+      this.#data = undefined;
+      this.#keptChars = 0;
+      return;
+    }
+    if (!line.startsWith("data:")) return;
+    const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    this.#keptChars = this.#data.length;
+    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
+  }
+}

@@ -1,0 +1,113 @@
+import { Problem } from "../base/problem.ts";
+import { lifecycleState } from "./lifecycle.ts";
+import type { Model, ProviderEntry } from "./model.ts";
+
+export interface CatalogContent {
+  readonly providers: readonly ProviderEntry[];
+  readonly models: readonly Model[];
+}
+
+export interface CatalogWrite {
+  readonly saveProviders?: readonly ProviderEntry[];
+  readonly removeProviders?: readonly string[];
+  readonly saveModels?: readonly Model[];
+  /** Of the config file that this write makes the store match. */
+  readonly manifestHash?: string;
+}
+
+/** Implemented by the store. One write is one transaction and one entry of the change feed. */
+export interface CatalogStore {
+  load(): Promise<CatalogContent>;
+  write(changes: CatalogWrite): Promise<void>;
+  manifestHash(): Promise<string | undefined>;
+}
+
+/** The catalogue in memory: read on every request, replaced whole when it changed. */
+export class Catalog {
+  readonly #store: CatalogStore;
+  #models: ReadonlyMap<string, Model> = new Map();
+  #providers: readonly ProviderEntry[] = [];
+
+  constructor(store: CatalogStore) {
+    this.#store = store;
+  }
+
+  async reload(): Promise<void> {
+    const { models, providers } = await this.#store.load();
+    this.#models = new Map(models.map((model) => [model.id, model]));
+    this.#providers = providers;
+  }
+
+  get providers(): readonly ProviderEntry[] {
+    return this.#providers;
+  }
+
+  get models(): Iterable<Model> {
+    return this.#models.values();
+  }
+
+  find(id: string): Model | undefined {
+    return this.#models.get(id);
+  }
+}
+
+/** Marks a model deprecated, with the day it retires and the model to use instead. */
+export function deprecate(options: {
+  readonly catalog: Catalog;
+  readonly id: string;
+  readonly retiresAtMs: number;
+  readonly replacement: string;
+  readonly nowMs: number;
+}): Model {
+  const { catalog, id, retiresAtMs, replacement, nowMs } = options;
+  const model = known(catalog, id);
+  const successor = known(catalog, replacement);
+  if (lifecycleState(model.lifecycle, nowMs) === "retired")
+    throw new Problem("conflict", `${id} is retired already.`);
+  if (successor.id === model.id) throw new Problem("invalid", `${id} cannot replace itself.`);
+  if (successor.endpoint !== model.endpoint || successor.input !== model.input)
+    throw new Problem(
+      "invalid",
+      `${replacement} works on another endpoint or input than ${id}: it cannot replace it.`,
+    );
+  if (lifecycleState(successor.lifecycle, nowMs) !== "active")
+    throw new Problem(
+      "invalid",
+      `${replacement} is not active: only an active model can replace another.`,
+    );
+  if (retiresAtMs <= nowMs)
+    throw new Problem(
+      "invalid",
+      "The day of retirement must lie ahead; svc model retire retires a deprecated model now.",
+    );
+  const deprecatedAtMs = model.lifecycle.deprecatedAtMs ?? nowMs;
+  return { ...model, lifecycle: { deprecatedAtMs, retiresAtMs, replacement } };
+}
+
+/** Retires a deprecated model now, whatever day was set. */
+export function retire(options: {
+  readonly catalog: Catalog;
+  readonly id: string;
+  readonly nowMs: number;
+}): Model {
+  const { catalog, id, nowMs } = options;
+  const model = known(catalog, id);
+  const state = lifecycleState(model.lifecycle, nowMs);
+  if (state === "active")
+    throw new Problem(
+      "conflict",
+      `${id} is active: deprecate it first (svc model deprecate ${id} --retires DATE --replacement ID).`,
+    );
+  if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
+  return { ...model, lifecycle: { ...model.lifecycle, retiresAtMs: nowMs } };
+}
+
+function known(catalog: Catalog, id: string): Model {
+  const model = catalog.find(id);
+  if (model === undefined)
+    throw new Problem(
+      "not_found",
+      `There is no model ${id}; svc model list shows those there are.`,
+    );
+  return model;
+}

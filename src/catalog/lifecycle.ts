@@ -1,0 +1,15 @@
+/** active → deprecated → retired, moved by the operator or by its dates; never back. */
+export interface Lifecycle {
+  readonly deprecatedAtMs?: number;
+  /** Once this has passed, the model is retired whether or not anybody said so. */
+  readonly retiresAtMs?: number;
+  readonly replacement?: string;
+}
+
+export type LifecycleState = "active" | "deprecated" | "retired";
+
+export function lifecycleState(lifecycle: Lifecycle, nowMs: number): LifecycleState {
+  if (lifecycle.deprecatedAtMs === undefined) return "active";
+  if (lifecycle.retiresAtMs !== undefined && lifecycle.retiresAtMs <= nowMs) return "retired";
+  return "deprecated";
+}

@@ -1,0 +1,118 @@
+import { parseArgs } from "node:util";
+import { Problem } from "../base/problem.ts";
+import type { Configuration } from "../config/load.ts";
+import type { Operations } from "../platform/operations.ts";
+import { print, style } from "./output.ts";
+
+interface Flag {
+  readonly about: string;
+  /** What stands for the value in the help; absent: the flag is a switch. */
+  readonly value?: string;
+  readonly required?: true;
+}
+
+/** What commands need from the composition root. */
+export interface Wiring {
+  readonly configuration: () => Configuration;
+  /** Runs on the operations of the running server, or on the store itself when none runs. */
+  readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
+  readonly serve: () => Promise<void>;
+}
+
+export interface Invocation {
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly switches: ReadonlySet<string>;
+  readonly positionals: readonly string[];
+  readonly wiring: Wiring;
+}
+
+export interface Command {
+  /** One or two words. */
+  readonly name: string;
+  readonly about: string;
+  readonly positionals?: readonly string[];
+  readonly flags?: Readonly<Record<string, Flag>>;
+  readonly examples: readonly string[];
+  readonly run: (invocation: Invocation) => Promise<void>;
+}
+
+export const jsonFlag = { json: { about: "print JSON for machines" } } as const;
+
+/** Reads the words behind a command's name; what is wrong is said with the usage. */
+export function readInvocation(
+  command: Command,
+  words: readonly string[],
+  wiring: Wiring,
+): Invocation {
+  const known = Object.entries(command.flags ?? {});
+  const options = Object.fromEntries(
+    known.map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+    ]),
+  );
+  const { values, positionals } = parse(command, words, options);
+  const expected = command.positionals ?? [];
+  if (positionals.length !== expected.length) {
+    const lacking = expected[positionals.length];
+    throw usageProblem(
+      command,
+      lacking === undefined
+        ? `"${positionals[expected.length]}" is one word too many`
+        : `${lacking} is missing`,
+    );
+  }
+  const flags: Record<string, string | undefined> = {};
+  for (const [name, { required }] of known) {
+    const value = values[name];
+    if (typeof value === "string") flags[name] = value;
+    else if (required) throw usageProblem(command, `--${name} is missing`);
+  }
+  const switches = new Set(known.map(([name]) => name).filter((name) => values[name] === true));
+  return { flags, switches, positionals, wiring };
+}
+
+function parse(
+  command: Command,
+  words: readonly string[],
+  options: Record<string, { type: "string" | "boolean" }>,
+) {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    const message = error instanceof Error ? error.message.split(". ")[0] : String(error);
+    throw usageProblem(command, message ?? "these words are not understood");
+  }
+}
+
+function usageProblem(command: Command, message: string): Problem {
+  return new Problem(
+    "invalid",
+    `${message.replace(/\.$/, "")}.\nUsage: ${usage(command)}\nMore: svc ${command.name} --help`,
+  );
+}
+
+export function usage({ name, positionals = [], flags = {} }: Command): string {
+  const shown = Object.entries(flags).map(([flag, { value, required }]) => {
+    const text = value === undefined ? `--${flag}` : `--${flag} ${value}`;
+    return required ? text : `[${text}]`;
+  });
+  return ["svc", name, ...positionals, ...shown].join(" ");
+}
+
+export function printHelp(command: Command): void {
+  print(`${command.about}\n`);
+  print(`${style.bold("Usage")}\n  ${usage(command)}\n`);
+  const flags = Object.entries(command.flags ?? {}).map(
+    ([name, { about, value }]) =>
+      [`--${name}${value === undefined ? "" : ` ${value}`}`, about] as const,
+  );
+  if (flags.length > 0) {
+    const width = Math.max(...flags.map(([text]) => text.length));
+    print(style.bold("Flags"));
+    for (const [text, about] of flags) print(`  ${text.padEnd(width)}  ${about}`);
+    print();
+  }
+  print(style.bold("Examples"));
+  for (const example of command.examples) print(`  ${style.cyan(example)}`);
+}

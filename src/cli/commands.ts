@@ -1,0 +1,324 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Problem } from "../base/problem.ts";
+import type { Difference } from "../manifest/plan.ts";
+import type { ApplyView } from "../platform/operations.ts";
+import type { KeyView, ModelView } from "../platform/views.ts";
+import { type Command, jsonFlag } from "./command.ts";
+import { print, printJson, printTable, style } from "./output.ts";
+
+const serve: Command = {
+  name: "serve",
+  about: "Runs the gateway and the platform until it is stopped (ctrl-c, SIGTERM).",
+  examples: [
+    "svc serve",
+    "SVC_PORT=9000 svc serve",
+    "SVC_HOST=0.0.0.0 SVC_PUBLIC_URL=https://models.example svc serve",
+  ],
+  run: ({ wiring }) => wiring.serve(),
+};
+
+const config: Command = {
+  name: "config",
+  about: "Shows the settings in force and where each value came from.",
+  flags: jsonFlag,
+  examples: ["svc config", "svc config --json"],
+  async run({ switches, wiring }) {
+    const { inForce, file } = wiring.configuration();
+    if (switches.has("json"))
+      return printJson({
+        file: file?.path ?? null,
+        settings: inForce.map(({ name, value, source }) => ({ name, value, source })),
+      });
+    print(`${style.dim("config file:")} ${file?.path ?? "none"}\n`);
+    printTable(
+      ["setting", "value", "from", "what it is"],
+      inForce.map(({ name, value, source, about }) => [name, value, source, about]),
+    );
+  },
+};
+
+const apply: Command = {
+  name: "apply",
+  about: "Makes providers and models match a file. Shows the difference. Never removes a model.",
+  positionals: ["FILE"],
+  flags: { "dry-run": { about: "show what would change and change nothing" }, ...jsonFlag },
+  examples: ["svc apply svc.yaml", "svc apply svc.yaml --dry-run", "svc apply - < svc.yaml"],
+  async run({ positionals: [file = ""], switches, wiring }) {
+    const dryRun = switches.has("dry-run");
+    const text = readText(file);
+    const isOwnFile = file !== "-" && wiring.configuration().file?.path === resolve(file);
+    const view = await wiring.withOperations((operations) =>
+      operations.applyManifest({ text, dryRun, isOwnFile }),
+    );
+    if (switches.has("json")) printJson(view);
+    else printApply(view, dryRun);
+  },
+};
+
+const exportCommand: Command = {
+  name: "export",
+  about:
+    "Writes providers and models as YAML that svc apply reads. Literal keys stay in the store.",
+  examples: ["svc export > svc.yaml", "svc export | svc apply - --dry-run"],
+  async run({ wiring }) {
+    const { yaml } = await wiring.withOperations((operations) => operations.exportManifest({}));
+    process.stdout.write(yaml);
+  },
+};
+
+const accountCreate: Command = {
+  name: "account create",
+  about: "Creates an account. Names are unique and can stand for the id everywhere.",
+  positionals: ["NAME"],
+  flags: jsonFlag,
+  examples: ["svc account create acme", "svc account create acme --json"],
+  async run({ positionals: [name = ""], switches, wiring }) {
+    const account = await wiring.withOperations((operations) => operations.createAccount({ name }));
+    if (switches.has("json")) return printJson(account);
+    print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
+    print(`Next: svc key create --account ${/\s/.test(account.name) ? account.id : account.name}`);
+  },
+};
+
+const accountList: Command = {
+  name: "account list",
+  about: "Lists all accounts.",
+  flags: jsonFlag,
+  examples: ["svc account list", "svc account list --json"],
+  async run({ switches, wiring }) {
+    const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
+    if (switches.has("json")) return printJson(accounts);
+    if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
+    printTable(
+      ["id", "name", "keys", "created"],
+      accounts.map(({ id, name, keys, created_at }) => [id, name, keys, created_at]),
+    );
+  },
+};
+
+const accountShow: Command = {
+  name: "account show",
+  about: "Shows an account and its keys.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc account show default", "svc account show acct_0199… --json"],
+  async run({ positionals: [account = ""], switches, wiring }) {
+    const view = await wiring.withOperations((operations) => operations.showAccount({ account }));
+    if (switches.has("json")) return printJson(view);
+    print(`${style.bold(view.name)}  ${style.dim(view.id)}\ncreated ${view.created_at}\n`);
+    printKeys(view.key_list);
+  },
+};
+
+const keyCreate: Command = {
+  name: "key create",
+  about: "Creates an API key and shows it, this once.",
+  flags: {
+    account: { about: "id or name of the account that pays", value: "ID", required: true },
+    name: { about: "a name to know it by", value: "NAME" },
+    models: { about: "the only models it may call (default: all)", value: "A,B" },
+    expires: { about: "the day or moment from which it no longer works", value: "DATE" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc key create --account default --name laptop",
+    "svc key create --account acme --models svc-3-flash,svc-embedding-2 --expires 2027-01-31",
+    "svc key create --account default --json | jq -r .key",
+  ],
+  async run({ flags, switches, wiring }) {
+    const { account = "", name, models, expires } = flags;
+    const created = await wiring.withOperations((operations) =>
+      operations.createKey({
+        account,
+        ...(name === undefined ? {} : { name }),
+        ...(models === undefined ? {} : { models: models.split(",").map((id) => id.trim()) }),
+        ...(expires === undefined ? {} : { expires }),
+      }),
+    );
+    if (switches.has("json")) return printJson(created);
+    print(
+      `${style.green("created")} key ${style.dim(created.id)}\n\n  ${style.bold(created.key)}\n`,
+    );
+    print("It is shown this once: keep it now.");
+  },
+};
+
+const keyList: Command = {
+  name: "key list",
+  about: "Lists keys, without their secrets.",
+  flags: { account: { about: "only keys of this account", value: "ID" }, ...jsonFlag },
+  examples: ["svc key list", "svc key list --account default --json"],
+  async run({ flags: { account }, switches, wiring }) {
+    const keys = await wiring.withOperations((operations) =>
+      operations.listKeys(account === undefined ? {} : { account }),
+    );
+    if (switches.has("json")) return printJson(keys);
+    printKeys(keys);
+  },
+};
+
+const keyRevoke: Command = {
+  name: "key revoke",
+  about: "Revokes a key, at once and for good.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc key revoke key_0199…"],
+  async run({ positionals: [id = ""], switches, wiring }) {
+    const key = await wiring.withOperations((operations) => operations.revokeKey({ id }));
+    if (switches.has("json")) return printJson(key);
+    print(`${style.green("revoked")} ${key.id} ${key.hint}`);
+  },
+};
+
+const modelList: Command = {
+  name: "model list",
+  about: "Lists all models with state, price and routes.",
+  flags: jsonFlag,
+  examples: ["svc model list", "svc model list --json"],
+  async run({ switches, wiring }) {
+    const models = await wiring.withOperations((operations) => operations.listModels({}));
+    if (switches.has("json")) return printJson(models);
+    if (models.length === 0)
+      return print(
+        "No models yet. Declare some in svc.yaml (see README) and run: svc apply svc.yaml",
+      );
+    printTable(
+      ["id", "endpoint", "state", "price (USD)", "routes"],
+      models.map((model) => [
+        model.id,
+        model.endpoint,
+        stateText(model),
+        priceText(model),
+        model.routes.join(", ") || null,
+      ]),
+    );
+  },
+};
+
+const modelDeprecate: Command = {
+  name: "model deprecate",
+  about: "Marks a model deprecated: callers see when it retires and what replaces it.",
+  positionals: ["ID"],
+  flags: {
+    retires: { about: "the day or moment on which it retires", value: "DATE", required: true },
+    replacement: {
+      about: "the active model of the same endpoint to use instead",
+      value: "ID",
+      required: true,
+    },
+    ...jsonFlag,
+  },
+  examples: ["svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash"],
+  async run({
+    positionals: [id = ""],
+    flags: { retires = "", replacement = "" },
+    switches,
+    wiring,
+  }) {
+    const model = await wiring.withOperations((operations) =>
+      operations.deprecateModel({ id, retires, replacement }),
+    );
+    if (switches.has("json")) return printJson(model);
+    print(
+      `${style.yellow("deprecated")} ${model.id}: retires ${model.retires_at}, replaced by ${model.replacement}`,
+    );
+  },
+};
+
+const modelRetire: Command = {
+  name: "model retire",
+  about: "Retires a deprecated model now.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc model retire svc-2-flash"],
+  async run({ positionals: [id = ""], switches, wiring }) {
+    const model = await wiring.withOperations((operations) => operations.retireModel({ id }));
+    if (switches.has("json")) return printJson(model);
+    print(`${style.red("retired")} ${model.id}: callers are told to use ${model.replacement}`);
+  },
+};
+
+export const commands: readonly Command[] = [
+  serve,
+  config,
+  apply,
+  exportCommand,
+  accountCreate,
+  accountList,
+  accountShow,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  modelList,
+  modelDeprecate,
+  modelRetire,
+];
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (cause) {
+    throw new Problem(
+      "not_found",
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    );
+  }
+}
+
+function printKeys(keys: readonly KeyView[]): void {
+  if (keys.length === 0) return print("No keys yet. Create one: svc key create --account ID");
+  printTable(
+    ["id", "key", "name", "state", "models", "expires"],
+    keys.map(({ id, hint, name, status, models, expires_at }) => [
+      id,
+      hint,
+      name || null,
+      status,
+      models === null ? "all" : models.join(","),
+      expires_at,
+    ]),
+  );
+}
+
+function stateText({ status, served, retires_at }: ModelView): string {
+  if (status === "deprecated") return `deprecated, retires ${retires_at?.slice(0, 10)}`;
+  return status === "active" && !served ? "active, not served" : status;
+}
+
+function priceText({ price }: ModelView): string | null {
+  return price === null
+    ? null
+    : Object.entries(price)
+        .map(([key, usd]) => `${key} ${usd}`)
+        .join(", ");
+}
+
+const marks: Readonly<Record<Difference["action"], string>> = {
+  create: style.green("+"),
+  change: style.yellow("~"),
+  remove: style.red("-"),
+  keep: style.dim("="),
+};
+
+export function printApply({ differences, warnings }: ApplyView, dryRun: boolean): void {
+  for (const { action, kind, name, fields } of differences) {
+    print(
+      `${marks[action]} ${kind} ${name}${action === "keep" ? style.dim(" is not in the file and stays") : ""}`,
+    );
+    if (action === "change")
+      for (const { field, from, to } of fields)
+        print(
+          `    ${field}: ${from ?? "none"} → ${from === to ? "another value" : (to ?? "none")}`,
+        );
+  }
+  for (const warning of warnings) print(`${style.yellow("!")} ${warning}`);
+  const changes = differences.filter(({ action }) => action !== "keep").length;
+  if (changes === 0) return print("Nothing to change.");
+  print(
+    dryRun
+      ? `${changes} to change; nothing was changed (--dry-run).`
+      : `${style.green("applied")} ${changes}.`,
+  );
+}

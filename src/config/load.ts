@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { LineCounter, parseDocument } from "yaml";
+import { Problem } from "../base/problem.ts";
+import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
+
+export interface Configuration {
+  readonly settings: Settings;
+  readonly inForce: readonly SettingInForce[];
+  /** The config file, if there is one. */
+  readonly file: { readonly path: string; readonly text: string } | undefined;
+  /** A variable of the environment, for `${NAME}` in the config file. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+/** Environment over config file over defaults. Everything that is wrong is said at once. */
+export function loadConfiguration(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Configuration {
+  const file = configFile(environment["SVC_CONFIG"]);
+  const section = file === undefined ? {} : settingsSection(file);
+  const references = new Set(
+    [...(file?.text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g) ?? [])].map(
+      (match) => match[1] ?? "",
+    ),
+  );
+  const { settings, inForce, problems } = readSettings({ environment, file: section, references });
+  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  return { settings, inForce, file, variable: (name) => environment[name] };
+}
+
+function configFile(named: string | undefined): Configuration["file"] {
+  const isNamed = named !== undefined && named !== "";
+  const path = isNamed
+    ? isAbsolute(named)
+      ? named
+      : resolve(projectDir, named)
+    : join(projectDir, "svc.yaml");
+  if (!isNamed && !existsSync(path)) return undefined;
+  try {
+    return { path, text: readFileSync(path, "utf8") };
+  } catch (cause) {
+    throw new Problem(
+      "invalid",
+      `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${String(cause)}`,
+      cause,
+    );
+  }
+}
+
+function settingsSection({ path, text }: { path: string; text: string }): Record<string, unknown> {
+  const lineCounter = new LineCounter();
+  // Every scalar as the text that was written: "failsafe" knows strings, lists and maps only.
+  const document = parseDocument(text, { schema: "failsafe", lineCounter });
+  const [error] = document.errors;
+  if (error !== undefined) throw new Problem("invalid", `${path}: ${error.message}`, error);
+  const root: unknown = document.toJS();
+  if (!isRecord(root)) return {};
+  const section = root["settings"];
+  if (section === undefined || section === "") return {};
+  if (!isRecord(section))
+    throw new Problem("invalid", `${path}: settings must be a map, such as { port: 8080 }.`);
+  return section;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

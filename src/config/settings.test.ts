@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { readSettings } from "./settings.ts";
+
+const read = (environment: Record<string, string>, file: Record<string, unknown> = {}) =>
+  readSettings({ environment, file, references: new Set(["SVC_ACME_KEY"]) });
+
+test("environment beats file beats default, and each value says where it came from", () => {
+  const { settings, inForce, problems } = read(
+    { SVC_PORT: "9001" },
+    { port: "9002", max_call_s: "1.5" },
+  );
+  expect(problems).toEqual([]);
+  expect(settings).toMatchObject({
+    port: 9001,
+    maxCallMs: 1500,
+    platformPort: 8081,
+    firstKey: "on",
+  });
+  const sources = Object.fromEntries(inForce.map(({ name, source }) => [name, source]));
+  expect(sources).toMatchObject({
+    SVC_PORT: "environment",
+    SVC_MAX_CALL_S: "file",
+    SVC_HOST: "default",
+  });
+});
+
+test("names every wrong setting at once and says what would be right", () => {
+  const { problems } = read({ SVC_PORT: "70000", SVC_LOG_LEVEL: "loud" }, { grace_s: "-1" });
+  expect(problems).toEqual([
+    'SVC_PORT must be a port number from 0 to 65535 (0: any free port), not "70000".',
+    'SVC_LOG_LEVEL must be one of: debug, info, warn, error, silent, not "loud".',
+    'settings.grace_s must be a number of seconds above 0, not "-1".',
+  ]);
+});
+
+test("refuses unknown settings and offers the nearest name", () => {
+  expect(read({ SVC_PROT: "1" }).problems).toEqual([
+    "SVC_PROT is not a setting; did you mean SVC_PORT.",
+  ]);
+  expect(read({}, { hots: "x" }).problems).toEqual([
+    "settings.hots is not a setting; did you mean host.",
+  ]);
+  expect(read({ SVC_ACME_KEY: "x", OTHER: "y" }).problems).toEqual([]);
+});
+
+test("takes the secret from the environment alone and never shows it", () => {
+  expect(read({}, { secret: "x".repeat(40) }).problems).toEqual([
+    "settings.secret is only read from the environment, as SVC_SECRET; svc config lists those there are.",
+  ]);
+  const short = read({ SVC_SECRET: "hunter2" });
+  expect(short.problems.join()).toContain("SVC_SECRET must be at least 32");
+  expect(JSON.stringify(short)).not.toContain("hunter2");
+  const long = read({ SVC_SECRET: "hunter2".repeat(6) });
+  expect(JSON.stringify(long.inForce)).not.toContain("hunter2");
+});
+
+test("an empty variable counts as not set", () => {
+  expect(read({ SVC_PORT: "" }).settings.port).toBe(8080);
+});
+
+test("reads addresses strictly", () => {
+  expect(read({ SVC_PUBLIC_URL: "https://m.example/v1/" }).settings.publicUrl).toBe(
+    "https://m.example",
+  );
+  expect(read({ SVC_PUBLIC_URL: "m.example" }).problems).toHaveLength(1);
+  expect(
+    read({ SVC_CORS_ORIGINS: "https://a.example, http://localhost:3000" }).settings.corsOrigins,
+  ).toEqual(["https://a.example", "http://localhost:3000"]);
+  expect(read({ SVC_CORS_ORIGINS: "https://a.example/path" }).problems).toHaveLength(1);
+  expect(read({ SVC_DATABASE_URL: "postgres://localhost/svc" }).problems).toHaveLength(1);
+  expect(read({ SVC_DATABASE_URL: "sqlite:/data/svc.db" }).settings.databaseUrl).toBe(
+    "/data/svc.db",
+  );
+});

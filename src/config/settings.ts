@@ -1,0 +1,348 @@
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import { type LogLevel, logLevels } from "../base/log.ts";
+
+/** The one list of settings. Nothing else in the program reads the environment. */
+interface Setting<T> {
+  readonly env: `SVC_${string}`;
+  readonly about: string;
+  /** Decimal text as the default is read like any other value; undefined means "not set". */
+  readonly fallback: string | undefined;
+  readonly read: (text: string) => T | Wrong;
+  /** Secrets and the config file's own path cannot stand in the config file. */
+  readonly inFile?: false;
+  readonly hidden?: true;
+}
+
+class Wrong {
+  readonly expected: string;
+  constructor(expected: string) {
+    this.expected = expected;
+  }
+}
+
+export const projectDir = resolve(import.meta.dir, "../..");
+
+function oneOf<const T extends string>(...words: readonly T[]) {
+  return (text: string): T | Wrong =>
+    words.find((word) => word === text) ?? new Wrong(`one of: ${words.join(", ")}`);
+}
+
+function port(text: string): number | Wrong {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0: any free port)");
+}
+
+function host(text: string): string | Wrong {
+  return /^[A-Za-z0-9.:_-]+$/.test(text)
+    ? text
+    : new Wrong("a host name or address without scheme or port, such as 127.0.0.1 or 0.0.0.0");
+}
+
+function seconds(text: string): number | Wrong {
+  const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  return value > 0 ? Math.round(value * 1000) : new Wrong("a number of seconds above 0");
+}
+
+function path(text: string): string | Wrong {
+  if (text === "") return new Wrong("a path");
+  return isAbsolute(text) ? text : resolve(projectDir, text);
+}
+
+function origin(text: string): string | undefined {
+  if (text === "*") return text;
+  try {
+    const url = new URL(text);
+    return url.origin === text.toLowerCase() && /^https?:$/.test(url.protocol)
+      ? url.origin
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function origins(text: string): readonly string[] | Wrong {
+  const words = text.split(",").map((word) => word.trim());
+  const read = words.filter((word) => word !== "").map(origin);
+  const known = read.filter((value) => value !== undefined);
+  if (known.length === read.length) return known;
+  return new Wrong("origins such as https://app.example, separated by commas, or *");
+}
+
+function publicUrl(text: string): string | Wrong {
+  const wrong = new Wrong("the address callers use, such as https://models.example (without /v1)");
+  try {
+    const url = new URL(text);
+    if (!/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return wrong;
+    if (url.username !== "" || url.password !== "") return wrong;
+    return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+  } catch {
+    return wrong;
+  }
+}
+
+function secret(text: string): string | Wrong {
+  return text.length >= 32
+    ? text
+    : new Wrong("at least 32 random characters (openssl rand -hex 32)");
+}
+
+function databaseUrl(text: string): string | Wrong {
+  if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
+    const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
+    return isAbsolute(file) ? file : resolve(projectDir, file);
+  }
+  return new Wrong("sqlite:PATH, the one kind of database that this version opens");
+}
+
+export const settingList = {
+  host: {
+    env: "SVC_HOST",
+    about: "address the gateway listens on",
+    fallback: "127.0.0.1",
+    read: host,
+  },
+  port: { env: "SVC_PORT", about: "port of the gateway", fallback: "8080", read: port },
+  platformHost: {
+    env: "SVC_PLATFORM_HOST",
+    about: "address the platform listens on",
+    fallback: "127.0.0.1",
+    read: host,
+  },
+  platformPort: {
+    env: "SVC_PLATFORM_PORT",
+    about: "port of the platform",
+    fallback: "8081",
+    read: port,
+  },
+  publicUrl: {
+    env: "SVC_PUBLIC_URL",
+    about: "address of the gateway as callers see it",
+    fallback: undefined,
+    read: publicUrl,
+  },
+  corsOrigins: {
+    env: "SVC_CORS_ORIGINS",
+    about: "origins whose pages may call the gateway",
+    fallback: undefined,
+    read: origins,
+  },
+  dataDir: {
+    env: "SVC_DATA_DIR",
+    about: "folder of the database, the secret and the control socket",
+    fallback: ".svc",
+    read: path,
+  },
+  cacheDir: {
+    env: "SVC_CACHE_DIR",
+    about: "folder for what can be fetched again",
+    fallback: resolve(homedir(), ".cache/svc-gateway"),
+    read: path,
+  },
+  secret: {
+    env: "SVC_SECRET",
+    about: "master secret; absent: made in the data directory",
+    fallback: undefined,
+    read: secret,
+    inFile: false,
+    hidden: true,
+  },
+  databaseUrl: {
+    env: "SVC_DATABASE_URL",
+    about: "database; absent: SQLite in the data directory",
+    fallback: undefined,
+    read: databaseUrl,
+    inFile: false,
+  },
+  config: {
+    env: "SVC_CONFIG",
+    about: "config file; absent: svc.yaml if there",
+    fallback: undefined,
+    read: path,
+    inFile: false,
+  },
+  engine: {
+    env: "SVC_ENGINE",
+    about: "embedded models; this version has none",
+    fallback: "off",
+    read: oneOf("off"),
+  },
+  firstKey: {
+    env: "SVC_FIRST_KEY",
+    about: "make an account and a key on the first start",
+    fallback: "on",
+    read: oneOf("on", "off"),
+  },
+  logLevel: {
+    env: "SVC_LOG_LEVEL",
+    about: "least level that is logged",
+    fallback: "info",
+    read: oneOf<LogLevel>(...logLevels),
+  },
+  maxCallMs: {
+    env: "SVC_MAX_CALL_S",
+    about: "every call ends after so many seconds",
+    fallback: "900",
+    read: seconds,
+  },
+  firstByteMs: {
+    env: "SVC_FIRST_BYTE_S",
+    about: "how long an upstream may take to begin its reply",
+    fallback: "600",
+    read: seconds,
+  },
+  idleMs: {
+    env: "SVC_IDLE_S",
+    about: "how long an upstream may be silent within a reply",
+    fallback: "120",
+    read: seconds,
+  },
+  readerMs: {
+    env: "SVC_READER_S",
+    about: "a caller who has not read for so long has left",
+    fallback: "60",
+    read: seconds,
+  },
+  keepAliveMs: {
+    env: "SVC_KEEP_ALIVE_S",
+    about: "silence after which a stream gets a comment",
+    fallback: "15",
+    read: seconds,
+  },
+  graceMs: {
+    env: "SVC_GRACE_S",
+    about: "how long running calls may go on after SIGTERM",
+    fallback: "30",
+    read: seconds,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+type SettingName = keyof typeof settingList;
+type Value<N extends SettingName> = Exclude<ReturnType<(typeof settingList)[N]["read"]>, Wrong>;
+type Optional = "publicUrl" | "corsOrigins" | "secret" | "databaseUrl" | "config";
+
+export type Settings = Readonly<
+  { [N in Exclude<SettingName, Optional>]: Value<N> } & { [N in Optional]: Value<N> | undefined }
+>;
+
+type Source = "environment" | "file" | "default";
+/** A setting as `svc config` shows it. */
+export interface SettingInForce {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: Source;
+  readonly about: string;
+}
+
+export interface SettingsInput {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The `settings:` part of the config file, every scalar as text. */
+  readonly file: Readonly<Record<string, unknown>>;
+  /** Names that the config file uses as `${NAME}`: these are no unknown settings. */
+  readonly references: ReadonlySet<string>;
+}
+
+export interface SettingsRead {
+  readonly settings: Settings;
+  readonly inForce: readonly SettingInForce[];
+  readonly problems: readonly string[];
+}
+
+/** The name of a setting in the config file: SVC_MAX_CALL_S is `max_call_s`. */
+const fileName = (env: string) => env.slice("SVC_".length).toLowerCase();
+
+/** Reads all settings and reports every problem at once, not the first alone. */
+export function readSettings({ environment, file, references }: SettingsInput): SettingsRead {
+  const problems = unknownSettings({ environment, file, references });
+  const values: Record<string, unknown> = {};
+  const inForce: SettingInForce[] = [];
+  for (const [name, setting] of Object.entries<Setting<unknown>>(settingList)) {
+    const { text, source, at } = whereFrom(setting, environment, file);
+    const value = text === undefined ? undefined : setting.read(text);
+    if (value instanceof Wrong)
+      problems.push(`${at} must be ${value.expected}${setting.hidden ? "" : `, not "${text}"`}.`);
+    else values[name] = value;
+    inForce.push({ name: setting.env, value: shown(setting, value), source, about: setting.about });
+  }
+  return { settings: values as Settings, inForce, problems };
+}
+
+function whereFrom(
+  setting: Setting<unknown>,
+  environment: SettingsInput["environment"],
+  file: SettingsInput["file"],
+) {
+  const fromEnvironment = environment[setting.env];
+  // An empty variable is what a shell or a compose file leaves behind: it counts as not set.
+  if (fromEnvironment !== undefined && fromEnvironment !== "")
+    return { text: fromEnvironment, source: "environment", at: setting.env } as const;
+  const name = fileName(setting.env);
+  const value = setting.inFile === false ? undefined : file[name];
+  if (value !== undefined && value !== null) {
+    const text = Array.isArray(value) ? value.join(",") : String(value);
+    return { text, source: "file", at: `settings.${name}` } as const;
+  }
+  return { text: setting.fallback, source: "default", at: setting.env } as const;
+}
+
+function shown(setting: Setting<unknown>, value: unknown): string | null {
+  if (value === undefined || value instanceof Wrong) return null;
+  if (setting.hidden) return "(set)";
+  if (setting.env.endsWith("_S") && typeof value === "number") return String(value / 1000);
+  return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+function unknownSettings({ environment, file, references }: SettingsInput): string[] {
+  const all: Setting<unknown>[] = Object.values(settingList);
+  const environmentNames = all.map((setting) => setting.env as string);
+  const fileNames = all
+    .filter((setting) => setting.inFile !== false)
+    .map((setting) => fileName(setting.env));
+  const problems = Object.keys(environment)
+    .filter(
+      (name) =>
+        name.startsWith("SVC_") && !environmentNames.includes(name) && !references.has(name),
+    )
+    .map((name) => `${name} is not a setting${suggestion(name, environmentNames)}.`);
+  for (const name of Object.keys(file))
+    if (!fileNames.includes(name))
+      problems.push(`settings.${name} ${notInFile(name, all)}${suggestion(name, fileNames)}.`);
+  return problems;
+}
+
+function notInFile(name: string, all: readonly Setting<unknown>[]): string {
+  const setting = all.find((candidate) => fileName(candidate.env) === name);
+  return setting === undefined
+    ? "is not a setting"
+    : `is only read from the environment, as ${setting.env}`;
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  if (known.includes(name)) return "";
+  const near = known
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ distance }) => distance <= 3)
+    .sort((left, right) => left.distance - right.distance)[0];
+  return near === undefined
+    ? "; svc config lists those there are"
+    : `; did you mean ${near.candidate}`;
+}
+
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= left.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[line - 1] === right[column - 1] ? 0 : 1;
+      next.push(
+        Math.min(
+          (next[column - 1] ?? 0) + 1,
+          (row[column] ?? 0) + 1,
+          (row[column - 1] ?? 0) + same,
+        ),
+      );
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

@@ -1,0 +1,141 @@
+import { ApiError } from "../base/errors.ts";
+import type { JsonObject } from "../call/chat.ts";
+import { type Endpoint, endpointPaths } from "../call/endpoint.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { lifecycleState } from "../catalog/lifecycle.ts";
+import { isServed, type Model } from "../catalog/model.ts";
+import type { KeyDirectory, KeyRecord } from "../keys/directory.ts";
+import { fieldError } from "../wire/v1/validate.ts";
+
+export const maxBodyBytes = 32 * 1024 * 1024;
+
+/** Missing, malformed, unknown, revoked and expired keys get one and the same answer. */
+export function authenticate(request: Request, keys: KeyDirectory, nowMs: number): KeyRecord {
+  const header = request.headers.get("authorization") ?? "";
+  // The scheme's name is case-insensitive, by its RFC and in some clients.
+  const secret = header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : "";
+  const key = keys.verify(secret, nowMs);
+  if (key !== undefined) return key;
+  throw new ApiError({
+    code: "invalid_api_key",
+    message:
+      "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; the operator can issue a new one.",
+  });
+}
+
+/** Size and type are checked before a byte is read; fields set to null count as absent. */
+export async function readBody(request: Request): Promise<JsonObject> {
+  const type = request.headers.get("content-type");
+  if (type !== null && !/^application\/json\s*(;|$)/i.test(type))
+    throw new ApiError({
+      code: "unsupported_media_type",
+      message: "Send the body as `Content-Type: application/json`.",
+    });
+  const length = request.headers.get("content-length");
+  if (length !== null && Number(length) > maxBodyBytes) throw tooLarge();
+  const body: unknown =
+    length === null ? parse(await readBounded(request)) : await readWhole(request);
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new ApiError({
+      code: "invalid_request",
+      message: 'The body must be a JSON object, such as {"model":"…"}.',
+    });
+  const fields = body as Record<string, JsonObject[string]>;
+  for (const name in fields) if (fields[name] === null) delete fields[name];
+  return fields;
+}
+
+export interface ModelAdmission {
+  readonly body: JsonObject;
+  readonly key: KeyRecord;
+  readonly endpoint: Endpoint;
+  readonly catalog: Catalog;
+  readonly nowMs: number;
+}
+
+/** One answer for models that are unknown, unpriced, unrouted or not allowed for this key. */
+export function admitModel({ body, key, endpoint, catalog, nowMs }: ModelAdmission): Model {
+  const id = body["model"];
+  if (typeof id !== "string" || id === "")
+    throw fieldError(
+      "model",
+      `${id === undefined ? "is missing: it " : ""}must be the id of a model; GET /v1/models lists yours`,
+    );
+  const offChat = endpoint !== "chat";
+  const model = findCallable(catalog, key, id);
+  if (model === undefined)
+    throw new ApiError({
+      code: "model_not_allowed",
+      param: "model",
+      message: `This key cannot call the model "${id.slice(0, 100)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
+      offChat,
+    });
+  if (model.endpoint !== endpoint)
+    throw new ApiError({
+      code: "wrong_endpoint",
+      param: "model",
+      message: `${model.id} does not work on this endpoint: call it with POST ${endpointPaths[model.endpoint]}.`,
+    });
+  if (lifecycleState(model.lifecycle, nowMs) === "retired") {
+    const successor = model.lifecycle.replacement;
+    const instead = successor === undefined ? "" : ` Use ${successor} instead.`;
+    throw new ApiError({
+      code: "model_retired",
+      param: "model",
+      message: `${model.id} is retired.${instead}`,
+      offChat,
+    });
+  }
+  return model;
+}
+
+export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Model | undefined {
+  if (key.models !== undefined && !key.models.has(id)) return undefined;
+  const model = catalog.find(id);
+  return model !== undefined && isServed(model) ? model : undefined;
+}
+
+async function readWhole(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch (cause) {
+    throw notJson(cause);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notJson(cause);
+  }
+}
+
+/** A body of unknown length is read only as far as it may go. */
+async function readBounded(request: Request): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  const reader = request.body?.getReader();
+  if (reader === undefined) return "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return Buffer.concat(pieces).toString("utf8");
+    sizeBytes += value.length;
+    if (sizeBytes > maxBodyBytes) {
+      reader.cancel().catch(() => {});
+      throw tooLarge();
+    }
+    pieces.push(value);
+  }
+}
+
+function tooLarge(): ApiError {
+  return new ApiError({
+    code: "request_too_large",
+    message: `The body is larger than ${maxBodyBytes / 1024 / 1024} MiB.`,
+  });
+}
+
+function notJson(cause: unknown): ApiError {
+  return new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
+}

@@ -1,0 +1,89 @@
+import { ApiError } from "../../../base/errors.ts";
+import type { ChatCall, ChatResult } from "../../../call/chat.ts";
+import { estimateTokens, type Usage } from "../../../call/usage.ts";
+import { toChatOrder } from "../../../wire/v1/chat-call.ts";
+import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
+import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts";
+import { type ModelCall, notProvided } from "../../gateway.ts";
+import { toReplyStream } from "../../stream-reply.ts";
+import { ChatSource, type OpenedChat } from "./chat-source.ts";
+
+/** POST /v1/chat/completions */
+export async function serveChat(modelCall: ModelCall): Promise<Response> {
+  const { body, model, exchange } = modelCall;
+  const order = toChatOrder(body, model.maxOutputTokens);
+  const identity: ReplyIdentity = {
+    id: `chatcmpl-${exchange.requestId.slice("req_".length)}`,
+    createdS: Math.floor(exchange.startedMs / 1000),
+    model: model.id,
+  };
+  if (order.stream)
+    return stream(modelCall, order.call, new ChatEventWriter(identity, order.includeUsage));
+  return whole(modelCall, order.call, identity);
+}
+
+async function whole(
+  { parts, exchange, model, call, end }: ModelCall,
+  chat: ChatCall,
+  identity: ReplyIdentity,
+): Promise<Response> {
+  const { signal } = call;
+  const result = await parts.router.serve(model, signal, ({ provider, target }) => {
+    if (provider.chat === undefined) throw notProvided(model);
+    return provider.chat({ call: chat, target, signal });
+  });
+  end();
+  return exchange.json(
+    toChatReply(identity, result, result.usage ?? estimateUsage(chat, textOf(result))),
+  );
+}
+
+async function stream(
+  { parts, exchange, model, call, end }: ModelCall,
+  chat: ChatCall,
+  writer: ChatEventWriter,
+): Promise<Response> {
+  const { signal } = call;
+  const opening = parts.router.serve(
+    model,
+    signal,
+    async ({ provider, target }): Promise<OpenedChat> => {
+      if (provider.streamChat === undefined) throw notProvided(model);
+      const parts = await provider.streamChat({ call: chat, target, signal });
+      const first = await parts.read();
+      if (first !== undefined) return { parts, first };
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model failed to answer.",
+        detail: `${provider.name} sent an empty stream`,
+      });
+    },
+  );
+  // Until the model speaks, a failure still gets its real status; but a caller who has heard
+  // nothing for the length of a keep-alive gets the head of the reply and a comment.
+  const isSilent = await Promise.race([
+    opening.then(() => false),
+    new Promise<boolean>((resolve) => {
+      call.onSilence = () => resolve(true);
+    }),
+  ]);
+  const source = new ChatSource({
+    opening,
+    writer,
+    estimate: (chars) => estimateUsage(chat, chars),
+    startsSilent: isSilent,
+  });
+  return exchange.reply(
+    toReplyStream({ call, source, onEnd: end }),
+    "text/event-stream; charset=utf-8",
+  );
+}
+
+function estimateUsage(chat: ChatCall, outputChars: number): Usage {
+  const inputTokens = estimateTokens(Buffer.byteLength(JSON.stringify(chat.messages)));
+  return { inputTokens, outputTokens: estimateTokens(outputChars), estimated: true };
+}
+
+function textOf({ choices }: ChatResult): number {
+  return choices.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
+}

@@ -1,0 +1,87 @@
+import type { EmbedInput, EmbedResult } from "../../../call/embed.ts";
+import { estimateTokens } from "../../../call/usage.ts";
+import { inspectImage } from "../../../media/image.ts";
+import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
+import {
+  type MediaInput,
+  readMediaInput,
+  readTextInput,
+} from "../../../wire/v1/embeddings-input.ts";
+import { type EmbeddingUsage, toEmbeddingsReply } from "../../../wire/v1/embeddings-reply.ts";
+import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
+import { type ModelCall, notProvided } from "../../gateway.ts";
+
+const defaultDimensions = 3072;
+
+/** POST /v1/embeddings */
+export async function serveEmbeddings({
+  parts,
+  exchange,
+  body,
+  model,
+  call,
+  end,
+}: ModelCall): Promise<Response> {
+  const isMedia = model.input === "media";
+  if (isMedia && body["dimensions"] !== undefined)
+    throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
+  const request = readEmbeddingRequest(body);
+  const input = isMedia
+    ? await inspect(readMediaInput(body["input"]))
+    : readTextInput(body["input"]);
+  const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
+  const encoding = request.encoding_format ?? "float";
+  const { signal } = call;
+  const result = await parts.router.serve(model, signal, ({ provider, target }) => {
+    if (provider.embed === undefined) throw notProvided(model);
+    return provider.embed({ call: { input, dimensions, encoding }, target, signal });
+  });
+  end();
+  return exchange.json(
+    toEmbeddingsReply({
+      model: model.id,
+      vectors: result.vectors,
+      encoding,
+      usage: usageOf(input, result),
+    }),
+  );
+}
+
+/** What is billed or limited is looked at here, before anything reaches an upstream. */
+async function inspect(media: MediaInput): Promise<EmbedInput> {
+  if (media.kind === "images") {
+    for (const [at, dataUri] of media.dataUris.entries()) {
+      const image = inspectImage(dataUri);
+      if (!image.ok) throw fieldError(`input[${at}]`, image.problem);
+    }
+    return media;
+  }
+  const video = await inspectVideo(media.base64);
+  if (!video.ok) throw fieldError(media.param, video.problem);
+  return { kind: "video", base64: media.base64, durationS: video.durationS };
+}
+
+function usageOf(input: EmbedInput, { usage }: EmbedResult): EmbeddingUsage {
+  switch (input.kind) {
+    case "images":
+      return { prompt_tokens: 0, total_tokens: 0, images: input.dataUris.length };
+    case "video":
+      return {
+        prompt_tokens: 0,
+        total_tokens: 0,
+        video_seconds: billedVideoSeconds(input.durationS),
+      };
+    case "texts":
+    case "tokens": {
+      const tokens = usage?.inputTokens ?? countTokens(input);
+      return { prompt_tokens: tokens, total_tokens: tokens };
+    }
+    default:
+      return input satisfies never;
+  }
+}
+
+function countTokens(input: Extract<EmbedInput, { kind: "texts" | "tokens" }>): number {
+  if (input.kind === "tokens") return input.tokens.reduce((sum, ids) => sum + ids.length, 0);
+  return input.texts.reduce((sum, text) => sum + estimateTokens(Buffer.byteLength(text)), 0);
+}

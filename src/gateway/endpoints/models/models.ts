@@ -1,0 +1,44 @@
+import { ApiError } from "../../../base/errors.ts";
+import { lifecycleState } from "../../../catalog/lifecycle.ts";
+import type { Model } from "../../../catalog/model.ts";
+import { type ListedModel, toModel, toModelList } from "../../../wire/v1/models-reply.ts";
+import { authenticate, findCallable } from "../../admission.ts";
+import type { GatewayParts, Work } from "../../gateway.ts";
+
+/** GET /v1/models: what this key may call. No upstream is asked. */
+export function listModels({ keys, catalog }: GatewayParts): Work {
+  return (exchange) => {
+    const { request, startedMs } = exchange;
+    const key = authenticate(request, keys, startedMs);
+    const listed: ListedModel[] = [];
+    for (const { id } of catalog.models) {
+      const model = findCallable(catalog, key, id);
+      if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
+        listed.push(toListed(model));
+    }
+    return exchange.json(JSON.stringify(toModelList(listed)));
+  };
+}
+
+/** GET /v1/models/{id} */
+export function showModel({ keys, catalog }: GatewayParts, id: string): Work {
+  return (exchange) => {
+    const { request, startedMs } = exchange;
+    const key = authenticate(request, keys, startedMs);
+    const model = findCallable(catalog, key, id);
+    if (model === undefined || lifecycleState(model.lifecycle, startedMs) === "retired")
+      throw new ApiError({
+        code: "model_not_found",
+        param: "model",
+        message: `There is no model "${id.slice(0, 100)}" for this key. GET /v1/models lists yours.`,
+      });
+    exchange.model = model;
+    return exchange.json(JSON.stringify(toModel(toListed(model))));
+  };
+}
+
+function toListed({ id, createdAtMs, ownedBy, lifecycle }: Model): ListedModel {
+  const { deprecatedAtMs, retiresAtMs, replacement } = lifecycle;
+  if (deprecatedAtMs === undefined) return { id, createdAtMs, ownedBy };
+  return { id, createdAtMs, ownedBy, deprecation: { deprecatedAtMs, retiresAtMs, replacement } };
+}

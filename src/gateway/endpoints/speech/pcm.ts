@@ -1,0 +1,77 @@
+import { ApiError } from "../../../base/errors.ts";
+import type { SpeakStream } from "../../../call/speak.ts";
+import { readWavHeader } from "../../../media/wav.ts";
+
+export interface Pcm {
+  /** The first samples; never empty. */
+  readonly first: Uint8Array;
+  readonly lengthBytes: number | undefined;
+  readonly rest: SpeakStream;
+}
+
+const maxHeaderBytes = 64 * 1024;
+
+/**
+ * Waits for the first sound. Upstreams are asked for bare PCM; some send a WAV all the same, whose
+ * header is taken off here, if it holds what the contract promises.
+ */
+export async function openPcm(stream: SpeakStream, provider: string): Promise<Pcm> {
+  let start = await readMore(stream, new Uint8Array());
+  if (start.length === 0) throw broken(`${provider} sent no audio`, stream);
+  while (start.length < 4 && isRiff(start.subarray(0, start.length))) {
+    const more = await readMore(stream, start);
+    if (more.length === start.length) break;
+    start = more;
+  }
+  if (start.length < 4 || !isRiff(start))
+    return { first: start, lengthBytes: stream.lengthBytes, rest: stream };
+  return withoutHeader({ stream, start, provider });
+}
+
+async function withoutHeader(options: {
+  stream: SpeakStream;
+  start: Uint8Array;
+  provider: string;
+}): Promise<Pcm> {
+  const { stream, provider } = options;
+  let { start } = options;
+  for (;;) {
+    const header = readWavHeader(start);
+    if (header.ok) {
+      const { sampleRate, channels, bitsPerSample, format, dataOffset, dataBytes } = header;
+      if (sampleRate !== 24_000 || channels !== 1 || bitsPerSample !== 16 || format !== "pcm")
+        throw broken(
+          `${provider} sent ${format} ${sampleRate} Hz, ${channels} channels, ${bitsPerSample} bits`,
+          stream,
+        );
+      let first = start.subarray(dataOffset);
+      if (first.length === 0) first = await readMore(stream, first);
+      if (first.length === 0) throw broken(`${provider} sent a WAV without audio`, stream);
+      return { first, lengthBytes: dataBytes, rest: stream };
+    }
+    const more =
+      header.needsMoreBytes && start.length < maxHeaderBytes
+        ? await readMore(stream, start)
+        : start;
+    if (more.length === start.length)
+      throw broken(`${provider} sent a broken WAV: ${header.problem}`, stream);
+    start = more;
+  }
+}
+
+function isRiff(bytes: Uint8Array): boolean {
+  return Buffer.from("RIFF").subarray(0, Math.min(4, bytes.length)).equals(bytes.subarray(0, 4));
+}
+
+async function readMore(stream: SpeakStream, before: Uint8Array): Promise<Uint8Array> {
+  for (;;) {
+    const bytes = await stream.read();
+    if (bytes === undefined) return before;
+    if (bytes.length > 0) return before.length === 0 ? bytes : Buffer.concat([before, bytes]);
+  }
+}
+
+function broken(detail: string, stream: SpeakStream): ApiError {
+  stream.cancel();
+  return new ApiError({ code: "upstream_error", message: "The model failed to answer.", detail });
+}

@@ -1,0 +1,89 @@
+import type { ApiError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Model } from "../catalog/model.ts";
+import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
+
+export interface ExchangeOptions {
+  readonly request: Request;
+  readonly nowMs: number;
+  /** Origins whose pages may read our replies; `*`: all. */
+  readonly origins: ReadonlySet<string>;
+  readonly publicUrl: string;
+}
+
+const exposed =
+  "x-request-id, x-should-retry, retry-after, retry-after-ms, deprecation, sunset, link";
+
+/** One request and the headers that its reply will carry, whatever becomes of it. */
+export class Exchange {
+  readonly request: Request;
+  readonly requestId = newId("req");
+  readonly startedMs: number;
+  readonly #origins: ReadonlySet<string>;
+  readonly #publicUrl: string;
+  /** Known once the key may call it: its lifecycle is told on every reply from then on. */
+  model: Model | undefined;
+
+  constructor({ request, nowMs, origins, publicUrl }: ExchangeOptions) {
+    this.request = request;
+    this.startedMs = nowMs;
+    this.#origins = origins;
+    this.#publicUrl = publicUrl;
+  }
+
+  reply(body: BodyInit | null, contentType: string, status = 200): Response {
+    const headers = new Headers({ "content-type": contentType, "x-request-id": this.requestId });
+    this.#addLifecycle(headers);
+    this.#addCors(headers);
+    return new Response(body, { status, headers });
+  }
+
+  json(text: string): Response {
+    return this.reply(text, "application/json");
+  }
+
+  fail(error: ApiError): Response {
+    const response = this.reply(
+      JSON.stringify(toErrorBody(error)),
+      "application/json",
+      error.status,
+    );
+    setRetryHeaders(response.headers, error);
+    return response;
+  }
+
+  /** The answer to a browser that asks before it calls. */
+  preflight(): Response {
+    const headers = new Headers({ "x-request-id": this.requestId });
+    if (this.#addCors(headers)) {
+      headers.set("access-control-allow-methods", "GET, POST, OPTIONS");
+      const asked = this.request.headers.get("access-control-request-headers");
+      headers.set("access-control-allow-headers", asked ?? "authorization, content-type");
+      headers.set("access-control-max-age", "600");
+    }
+    return new Response(null, { status: 204, headers });
+  }
+
+  #addCors(headers: Headers): boolean {
+    const origin = this.request.headers.get("origin");
+    if (origin === null) return false;
+    headers.set("vary", "origin");
+    if (!this.#origins.has("*") && !this.#origins.has(origin)) return false;
+    headers.set("access-control-allow-origin", origin);
+    headers.set("access-control-expose-headers", exposed);
+    return true;
+  }
+
+  #addLifecycle(headers: Headers): void {
+    const lifecycle = this.model?.lifecycle;
+    if (lifecycle?.deprecatedAtMs === undefined) return;
+    headers.set("deprecation", `@${Math.floor(lifecycle.deprecatedAtMs / 1000)}`);
+    if (lifecycle.retiresAtMs !== undefined)
+      headers.set("sunset", new Date(lifecycle.retiresAtMs).toUTCString());
+    if (lifecycle.replacement !== undefined)
+      headers.set(
+        "link",
+        `<${this.#publicUrl}/v1/models/${encodeURIComponent(lifecycle.replacement)}>; rel="successor-version"`,
+      );
+  }
+}

@@ -1,0 +1,84 @@
+import { type ApiError, toApiError } from "../base/errors.ts";
+import { type ActiveCall, callerLeft } from "./active-calls.ts";
+
+export interface StreamSource {
+  /** The next bytes for the caller, or undefined at the end. */
+  next(): Promise<Uint8Array | undefined>;
+  /** Frees the upstream. */
+  cancel(): void;
+  /** The last bytes after a failure; undefined: the connection is broken off. */
+  fail(error: ApiError): Uint8Array | undefined;
+  /** What keeps a silent stream alive, if anything may. */
+  readonly keepAlive?: Uint8Array;
+}
+
+export interface StreamReplyOptions {
+  readonly call: ActiveCall;
+  readonly source: StreamSource;
+  /** Called exactly once, whatever ended the stream. */
+  readonly onEnd: (error: ApiError | undefined) => void;
+}
+
+/**
+ * A standard pull stream: the upstream is read only when the caller has taken what was sent, so a
+ * slow reader slows the upstream instead of filling our memory.
+ */
+export function toReplyStream({
+  call,
+  source,
+  onEnd,
+}: StreamReplyOptions): ReadableStream<Uint8Array> {
+  let isOver = false;
+  let sink: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const over = (error: ApiError | undefined) => {
+    if (isOver) return;
+    isOver = true;
+    call.onSilence = undefined;
+    call.signal.removeEventListener("abort", onAbort);
+    onEnd(error);
+  };
+  // A reader that has gone silent never pulls again: its connection is broken off from here.
+  const onAbort = () => {
+    source.cancel();
+    if (isOver || !call.isWaitingForReader) return;
+    over(toApiError(call.signal.reason));
+    sink?.error(call.signal.reason);
+  };
+  call.signal.addEventListener("abort", onAbort);
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        sink = controller;
+        const { keepAlive } = source;
+        if (keepAlive !== undefined) call.onSilence = () => controller.enqueue(keepAlive);
+      },
+      async pull(controller) {
+        call.waitForUpstream(Date.now());
+        try {
+          const bytes = await source.next();
+          if (isOver) return;
+          call.waitForReader(Date.now());
+          if (bytes !== undefined) return controller.enqueue(bytes);
+          over(undefined);
+          controller.close();
+        } catch (thrown) {
+          if (isOver) return;
+          const error = toApiError(call.signal.aborted ? call.signal.reason : thrown);
+          over(error);
+          const bytes = source.fail(error);
+          source.cancel();
+          if (bytes === undefined) return controller.error(error);
+          controller.enqueue(bytes);
+          controller.close();
+        }
+      },
+      cancel() {
+        const reason = callerLeft("the caller closed the connection");
+        over(reason);
+        call.abort(reason);
+        source.cancel();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { KeyDirectory, type KeyRecord, type KeyStore } from "./directory.ts";
+import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
+
+const hashKey = new Uint8Array(32).fill(7);
+
+test("makes secrets of the promised shape, all different", () => {
+  const secrets = Array.from({ length: 500 }, newKeySecret);
+  for (const secret of secrets) expect(secret).toMatch(/^sk-svc-[0-9A-Za-z]{46}$/);
+  expect(new Set(secrets).size).toBe(500);
+  expect(secrets.every(isWellFormed)).toBe(true);
+});
+
+test("uses all 62 characters about equally often", () => {
+  const counts = new Map<string, number>();
+  for (let made = 0; made < 2000; made++)
+    for (const character of newKeySecret().slice(7, 47))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+  const expected = (2000 * 40) / 62;
+  expect(counts.size).toBe(62);
+  for (const count of counts.values())
+    expect(Math.abs(count - expected)).toBeLessThan(expected * 0.2);
+});
+
+test("a key with any one character changed falls by its checksum", () => {
+  const secret = newKeySecret();
+  for (let at = 0; at < secret.length; at++) {
+    const other = secret[at] === "a" ? "b" : "a";
+    expect(isWellFormed(secret.slice(0, at) + other + secret.slice(at + 1))).toBe(false);
+  }
+  expect(isWellFormed(secret.slice(0, -1))).toBe(false);
+  expect(isWellFormed(`${secret}a`)).toBe(false);
+});
+
+test("hashes are keyed and hints give nothing away", () => {
+  const secret = newKeySecret();
+  expect(hashKeySecret(secret, hashKey)).not.toBe(hashKeySecret(secret, new Uint8Array(32)));
+  expect(keyHint(secret)).toHaveLength("sk-svc-…".length + 4);
+});
+
+/** Counts what the directory asks of the store. */
+function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
+  return {
+    reads: 0,
+    async all() {
+      this.reads++;
+      return records;
+    },
+    async get(id) {
+      this.reads++;
+      return records.find((record) => record.id === id);
+    },
+    insert: () => Promise.reject(new Error("not here")),
+    revoke: () => Promise.reject(new Error("not here")),
+  };
+}
+
+test("a flood of unknown keys asks the store for nothing", async () => {
+  const secret = newKeySecret();
+  const record: KeyRecord = {
+    id: "key_1",
+    accountId: "acct_1",
+    name: "",
+    hash: hashKeySecret(secret, hashKey),
+    hint: "",
+    createdAtMs: 0,
+    expiresAtMs: 1000,
+  };
+  const store = storeOf([record]);
+  const directory = new KeyDirectory(store, hashKey);
+  await directory.reloadAll();
+  for (let tries = 0; tries < 20_000; tries++)
+    expect(directory.verify(newKeySecret(), 0)).toBeUndefined();
+  expect(directory.verify(secret, 999)?.id).toBe("key_1");
+  expect(directory.verify(secret, 1000)).toBeUndefined();
+  expect(store.reads).toBe(1);
+});
+
+test("a revoked key is gone after its reload", async () => {
+  const secret = newKeySecret();
+  const record: KeyRecord = {
+    id: "key_1",
+    accountId: "acct_1",
+    name: "",
+    hash: hashKeySecret(secret, hashKey),
+    hint: "",
+    createdAtMs: 0,
+  };
+  const records = [record];
+  const directory = new KeyDirectory(storeOf(records), hashKey);
+  await directory.reloadAll();
+  records[0] = { ...record, revokedAtMs: 5 };
+  expect(directory.verify(secret, 9)?.id).toBe("key_1");
+  await directory.reload("key_1");
+  expect(directory.verify(secret, 9)).toBeUndefined();
+});

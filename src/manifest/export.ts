@@ -1,0 +1,49 @@
+import { stringify } from "yaml";
+import { toDecimal } from "../base/decimal.ts";
+import { priceKeys, priceScale } from "../call/price.ts";
+import type { CatalogContent } from "../catalog/catalog.ts";
+import type { Model, ProviderEntry, Route } from "../catalog/model.ts";
+import { storedMark } from "./plan.ts";
+
+/** The store as svc.yaml; applying it again changes nothing. */
+export function exportManifest({ providers, models }: CatalogContent): string {
+  return stringify(
+    {
+      providers: Object.fromEntries(
+        providers.map((provider) => [provider.name, toProvider(provider)]),
+      ),
+      models: Object.fromEntries(models.map((model) => [model.id, toModel(model)])),
+    },
+    { flowCollectionPadding: true, lineWidth: 0 },
+  );
+}
+
+function toProvider({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry) {
+  return {
+    kind,
+    base_url: baseUrl,
+    ...(apiKey === undefined
+      ? {}
+      : { api_key: "variable" in apiKey ? `\${${apiKey.variable}}` : storedMark }),
+    ...(allowPrivate ? { allow_private: true } : {}),
+  };
+}
+
+function toModel({ endpoint, input, ownedBy, maxOutputTokens, price, routes }: Model) {
+  const prices = priceKeys.flatMap((key) => {
+    const units = price?.[key];
+    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
+  });
+  return {
+    endpoint,
+    ...(endpoint === "embeddings" ? { input } : {}),
+    owned_by: ownedBy,
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(price === undefined ? {} : { price: Object.fromEntries(prices) }),
+    ...(routes.length === 0 ? {} : { routes: routes.map(toRoute) }),
+  };
+}
+
+function toRoute({ provider, model, weight, voices }: Route) {
+  return { provider, model, weight, ...(voices === undefined ? {} : { voices }) };
+}

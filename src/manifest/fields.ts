@@ -1,0 +1,123 @@
+export type Path = readonly (string | number)[];
+export type Report = (path: Path, message: string) => void;
+
+/**
+ * A map of the manifest, read field by field. Every scalar is text. What is wrong is reported and
+ * reading goes on, so that the operator sees all problems at once.
+ */
+export class Fields {
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #path: Path;
+  readonly #report: Report;
+
+  constructor({
+    value,
+    path,
+    report,
+  }: { readonly value: unknown; readonly path: Path; readonly report: Report }) {
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (!isMap && value !== "") report(path, "must be a map of fields");
+    this.#values = isMap ? (value as Record<string, unknown>) : {};
+    this.#path = path;
+    this.#report = report;
+  }
+
+  only(known: readonly string[]): void {
+    for (const name of Object.keys(this.#values))
+      if (!known.includes(name))
+        this.wrong(name, `is not known here; there are: ${known.join(", ")}`);
+  }
+
+  /** The key under which this map stands. */
+  ownName(pattern: RegExp, allowed: string): string {
+    const name = String(this.#path.at(-1) ?? "");
+    if (!pattern.test(name)) this.#report(this.#path, `is not a good name: use ${allowed}`);
+    return name;
+  }
+
+  wrong(name: string, message: string): void {
+    this.#report([...this.#path, name], message);
+  }
+
+  has(name: string): boolean {
+    const value = this.#values[name];
+    return value !== undefined && value !== "";
+  }
+
+  isText(name: string): boolean {
+    return typeof this.#values[name] === "string";
+  }
+
+  text(name: string): string | undefined {
+    if (!this.has(name)) this.wrong(name, "is missing");
+    return this.optionalText(name);
+  }
+
+  optionalText(name: string): string | undefined {
+    if (!this.has(name)) return undefined;
+    const value = this.#values[name];
+    if (typeof value === "string") return value;
+    this.wrong(name, "must be text");
+    return undefined;
+  }
+
+  word<const T extends string>(name: string, words: readonly T[]): T | undefined {
+    const given = this.#values[name];
+    const known = words.find((word) => word === given);
+    if (known === undefined)
+      this.wrong(
+        name,
+        `${this.has(name) ? "must" : "is missing: it must"} be one of: ${words.join(", ")}`,
+      );
+    return known;
+  }
+
+  flag(name: string): boolean {
+    const given = this.#values[name] ?? "false";
+    if (given !== "true" && given !== "false") this.wrong(name, "must be true or false");
+    return given === "true";
+  }
+
+  optionalInteger(
+    name: string,
+    { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  ): number | undefined {
+    if (!this.has(name)) return undefined;
+    const given = this.#values[name];
+    const value =
+      typeof given === "string" && /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    this.wrong(name, `must be a whole number from ${minimum} to ${maximum}`);
+    return undefined;
+  }
+
+  inner(name: string): Fields {
+    return new Fields({
+      value: this.#values[name],
+      path: [...this.#path, name],
+      report: this.#report,
+    });
+  }
+
+  /** The maps below a map: providers and models by their names. */
+  entries(name: string): readonly Fields[] {
+    if (!this.has(name)) return [];
+    const value = this.#values[name];
+    const path = [...this.#path, name];
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (!isMap) this.#report(path, "must be a map by name");
+    return Object.entries(isMap ? value : {}).map(
+      ([key, one]) => new Fields({ value: one, path: [...path, key], report: this.#report }),
+    );
+  }
+
+  list(name: string): readonly Fields[] {
+    if (!this.has(name)) return [];
+    const value = this.#values[name];
+    const path = [...this.#path, name];
+    if (!Array.isArray(value)) this.#report(path, "must be a list");
+    return (Array.isArray(value) ? value : []).map(
+      (one: unknown, at) => new Fields({ value: one, path: [...path, at], report: this.#report }),
+    );
+  }
+}

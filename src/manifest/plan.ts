@@ -1,0 +1,214 @@
+import { toDecimal } from "../base/decimal.ts";
+import { Problem } from "../base/problem.ts";
+import { priceKeys, priceScale } from "../call/price.ts";
+import type { CatalogContent, CatalogWrite } from "../catalog/catalog.ts";
+import {
+  isServed,
+  type Model,
+  type ProviderEntry,
+  type Route,
+  type StoredSecret,
+} from "../catalog/model.ts";
+import { referencedName, type Secrets } from "../secrets/secrets.ts";
+import type { Manifest, ManifestProvider } from "./manifest.ts";
+
+/** Stands in an export for a literal that is kept encrypted; an apply leaves that as it is. */
+export const storedMark = "<stored>";
+
+export interface Difference {
+  readonly action: "create" | "change" | "remove" | "keep";
+  readonly kind: "provider" | "model";
+  readonly name: string;
+  readonly fields: readonly {
+    readonly field: string;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+}
+
+export interface Plan {
+  readonly differences: readonly Difference[];
+  readonly warnings: readonly string[];
+  readonly write: CatalogWrite;
+}
+
+export interface PlanOptions {
+  readonly manifest: Manifest;
+  readonly current: CatalogContent;
+  readonly secrets: Secrets;
+  /** Whether a variable that the file names is set. */
+  readonly hasVariable: (name: string) => boolean;
+  readonly nowMs: number;
+}
+
+/** What an apply would do: the store then matches the file, except that no model is ever removed. */
+export function planApply({ manifest, current, secrets, hasVariable, nowMs }: PlanOptions): Plan {
+  const differences: Difference[] = [];
+  const note = (difference: Difference) => {
+    if (difference.action !== "change" || difference.fields.length > 0)
+      differences.push(difference);
+  };
+  const providers = manifest.providers.map((given) => {
+    const before = current.providers.find(({ name }) => name === given.name);
+    const after = toEntry({ given, before, secrets });
+    note(compare("provider", given.name, before && providerFields(before), providerFields(after)));
+    return { before, after };
+  });
+  const models = manifest.models.map((given) => {
+    const before = current.models.find(({ id }) => id === given.id);
+    const after: Model = {
+      ...given,
+      createdAtMs: before?.createdAtMs ?? nowMs,
+      lifecycle: before?.lifecycle ?? {},
+    };
+    note(compare("model", given.id, before && modelFields(before), modelFields(after)));
+    return { before, after };
+  });
+  const leftModels = current.models.filter(
+    ({ id }) => !manifest.models.some((given) => given.id === id),
+  );
+  const leftProviders = current.providers.filter(
+    ({ name }) => !manifest.providers.some((given) => given.name === name),
+  );
+  const isUsed = ({ name }: ProviderEntry) =>
+    leftModels.some(({ routes }) => routes.some(({ provider }) => provider === name));
+  for (const { id } of leftModels) note({ action: "keep", kind: "model", name: id, fields: [] });
+  for (const provider of leftProviders)
+    note({
+      action: isUsed(provider) ? "keep" : "remove",
+      kind: "provider",
+      name: provider.name,
+      fields: [],
+    });
+  return {
+    differences,
+    warnings: [
+      ...providers.flatMap(({ after }) => providerWarnings(after, hasVariable)),
+      ...models.filter(({ after }) => !isServed(after)).map(({ after }) => notServed(after)),
+    ],
+    write: {
+      saveProviders: providers.map(({ after }) => after),
+      removeProviders: leftProviders
+        .filter((provider) => !isUsed(provider))
+        .map(({ name }) => name),
+      saveModels: models.map(({ after }) => after),
+    },
+  };
+}
+
+function toEntry(options: {
+  readonly given: ManifestProvider;
+  readonly before: ProviderEntry | undefined;
+  readonly secrets: Secrets;
+}): ProviderEntry {
+  const { given, before, secrets } = options;
+  const { apiKey: text, ...rest } = given;
+  if (text === undefined) return rest;
+  return {
+    ...rest,
+    apiKey: toStored({ text, place: `provider:${given.name}`, before: before?.apiKey, secrets }),
+  };
+}
+
+function toStored(options: {
+  readonly text: string;
+  readonly place: string;
+  readonly before: StoredSecret | undefined;
+  readonly secrets: Secrets;
+}): StoredSecret {
+  const { text, place, before, secrets } = options;
+  const variable = referencedName(text);
+  if (variable !== undefined) return { variable };
+  if (text === storedMark) {
+    if (before !== undefined && "sealed" in before) return before;
+    throw new Problem(
+      "invalid",
+      `${place.replace(":", " ")}: api_key is ${storedMark}, but this store holds none for it. Write the key, or \${NAME} for a variable.`,
+    );
+  }
+  // Sealing the same text again gives other bytes: keep the old ones, so that nothing seems changed.
+  if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
+    return before;
+  return { sealed: secrets.seal(text, place) };
+}
+
+type FieldTexts = Readonly<Record<string, string | undefined>>;
+
+function compare(
+  kind: Difference["kind"],
+  name: string,
+  before: FieldTexts | undefined,
+  after: FieldTexts,
+): Difference {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])];
+  const fields = names
+    .filter((field) => before?.[field] !== after[field])
+    .map((field) => ({
+      field,
+      from: shown(field, before?.[field]),
+      to: shown(field, after[field]),
+    }));
+  return { action: before === undefined ? "create" : "change", kind, name, fields };
+}
+
+/** A literal key is compared by its sealed form and never shown. */
+function shown(field: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  return field === "api_key" && referencedName(text) === undefined ? storedMark : text;
+}
+
+function providerFields({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry): FieldTexts {
+  const key =
+    apiKey === undefined
+      ? undefined
+      : "variable" in apiKey
+        ? `\${${apiKey.variable}}`
+        : apiKey.sealed;
+  return {
+    kind,
+    base_url: baseUrl,
+    api_key: key,
+    allow_private: allowPrivate ? "true" : undefined,
+  };
+}
+
+function modelFields(model: Model): FieldTexts {
+  const prices = priceKeys.map((key) => {
+    const units = model.price?.[key];
+    return [
+      `price.${key}`,
+      units === undefined ? undefined : toDecimal(units, priceScale(key)),
+    ] as const;
+  });
+  return {
+    endpoint: model.endpoint,
+    input: model.endpoint === "embeddings" ? model.input : undefined,
+    owned_by: model.ownedBy,
+    max_output_tokens: model.maxOutputTokens?.toString(),
+    ...Object.fromEntries(prices),
+    routes: model.routes.map(routeText).join(", "),
+  };
+}
+
+function routeText({ provider, model, weight, voices }: Route): string {
+  const mapped =
+    voices === undefined || voices === "same" ? "" : ` ${Object.values(voices).join("/")}`;
+  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${mapped}`;
+}
+
+export function providerWarnings(
+  { name, apiKey }: ProviderEntry,
+  hasVariable: (name: string) => boolean,
+): string[] {
+  if (apiKey === undefined || !("variable" in apiKey) || hasVariable(apiKey.variable)) return [];
+  return [
+    `provider ${name}: ${apiKey.variable} is not set where the gateway runs, so calls to it will fail`,
+  ];
+}
+
+function notServed({ id, price, routes }: Model): string {
+  const lacking = [price === undefined ? "price" : "", routes.length === 0 ? "route" : ""].filter(
+    (word) => word !== "",
+  );
+  return `model ${id} has no ${lacking.join(" and no ")}: it is not listed and cannot be called`;
+}

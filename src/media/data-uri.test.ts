@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import { seededRandom } from "../../test/fixtures/media/fixture.ts";
+import { base64SizeBytes, readBase64, readImageDataUri } from "./data-uri.ts";
+
+const NOT_A_DATA_URI = "is not a data URI of the form data:image/<type>;base64,<data>";
+
+describe("readImageDataUri", () => {
+  test("gives the mime in lower case and the decoded bytes", () => {
+    expect(readImageDataUri("data:image/png;base64,AQID")).toEqual({
+      ok: true,
+      mime: "image/png",
+      bytes: new Uint8Array([1, 2, 3]),
+    });
+  });
+
+  test("reads scheme, mime and encoding in any case", () => {
+    expect(readImageDataUri("DATA:Image/SVG+xml;BASE64,AQID")).toMatchObject({
+      ok: true,
+      mime: "image/svg+xml",
+    });
+  });
+
+  test("passes over parameters", () => {
+    expect(readImageDataUri("data:image/png;charset=utf-8;name=a.png;base64,AQID").ok).toBe(true);
+  });
+
+  test.each([
+    "",
+    "https://example.com/a.png",
+    "data:text/plain;base64,AQID",
+    "data:image/;base64,AQID",
+    "data:image/png,AQID",
+    "data:image/png;base64",
+    "data:image/png;base64;charset=utf-8,AQID",
+    " data:image/png;base64,AQID",
+    "data:image/png; base64,AQID",
+    `data:image/png;${"a=b;".repeat(100)}base64,AQID`,
+  ])("refuses %p as no data URI of an image", (text) => {
+    expect(readImageDataUri(text)).toEqual({ ok: false, problem: NOT_A_DATA_URI });
+  });
+
+  test("refuses empty data", () => {
+    expect(readImageDataUri("data:image/png;base64,")).toEqual({
+      ok: false,
+      problem: "is empty where base64 data is expected",
+    });
+  });
+
+  test("counts the offset of a stray character from the start of the data", () => {
+    expect(readImageDataUri("data:image/png;base64,AQID AQID")).toEqual({
+      ok: false,
+      problem: "is not valid base64: unexpected character at offset 4",
+    });
+  });
+
+  test("answers 32 MiB of header without a comma at once", () => {
+    const startedMs = performance.now();
+    expect(readImageDataUri(`data:image/png${";a=".repeat(11_000_000)}`).ok).toBe(false);
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+});
+
+describe("readBase64", () => {
+  test("decodes what the platform encodes, padded or not, at every length", () => {
+    const random = seededRandom(1);
+    for (let lengthBytes = 1; lengthBytes < 200; lengthBytes += 1) {
+      const bytes = Uint8Array.from({ length: lengthBytes }, () => random(256));
+      const text = Buffer.from(bytes).toString("base64");
+      expect(readBase64(text)).toEqual({ ok: true, bytes });
+      expect(readBase64(text.replace(/=+$/, ""))).toEqual({ ok: true, bytes });
+      expect(base64SizeBytes(text)).toBe(lengthBytes);
+      expect(base64SizeBytes(text.replace(/=+$/, ""))).toBe(lengthBytes);
+    }
+  });
+
+  test.each([
+    ["AQ ID", "unexpected character at offset 2"],
+    ["AQID\n", "unexpected character at offset 4"],
+    ["AQ-D", "unexpected character at offset 2"],
+    ["AQ_D", "unexpected character at offset 2"],
+    ["AQ==AQID", "unexpected character at offset 2"],
+    ["AQ===", "unexpected character at offset 2"],
+    ["====", "unexpected character at offset 0"],
+    ["AQÉD", "unexpected character at offset 2"],
+    ["AQIDA", "a length of 5 characters cannot be base64"],
+    ["AQIDA===", "unexpected character at offset 5"],
+    ["AQ=", "1 padding characters where 2 are due"],
+    ["AQI==", "2 padding characters where 1 are due"],
+    ["AQID=", "1 padding characters where 0 are due"],
+    ["AR==", "the last character carries stray bits"],
+    ["AQJ", "the last character carries stray bits"],
+  ])("refuses %p: %s", (text, reason) => {
+    expect(readBase64(text)).toEqual({ ok: false, problem: `is not valid base64: ${reason}` });
+  });
+
+  test("refuses the empty text", () => {
+    expect(readBase64("").ok).toBe(false);
+  });
+
+  test("finds one stray character at the end of 32 MiB within a second", () => {
+    const text = `${"A".repeat(32 * 1024 * 1024 - 1)}!`;
+    const startedMs = performance.now();
+    expect(readBase64(text)).toEqual({
+      ok: false,
+      problem: `is not valid base64: unexpected character at offset ${text.length - 1}`,
+    });
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+});

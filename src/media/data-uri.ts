@@ -1,0 +1,82 @@
+export type Base64Reading =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly problem: string };
+
+export type ImageDataUriReading =
+  | { readonly ok: true; readonly mime: string; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly problem: string };
+
+/** Real headers have some 30 characters; the bound keeps the header pattern off megabytes of text. */
+const MAX_HEADER_CHARACTERS = 256;
+
+const HEADER =
+  /^data:(image\/[a-z0-9][a-z0-9.+-]*)(?:;[a-z0-9][a-z0-9.+-]*=[a-z0-9.+_-]*)*;base64$/i;
+
+const OUTSIDE_THE_ALPHABET = /[^A-Za-z0-9+/]/;
+
+/** The characters whose unused low bits are zero, for a last group of two and of three characters. */
+const LAST_OF_TWO = "AQgw";
+const LAST_OF_THREE = "AEIMQUYcgkosw048";
+
+/** Reads `data:image/<subtype>[;param=value]*;base64,<data>`. The mime comes back in lower case. */
+export function readImageDataUri(text: string): ImageDataUriReading {
+  const commaAt = text.slice(0, MAX_HEADER_CHARACTERS).indexOf(",");
+  const mime = HEADER.exec(text.slice(0, Math.max(commaAt, 0)))?.[1];
+  if (mime === undefined) {
+    return { ok: false, problem: "is not a data URI of the form data:image/<type>;base64,<data>" };
+  }
+  const reading = readBase64(text.slice(commaAt + 1));
+  return reading.ok ? { ok: true, mime: mime.toLowerCase(), bytes: reading.bytes } : reading;
+}
+
+/**
+ * Strict standard base64. Native decoders skip whitespace, take base64url or stop at the first "=",
+ * each in its own way: what we accept must mean the same bytes to every upstream that decodes it again.
+ */
+export function readBase64(text: string): Base64Reading {
+  if (text.length === 0) {
+    return { ok: false, problem: "is empty where base64 data is expected" };
+  }
+  const digits = withoutPadding(text);
+  const strayAt = digits.search(OUTSIDE_THE_ALPHABET);
+  if (strayAt !== -1) {
+    return invalid(`unexpected character at offset ${strayAt}`);
+  }
+  const fault = faultOfLastGroup({ digits, paddingCharacters: text.length - digits.length });
+  return fault === undefined ? { ok: true, bytes: Uint8Array.fromBase64(text) } : invalid(fault);
+}
+
+/** How many bytes the text decodes to, known without decoding it. */
+export function base64SizeBytes(text: string): number {
+  return Math.floor((withoutPadding(text).length * 3) / 4);
+}
+
+function withoutPadding(text: string): string {
+  if (text.endsWith("==")) {
+    return text.slice(0, -2);
+  }
+  return text.endsWith("=") ? text.slice(0, -1) : text;
+}
+
+function faultOfLastGroup(text: {
+  readonly digits: string;
+  readonly paddingCharacters: number;
+}): string | undefined {
+  const lastGroupCharacters = text.digits.length % 4;
+  if (lastGroupCharacters === 1) {
+    return `a length of ${text.digits.length} characters cannot be base64`;
+  }
+  const paddingDue = (4 - lastGroupCharacters) % 4;
+  if (text.paddingCharacters !== 0 && text.paddingCharacters !== paddingDue) {
+    return `${text.paddingCharacters} padding characters where ${paddingDue} are due`;
+  }
+  const last = text.digits.at(-1) ?? "";
+  const strayBits =
+    (lastGroupCharacters === 2 && !LAST_OF_TWO.includes(last)) ||
+    (lastGroupCharacters === 3 && !LAST_OF_THREE.includes(last));
+  return strayBits ? "the last character carries stray bits" : undefined;
+}
+
+function invalid(reason: string): Base64Reading {
+  return { ok: false, problem: `is not valid base64: ${reason}` };
+}

@@ -1,0 +1,156 @@
+/** What all speech is sent as: 24 kHz, mono, 16-bit PCM. */
+const SAMPLE_RATE_HZ = 24_000;
+const CHANNELS = 1;
+const BITS_PER_SAMPLE = 16;
+
+export const WAV_HEADER_BYTES = 44;
+/** In a size field: the length is not known yet. Players then read to the end of the stream. */
+const UNKNOWN_SIZE = 0xffff_ffff;
+
+const FORMAT_PCM = 1;
+const FORMAT_FLOAT = 3;
+const FORMAT_EXTENSIBLE = 0xfffe;
+/** The tail of every subtype GUID that stands for a plain format code, as bytes in file order. */
+const SUBTYPE_TAIL = [0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113];
+
+/** Chunks before the samples are names and dates; more is an abuse of whoever buffers them. */
+const MAX_DATA_OFFSET_BYTES = 65_536;
+
+export type WavFormat = "pcm" | "float" | "other";
+
+export interface WavHeader {
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly bitsPerSample: number;
+  readonly format: WavFormat;
+  readonly dataOffset: number;
+  /** undefined in the streaming form, whose length is not known up front. */
+  readonly dataBytes: number | undefined;
+}
+
+export type WavHeaderReading =
+  | ({ readonly ok: true } & WavHeader)
+  /** `needsMoreBytes`: right so far, ask again with a longer prefix of the stream. */
+  | { readonly ok: false; readonly needsMoreBytes: boolean; readonly problem: string };
+
+/** The header in front of our own speech; without `dataBytes` in the streaming form. */
+export function wavHeader(options: { readonly dataBytes?: number } = {}): Uint8Array {
+  const dataSize = fieldFor(options.dataBytes);
+  const frameBytes = (CHANNELS * BITS_PER_SAMPLE) / 8;
+  const view = new DataView(new ArrayBuffer(WAV_HEADER_BYTES));
+  writeName(view, { offset: 0, name: "RIFF" });
+  view.setUint32(
+    4,
+    dataSize === UNKNOWN_SIZE ? UNKNOWN_SIZE : WAV_HEADER_BYTES - 8 + dataSize,
+    true,
+  );
+  writeName(view, { offset: 8, name: "WAVE" });
+  writeName(view, { offset: 12, name: "fmt " });
+  view.setUint32(16, 16, true);
+  view.setUint16(20, FORMAT_PCM, true);
+  view.setUint16(22, CHANNELS, true);
+  view.setUint32(24, SAMPLE_RATE_HZ, true);
+  view.setUint32(28, SAMPLE_RATE_HZ * frameBytes, true);
+  view.setUint16(32, frameBytes, true);
+  view.setUint16(34, BITS_PER_SAMPLE, true);
+  writeName(view, { offset: 36, name: "data" });
+  view.setUint32(40, dataSize, true);
+  return new Uint8Array(view.buffer);
+}
+
+/** Reads the header at the front of a wav file or of the part of it that has arrived. */
+export function readWavHeader(bytes: Uint8Array): WavHeaderReading {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!agrees(view, { offset: 0, name: "RIFF" }) || !agrees(view, { offset: 8, name: "WAVE" })) {
+    return refused("is not a RIFF WAVE file");
+  }
+  let position = 12;
+  let format: Omit<WavHeader, "dataOffset" | "dataBytes"> | undefined;
+  while (position + 8 <= view.byteLength) {
+    const sizeBytes = view.getUint32(position + 4, true);
+    const contentAt = position + 8;
+    if (nameAt(view, position) === "data") {
+      return format === undefined
+        ? refused("has its data chunk before its fmt chunk")
+        : { ok: true, ...format, dataOffset: contentAt, dataBytes: knownSize(sizeBytes) };
+    }
+    // Chunks begin at even offsets.
+    position = contentAt + sizeBytes + (sizeBytes % 2);
+    if (position > MAX_DATA_OFFSET_BYTES) {
+      return refused(`has no samples within its first ${MAX_DATA_OFFSET_BYTES} bytes`);
+    }
+    if (nameAt(view, contentAt - 8) === "fmt " && position <= view.byteLength) {
+      if (sizeBytes < 16) {
+        return refused("has a fmt chunk that is too short");
+      }
+      format = readFormat(new DataView(view.buffer, view.byteOffset + contentAt, sizeBytes));
+    }
+  }
+  return { ok: false, needsMoreBytes: true, problem: "is truncated: its wav header is incomplete" };
+}
+
+function readFormat(chunk: DataView): Omit<WavHeader, "dataOffset" | "dataBytes"> {
+  return {
+    sampleRate: chunk.getUint32(4, true),
+    channels: chunk.getUint16(2, true),
+    bitsPerSample: chunk.getUint16(14, true),
+    format: formatName(formatCode(chunk)),
+  };
+}
+
+/** The code itself, or the one that the subtype of WAVE_FORMAT_EXTENSIBLE stands for. */
+function formatCode(chunk: DataView): number | undefined {
+  const code = chunk.getUint16(0, true);
+  if (code !== FORMAT_EXTENSIBLE) {
+    return code;
+  }
+  const isPlain =
+    chunk.byteLength >= 40 &&
+    SUBTYPE_TAIL.every((byte, index) => chunk.getUint8(26 + index) === byte);
+  return isPlain ? chunk.getUint16(24, true) : undefined;
+}
+
+function formatName(code: number | undefined): WavFormat {
+  if (code === FORMAT_PCM) {
+    return "pcm";
+  }
+  return code === FORMAT_FLOAT ? "float" : "other";
+}
+
+/** A length that 32 bits cannot hold is as good as unknown. */
+function fieldFor(dataBytes: number | undefined): number {
+  const fits = dataBytes !== undefined && dataBytes <= UNKNOWN_SIZE - WAV_HEADER_BYTES;
+  return fits ? dataBytes : UNKNOWN_SIZE;
+}
+
+function knownSize(sizeBytes: number): number | undefined {
+  return sizeBytes === UNKNOWN_SIZE ? undefined : sizeBytes;
+}
+
+function refused(problem: string): WavHeaderReading {
+  return { ok: false, needsMoreBytes: false, problem };
+}
+
+interface NamePlace {
+  readonly offset: number;
+  readonly name: string;
+}
+
+/** Whether the name is there, or may still come to be there when the rest arrives. */
+function agrees(view: DataView, expected: NamePlace): boolean {
+  return expected.name.startsWith(nameAt(view, expected.offset));
+}
+
+function nameAt(view: DataView, offset: number): string {
+  let name = "";
+  for (let at = offset; at < Math.min(offset + 4, view.byteLength); at += 1) {
+    name += String.fromCharCode(view.getUint8(at));
+  }
+  return name;
+}
+
+function writeName(view: DataView, place: NamePlace): void {
+  for (let index = 0; index < place.name.length; index += 1) {
+    view.setUint8(place.offset + index, place.name.charCodeAt(index));
+  }
+}

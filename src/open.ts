@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { systemClock } from "./base/clock.ts";
+import type { Configuration } from "./config/load.ts";
+import { connectControl } from "./platform/control.ts";
+import { createOperations, type Operations } from "./platform/operations.ts";
+import { addressProblem } from "./providers/kit/address.ts";
+import { createSecrets, masterSecret, type Secrets } from "./secrets/secrets.ts";
+import { type DataLock, lockDataDir } from "./store/lock.ts";
+import { openSqlite } from "./store/sqlite.ts";
+import { createStore, type Store } from "./store/store.ts";
+
+export interface Opened {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly lock: DataLock;
+  close(): Promise<void>;
+}
+
+/** Takes the data directory for this process: lock, secret, database, in this order. */
+export async function openStore({ settings }: Configuration): Promise<Opened> {
+  const { dataDir, databaseUrl, secret } = settings;
+  const lock = lockDataDir(dataDir);
+  try {
+    const secrets = createSecrets(masterSecret(secret, dataDir));
+    const store = await createStore(
+      openSqlite(databaseUrl ?? join(dataDir, "svc.db")),
+      secrets.fingerprint,
+    );
+    const close = async () => {
+      await store.close();
+      lock.release();
+    };
+    return { store, secrets, lock, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+export interface OperationsOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly takeEffect: () => Promise<void>;
+}
+
+export function operationsOn({ configuration, opened, takeEffect }: OperationsOptions): Operations {
+  const { store, secrets } = opened;
+  return createOperations({
+    ...store,
+    secrets,
+    clock: systemClock,
+    variable: configuration.variable,
+    checkAddress: addressProblem,
+    takeEffect,
+  });
+}
+
+/** Asks the running server; where none runs, opens the store for the length of one command. */
+export async function withOperations<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+): Promise<T> {
+  const running = await connectControl(configuration.settings.dataDir);
+  if (running !== undefined) return run(running.operations);
+  const opened = await openStore(configuration);
+  try {
+    return await run(operationsOn({ configuration, opened, takeEffect: async () => {} }));
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,92 @@
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Problem, type ProblemCode } from "../base/problem.ts";
+import type { Operations } from "./operations.ts";
+
+/**
+ * The way in which commands reach a running server: a unix socket in the data directory, which
+ * only its owner can enter. One POST an operation.
+ */
+type Answer =
+  | { readonly result: unknown }
+  | { readonly problem: { readonly code: ProblemCode; readonly message: string } };
+
+/** A socket's path has at most about 100 characters: a deeper data directory gets a short one. */
+export function controlPath(dataDir: string): string {
+  const path = join(dataDir, "control.sock");
+  if (Buffer.byteLength(path) <= 100) return path;
+  const digest = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 16);
+  return join(tmpdir(), `svc-${ownUid()}-${digest}`, "control.sock");
+}
+
+export function startControl(dataDir: string, operations: Operations): { close(): Promise<void> } {
+  const path = controlPath(dataDir);
+  const folder = join(path, "..");
+  if (folder !== dataDir) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (statSync(folder).uid !== ownUid())
+    throw new Problem("failed", `${folder} belongs to somebody else.`);
+  // Only the holder of the lock comes here: a socket that is there was left by a dead process.
+  rmSync(path, { force: true });
+  const server = Bun.serve({
+    unix: path,
+    fetch: async (request) => Response.json(await answer(request, operations)),
+    error: () =>
+      Response.json({ problem: { code: "failed", message: "The server failed to answer." } }),
+  });
+  chmodSync(path, 0o600);
+  return {
+    async close() {
+      await server.stop(true);
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+async function answer(request: Request, operations: Operations): Promise<Answer> {
+  const name = new URL(request.url).pathname.slice(1);
+  try {
+    if (!Object.hasOwn(operations, name))
+      throw new Problem(
+        "failed",
+        `The running server does not know "${name}": it is of another version. Restart it.`,
+      );
+    const operation = operations[name as keyof Operations] as (input: unknown) => Promise<unknown>;
+    return { result: await operation(await request.json()) };
+  } catch (error) {
+    if (error instanceof Problem) return { problem: { code: error.code, message: error.message } };
+    return { problem: { code: "failed", message: String(error) } };
+  }
+}
+
+/** The operations of the server that owns the data directory, or undefined when none runs. */
+export async function connectControl(
+  dataDir: string,
+): Promise<{ readonly operations: Operations } | undefined> {
+  const path = controlPath(dataDir);
+  if (!existsSync(path)) return undefined;
+  const ask = async (name: string, input: unknown): Promise<unknown> => {
+    const response = await fetch(`http://control/${name}`, {
+      unix: path,
+      method: "POST",
+      body: JSON.stringify(input),
+    });
+    const said = (await response.json()) as Answer;
+    if ("problem" in said) throw new Problem(said.problem.code, said.problem.message);
+    return said.result;
+  };
+  try {
+    await ask("listAccounts", {});
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    return undefined;
+  }
+  // In an object of its own: a promise that resolves to the proxy would ask it for a `then`.
+  return {
+    operations: new Proxy({} as Operations, {
+      get: (_, name) => (input: unknown) => ask(String(name), input),
+    }),
+  };
+}
+
+const ownUid = () => process.getuid?.() ?? 0;

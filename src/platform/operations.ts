@@ -1,0 +1,271 @@
+import type { Clock } from "../base/clock.ts";
+import { fromDateText } from "../base/dates.ts";
+import type { ChangeFeed } from "../base/feed.ts";
+import { newId } from "../base/ids.ts";
+import { Problem } from "../base/problem.ts";
+import { Catalog, type CatalogStore, deprecate, retire } from "../catalog/catalog.ts";
+import type { KeyRecord, KeyStore } from "../keys/directory.ts";
+import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
+import type { Account, AccountStore } from "../ledger/account.ts";
+import { exportManifest } from "../manifest/export.ts";
+import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
+import { type Difference, planApply } from "../manifest/plan.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import {
+  type AccountView,
+  type KeyView,
+  type ModelView,
+  type NewKeyView,
+  toAccountView,
+  toKeyView,
+  toModelView,
+} from "./views.ts";
+
+export interface ApplyView {
+  readonly differences: readonly Difference[];
+  readonly warnings: readonly string[];
+  readonly applied: boolean;
+}
+
+/**
+ * What the operator can do. The same object serves a command that opened the store itself and one
+ * that asks the running server; inputs and results are plain JSON for that reason.
+ */
+export interface Operations {
+  createAccount(input: { name: string }): Promise<AccountView>;
+  listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
+  showAccount(input: {
+    account: string;
+  }): Promise<AccountView & { readonly key_list: readonly KeyView[] }>;
+  createKey(input: {
+    account: string;
+    name?: string;
+    models?: readonly string[];
+    expires?: string;
+  }): Promise<NewKeyView>;
+  listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
+  revokeKey(input: { id: string }): Promise<KeyView>;
+  listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
+  deprecateModel(input: { id: string; retires: string; replacement: string }): Promise<ModelView>;
+  retireModel(input: { id: string }): Promise<ModelView>;
+  applyManifest(input: { text: string; dryRun: boolean; isOwnFile?: boolean }): Promise<ApplyView>;
+  exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
+}
+
+export interface OperationParts {
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly catalog: CatalogStore;
+  readonly feed: ChangeFeed;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly variable: (name: string) => string | undefined;
+  readonly checkAddress: AddressCheck;
+  /** Resolves when what was just written is in force in this process. */
+  readonly takeEffect: () => Promise<void>;
+}
+
+export function createOperations(parts: OperationParts): Operations {
+  return {
+    ...accountOperations(parts),
+    ...keyOperations(parts),
+    ...modelOperations(parts),
+    ...manifestOperations(parts),
+  };
+}
+
+function accountOperations({ accounts, keys, clock, takeEffect }: OperationParts) {
+  const activeKeys = async (id: string) => {
+    const nowMs = clock.nowMs();
+    return (await keys.all())
+      .filter(({ accountId }) => accountId === id)
+      .map((record) => toKeyView(record, nowMs));
+  };
+  return {
+    async createAccount({ name }: { name: string }) {
+      if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name))
+        throw new Problem(
+          "invalid",
+          "The account's name must be 1 to 100 letters, digits, spaces or . _ @ -, and begin with a letter or digit.",
+        );
+      const account: Account = { id: newId("acct"), name, createdAtMs: clock.nowMs() };
+      if (!(await accounts.insert(account)))
+        throw new Problem("conflict", `There is an account named ${name} already.`);
+      await takeEffect();
+      return toAccountView(account, 0);
+    },
+    async listAccounts() {
+      const all = await keys.all();
+      const countOf = (id: string) =>
+        all.filter(({ accountId, revokedAtMs }) => accountId === id && revokedAtMs === undefined)
+          .length;
+      return (await accounts.list()).map((account) => toAccountView(account, countOf(account.id)));
+    },
+    async showAccount({ account: name }: { account: string }) {
+      const account = await findAccount(accounts, name);
+      const list = await activeKeys(account.id);
+      return {
+        ...toAccountView(account, list.filter(({ status }) => status !== "revoked").length),
+        key_list: list,
+      };
+    },
+  } satisfies Partial<Operations>;
+}
+
+function keyOperations({ accounts, keys, secrets, clock, takeEffect }: OperationParts) {
+  return {
+    async createKey({
+      account: accountName,
+      name = "",
+      models,
+      expires,
+    }: Parameters<Operations["createKey"]>[0]) {
+      const account = await findAccount(accounts, accountName);
+      const nowMs = clock.nowMs();
+      const expiresAtMs =
+        expires === undefined ? undefined : futureDate(expires, "--expires", nowMs);
+      if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
+        throw new Problem("invalid", "--models needs model ids, separated by commas.");
+      if (name.length > 100)
+        throw new Problem("invalid", "The key's name must have at most 100 characters.");
+      const secret = newKeySecret();
+      const record: KeyRecord = {
+        id: newId("key"),
+        accountId: account.id,
+        name,
+        hash: hashKeySecret(secret, secrets.keyHashKey),
+        hint: keyHint(secret),
+        ...(models === undefined ? {} : { models: new Set(models) }),
+        createdAtMs: nowMs,
+        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+      };
+      await keys.insert(record);
+      await takeEffect();
+      return { ...toKeyView(record, nowMs), key: secret };
+    },
+    async listKeys({ account: accountName }: { account?: string }) {
+      const account =
+        accountName === undefined ? undefined : await findAccount(accounts, accountName);
+      const nowMs = clock.nowMs();
+      const records = await keys.all();
+      return records
+        .filter(({ accountId }) => account === undefined || accountId === account.id)
+        .map((record) => toKeyView(record, nowMs));
+    },
+    async revokeKey({ id }: { id: string }) {
+      const nowMs = clock.nowMs();
+      const isKnown = await keys.revoke(id, nowMs);
+      const record = isKnown ? await keys.get(id) : undefined;
+      if (record === undefined)
+        throw new Problem(
+          "not_found",
+          `There is no key with the id ${id}; svc key list shows those there are.`,
+        );
+      await takeEffect();
+      return toKeyView(record, nowMs);
+    },
+  } satisfies Partial<Operations>;
+}
+
+function modelOperations({ catalog: store, clock, takeEffect }: OperationParts) {
+  const load = async () => {
+    const catalog = new Catalog(store);
+    await catalog.reload();
+    return catalog;
+  };
+  return {
+    async listModels() {
+      const { models } = await store.load();
+      const nowMs = clock.nowMs();
+      return models.map((model) => toModelView(model, nowMs));
+    },
+    async deprecateModel({
+      id,
+      retires,
+      replacement,
+    }: Parameters<Operations["deprecateModel"]>[0]) {
+      const nowMs = clock.nowMs();
+      const retiresAtMs = futureDate(retires, "--retires", nowMs);
+      const model = deprecate({ catalog: await load(), id, retiresAtMs, replacement, nowMs });
+      await store.write({ saveModels: [model] });
+      await takeEffect();
+      return toModelView(model, nowMs);
+    },
+    async retireModel({ id }: { id: string }) {
+      const nowMs = clock.nowMs();
+      const model = retire({ catalog: await load(), id, nowMs });
+      await store.write({ saveModels: [model] });
+      await takeEffect();
+      return toModelView(model, nowMs);
+    },
+  } satisfies Partial<Operations>;
+}
+
+function manifestOperations({
+  catalog,
+  secrets,
+  variable,
+  checkAddress,
+  clock,
+  takeEffect,
+}: OperationParts) {
+  return {
+    async applyManifest({
+      text,
+      dryRun,
+      isOwnFile = false,
+    }: Parameters<Operations["applyManifest"]>[0]) {
+      const manifest = readManifest(text, checkAddress);
+      const plan = planApply({
+        manifest,
+        current: await catalog.load(),
+        secrets,
+        hasVariable: (name) => (variable(name) ?? "") !== "",
+        nowMs: clock.nowMs(),
+      });
+      const isChange = plan.differences.some(({ action }) => action !== "keep");
+      const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
+      if (!dryRun && (isChange || isOwnFile)) {
+        await catalog.write(
+          manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
+        );
+        await takeEffect();
+      }
+      return {
+        differences: plan.differences,
+        warnings: plan.warnings,
+        applied: !dryRun && isChange,
+      };
+    },
+    async exportManifest() {
+      return { yaml: exportManifest(await catalog.load()) };
+    },
+  } satisfies Partial<Operations>;
+}
+
+/** By which a start knows whether the config file has changed since it was last applied. */
+export function manifestDigest(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+async function findAccount(accounts: AccountStore, idOrName: string): Promise<Account> {
+  const account = await accounts.find(idOrName);
+  if (account === undefined)
+    throw new Problem(
+      "not_found",
+      `There is no account ${idOrName}; svc account list shows those there are.`,
+    );
+  return account;
+}
+
+function futureDate(text: string, flag: string, nowMs: number): number {
+  const ms = fromDateText(text);
+  if (ms === undefined)
+    throw new Problem(
+      "invalid",
+      `${flag} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+    );
+  if (ms <= nowMs)
+    throw new Problem("invalid", `${flag} must lie in the future; ${text} has passed.`);
+  return ms;
+}

@@ -1,0 +1,96 @@
+import { toDateText } from "../base/dates.ts";
+import { toDecimal } from "../base/decimal.ts";
+import { priceKeys, priceScale } from "../call/price.ts";
+import { type LifecycleState, lifecycleState } from "../catalog/lifecycle.ts";
+import { isServed, type Model } from "../catalog/model.ts";
+import type { KeyRecord } from "../keys/directory.ts";
+import type { Account } from "../ledger/account.ts";
+
+/** What commands print with --json: snake_case, money as decimal strings in USD, times in UTC. */
+export interface AccountView {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly keys: number;
+}
+
+export interface KeyView {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  /** The shape of the secret, never the secret. */
+  readonly hint: string;
+  readonly models: readonly string[] | null;
+  readonly status: "active" | "expired" | "revoked";
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+/** The one place where a key's secret is shown. */
+export interface NewKeyView extends KeyView {
+  readonly key: string;
+}
+
+export interface ModelView {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly input: string;
+  readonly owned_by: string;
+  readonly status: LifecycleState;
+  /** Priced, routed and not retired: callers can reach it. */
+  readonly served: boolean;
+  readonly price: Readonly<Record<string, string>> | null;
+  readonly routes: readonly string[];
+  readonly max_output_tokens: number | null;
+  readonly deprecated_at: string | null;
+  readonly retires_at: string | null;
+  readonly replacement: string | null;
+}
+
+export function toAccountView({ id, name, createdAtMs }: Account, keys: number): AccountView {
+  return { id, name, created_at: toDateText(createdAtMs), keys };
+}
+
+export function toKeyView(record: KeyRecord, nowMs: number): KeyView {
+  const { id, accountId, name, hint, models, createdAtMs, expiresAtMs, revokedAtMs } = record;
+  const isExpired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  return {
+    id,
+    account: accountId,
+    name,
+    hint,
+    models: models === undefined ? null : [...models],
+    status: revokedAtMs !== undefined ? "revoked" : isExpired ? "expired" : "active",
+    created_at: toDateText(createdAtMs),
+    expires_at: optionalDate(expiresAtMs),
+    revoked_at: optionalDate(revokedAtMs),
+  };
+}
+
+export function toModelView(model: Model, nowMs: number): ModelView {
+  const { id, endpoint, input, ownedBy, price, routes, maxOutputTokens, lifecycle } = model;
+  const status = lifecycleState(lifecycle, nowMs);
+  const prices = priceKeys.flatMap((key) => {
+    const units = price?.[key];
+    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
+  });
+  return {
+    id,
+    endpoint,
+    input,
+    owned_by: ownedBy,
+    status,
+    served: isServed(model) && status !== "retired",
+    price: price === undefined ? null : Object.fromEntries(prices),
+    routes: routes.map((route) => `${route.provider}/${route.model}`),
+    max_output_tokens: maxOutputTokens ?? null,
+    deprecated_at: optionalDate(lifecycle.deprecatedAtMs),
+    retires_at: optionalDate(lifecycle.retiresAtMs),
+    replacement: lifecycle.replacement ?? null,
+  };
+}
+
+function optionalDate(ms: number | undefined): string | null {
+  return ms === undefined ? null : toDateText(ms);
+}

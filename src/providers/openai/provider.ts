@@ -1,0 +1,188 @@
+import type { ChatCall, ChatPart, ChatStream } from "../../call/chat.ts";
+import type { EmbedCall, EmbedInput, EmbedResult, Vector } from "../../call/embed.ts";
+import type { SpeakStream } from "../../call/speak.ts";
+import type { Provider, ProviderCall } from "../contract.ts";
+import { upstreamError } from "../kit/failure.ts";
+import { post, toBody, toNetworkError } from "../kit/http.ts";
+import { fromOpenAiReply, toParts } from "./chat-reply.ts";
+import { OpenAiChatStream } from "./chat-stream.ts";
+import { isRecord } from "./json.ts";
+import { fromOpenAiUsage } from "./usage.ts";
+
+export interface OpenAiOptions {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+}
+
+/** Any server that speaks the chat-completions format. */
+export function createOpenAiProvider({ name, baseUrl, apiKey }: OpenAiOptions): Provider {
+  const headers = new Headers({ "content-type": "application/json", "user-agent": "svc-gateway" });
+  if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
+  const send = (path: string, body: unknown, signal: AbortSignal) =>
+    post({ provider: name, url: `${baseUrl}${path}`, headers, body: toBody(body), signal });
+  // The vendor's newer models refuse the old name; most other servers know only that one.
+  const capName = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)
+    ? "max_completion_tokens"
+    : "max_tokens";
+  const chatBody = ({ call, target }: ProviderCall<ChatCall>) => ({
+    ...call.options,
+    model: target.model,
+    messages: call.messages,
+    ...(call.maxOutputTokens === undefined ? {} : { [capName]: call.maxOutputTokens }),
+  });
+
+  return {
+    name,
+    async chat(options) {
+      const response = await send("/chat/completions", chatBody(options), options.signal);
+      return fromOpenAiReply(await readJson(response, name, options.signal), name);
+    },
+    async streamChat(options) {
+      const { signal } = options;
+      const body = { ...chatBody(options), stream: true, stream_options: { include_usage: true } };
+      const response = await send("/chat/completions", body, signal);
+      const type = response.headers.get("content-type") ?? "";
+      if (type.startsWith("text/event-stream") && response.body !== null)
+        return new OpenAiChatStream({ provider: name, body: response.body, signal });
+      return wholeAsStream(toParts(fromOpenAiReply(await readJson(response, name, signal), name)));
+    },
+    async embed({ call, target, signal }) {
+      const response = await send("/embeddings", toEmbedBody(call, target.model), signal);
+      return fromEmbedReply(await readJson(response, name, signal), {
+        expected: inputCount(call.input),
+        provider: name,
+      });
+    },
+    async speak({ call, target, signal }) {
+      const voice =
+        target.voices === undefined || target.voices === "same"
+          ? call.voice
+          : target.voices[call.voice];
+      const body = { model: target.model, input: call.text, voice, response_format: "pcm" };
+      const response = await send("/audio/speech", body, signal);
+      return fromSpeechReply({ response, provider: name, signal });
+    },
+  } satisfies Provider;
+}
+
+async function readJson(
+  response: Response,
+  provider: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason;
+    throw upstreamError("upstream_error", {
+      detail: `${provider} sent no JSON: ${String(cause)}`,
+      cause,
+    });
+  }
+}
+
+function wholeAsStream(parts: readonly ChatPart[]): ChatStream {
+  let left: readonly ChatPart[] | undefined = parts;
+  return {
+    async read() {
+      const now = left;
+      left = undefined;
+      return now;
+    },
+    cancel() {},
+  };
+}
+
+function toEmbedBody({ input, dimensions, encoding }: EmbedCall, model: string) {
+  const shape = dimensions === undefined ? {} : { dimensions };
+  return { model, input: toEmbedInput(input), encoding_format: encoding, ...shape };
+}
+
+function toEmbedInput(input: EmbedInput): unknown {
+  switch (input.kind) {
+    case "texts":
+      return input.texts;
+    case "tokens":
+      return input.tokens;
+    case "images":
+      return input.dataUris;
+    case "video":
+      return { video: { bytesBase64Encoded: input.base64 } };
+    default:
+      return input satisfies never;
+  }
+}
+
+function inputCount(input: EmbedInput): number {
+  switch (input.kind) {
+    case "texts":
+      return input.texts.length;
+    case "tokens":
+      return input.tokens.length;
+    case "images":
+      return input.dataUris.length;
+    case "video":
+      return 1;
+    default:
+      return input satisfies never;
+  }
+}
+
+/** One vector an input, put in the order of the input; anything else is a broken reply. */
+function fromEmbedReply(
+  reply: unknown,
+  { expected, provider }: { expected: number; provider: string },
+): EmbedResult {
+  const rows = isRecord(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
+  const vectors: Vector[] = [];
+  for (const [position, row] of rows.entries()) {
+    if (!isRecord(row)) continue;
+    const vector: unknown = row["embedding"];
+    const index = typeof row["index"] === "number" ? row["index"] : position;
+    const isWhole =
+      typeof vector === "string" ||
+      (Array.isArray(vector) && vector.every((one) => typeof one === "number"));
+    if (isWhole && vector.length > 0) vectors[index] = vector as Vector;
+  }
+  const filled = Object.keys(vectors).length;
+  if (rows.length !== expected || filled !== expected || vectors.length !== expected)
+    throw upstreamError("upstream_error", {
+      detail: `${provider} sent ${filled} whole vectors of ${rows.length}; ${expected} were asked for`,
+    });
+  return { vectors, usage: isRecord(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
+}
+
+function fromSpeechReply({
+  response,
+  provider,
+  signal,
+}: {
+  response: Response;
+  provider: string;
+  signal: AbortSignal;
+}): SpeakStream {
+  const type = response.headers.get("content-type") ?? "";
+  if (response.body === null || /json|text|html/.test(type))
+    throw upstreamError("upstream_error", {
+      detail: `${provider} sent ${type || "nothing"} where audio was asked for`,
+    });
+  const reader = response.body.getReader();
+  const length = Number(response.headers.get("content-length") ?? Number.NaN);
+  return {
+    // The length of a compressed body says nothing about the audio's.
+    lengthBytes:
+      Number.isSafeInteger(length) && response.headers.get("content-encoding") === null
+        ? length
+        : undefined,
+    async read() {
+      try {
+        const { value } = await reader.read();
+        return value;
+      } catch (cause) {
+        throw toNetworkError({ provider, signal, cause });
+      }
+    },
+    cancel: () => void reader.cancel().catch(() => {}),
+  };
+}

@@ -1,0 +1,40 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSecrets, masterSecret, referencedName } from "./secrets.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "svc-secrets-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test("opens what it sealed, and nothing that was moved, changed or sealed under another secret", () => {
+  const secrets = createSecrets("a".repeat(32));
+  const sealed = secrets.seal("vendor key ü", "provider:acme");
+  expect(sealed).not.toContain("vendor");
+  expect(secrets.open(sealed, "provider:acme")).toBe("vendor key ü");
+  expect(secrets.seal("vendor key ü", "provider:acme")).not.toBe(sealed);
+  expect(() => secrets.open(sealed, "provider:other")).toThrow();
+  expect(() => createSecrets("b".repeat(32)).open(sealed, "provider:acme")).toThrow();
+  const changed = Buffer.from(sealed, "base64");
+  changed[30] = (changed[30] ?? 0) ^ 1;
+  expect(() => secrets.open(changed.toString("base64"), "provider:acme")).toThrow();
+});
+
+test("makes the master secret once, readable by its owner alone", () => {
+  const made = masterSecret(undefined, join(dir, "data"));
+  expect(made).toMatch(/^[0-9a-f]{64}$/);
+  expect(masterSecret(undefined, join(dir, "data"))).toBe(made);
+  expect(statSync(join(dir, "data", "secret")).mode & 0o777).toBe(0o600);
+  expect(masterSecret("from the environment", join(dir, "data"))).toBe("from the environment");
+});
+
+test("refuses a damaged secret instead of making another one", () => {
+  writeFileSync(join(dir, "secret"), "short");
+  expect(() => masterSecret(undefined, dir)).toThrow("damaged");
+});
+
+test("tells a reference from a literal", () => {
+  expect(referencedName("${ACME_KEY}")).toBe("ACME_KEY");
+  for (const text of ["ACME_KEY", "${}", "x${A}", "${A}y", "${1A}"])
+    expect(referencedName(text)).toBeUndefined();
+});

@@ -1,0 +1,194 @@
+import { systemClock } from "./base/clock.ts";
+import { FeedFollower } from "./base/feed.ts";
+import { createLog, type Log } from "./base/log.ts";
+import { Catalog } from "./catalog/catalog.ts";
+import type { ProviderEntry } from "./catalog/model.ts";
+import type { Configuration } from "./config/load.ts";
+import { wantsColour } from "./config/terminal.ts";
+import { ActiveCalls } from "./gateway/active-calls.ts";
+import { type GatewayServer, startGateway } from "./gateway/server.ts";
+import { KeyDirectory } from "./keys/directory.ts";
+import { providerWarnings } from "./manifest/plan.ts";
+import { type Opened, openStore, operationsOn } from "./open.ts";
+import { startControl } from "./platform/control.ts";
+import { type ApplyView, manifestDigest, type Operations } from "./platform/operations.ts";
+import { startPlatform } from "./platform/server.ts";
+import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
+import { Router } from "./router/router.ts";
+import type { Secrets } from "./secrets/secrets.ts";
+
+export interface RunningServer {
+  readonly gatewayUrl: string;
+  readonly platformUrl: string;
+  readonly operations: Operations;
+  readonly log: Log;
+  /** What the config file changed at this start, if it had changed. */
+  readonly applied: ApplyView | undefined;
+  /** No new requests; running ones may finish within the grace time. */
+  stop(): Promise<void>;
+}
+
+/** Starts everything, in the order in which it depends on each other; undone when a part fails. */
+export async function startServer(
+  configuration: Configuration,
+  version: string,
+): Promise<RunningServer> {
+  const { settings } = configuration;
+  const log = createLog({
+    level: settings.logLevel,
+    pretty: wantsColour(process.stderr),
+    write: (line) => void process.stderr.write(line),
+  });
+  const opened = await openStore(configuration);
+  const undo: (() => Promise<void>)[] = [opened.close];
+  const unwind = async () => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    const state = await loadState(configuration, opened, log);
+    const operations = operationsOn({
+      configuration,
+      opened,
+      takeEffect: () => state.follower.catchUp(),
+    });
+    const applied = await applyChangedFile(configuration, opened, operations);
+    const calls = new ActiveCalls(settings);
+    const gateway = listenGateway({ configuration, opened, state, calls, log });
+    undo.push(() => gateway.close());
+    const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
+    const platform = startPlatform({
+      host: settings.platformHost,
+      port: settings.platformPort,
+      version,
+      gatewayUrl: () => gatewayUrl,
+    });
+    undo.push(() => platform.close());
+    const platformUrl = toUrl(settings.platformHost, platform.port);
+    for (const origin of settings.corsOrigins ?? [platformUrl, `http://localhost:${platform.port}`])
+      state.origins.add(origin);
+    opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
+    const control = startControl(settings.dataDir, operations);
+    undo.push(() => control.close());
+    const stop = async () => {
+      gateway.stopAccepting();
+      await calls.drain(settings.graceMs);
+      await unwind();
+    };
+    return { gatewayUrl, platformUrl, operations, log, applied, stop };
+  } catch (error) {
+    await unwind();
+    throw error;
+  }
+}
+
+interface State {
+  readonly keys: KeyDirectory;
+  readonly catalog: Catalog;
+  readonly providers: ProviderRegistry;
+  readonly follower: FeedFollower;
+  readonly origins: Set<string>;
+}
+
+/** What the gateway holds in memory, kept up by the change feed. */
+async function loadState(
+  { variable }: Configuration,
+  { store, secrets }: Opened,
+  log: Log,
+): Promise<State> {
+  const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
+  const catalog = new Catalog(store.catalog);
+  const providers = new ProviderRegistry();
+  const reloadCatalog = async () => {
+    await catalog.reload();
+    providers.replaceAll(
+      catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
+    );
+  };
+  const follower = new FeedFollower(store.feed, {
+    async changed({ topic, subject }) {
+      if (topic === "keys") await keys.reload(subject);
+      if (topic === "catalog") await reloadCatalog();
+    },
+    async reloadAll() {
+      await keys.reloadAll();
+      await reloadCatalog();
+    },
+  });
+  await follower.start();
+  return { keys, catalog, providers, follower, origins: new Set() };
+}
+
+interface EntryOptions {
+  readonly entry: ProviderEntry;
+  readonly secrets: Secrets;
+  readonly variable: Configuration["variable"];
+  readonly log: Log;
+}
+
+/** A provider whose key cannot be had is left out: its models answer 502, and the log says why. */
+function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
+  const { name, kind, baseUrl, apiKey } = entry;
+  const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
+  if (warning !== undefined) {
+    log.warn(warning);
+    return [];
+  }
+  const key =
+    apiKey === undefined
+      ? undefined
+      : "variable" in apiKey
+        ? variable(apiKey.variable)
+        : secrets.open(apiKey.sealed, `provider:${name}`);
+  return [{ name, kind, baseUrl, apiKey: key }];
+}
+
+async function applyChangedFile(
+  { file }: Configuration,
+  { store }: Opened,
+  operations: Operations,
+): Promise<ApplyView | undefined> {
+  if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
+    return undefined;
+  return operations.applyManifest({ text: file.text, dryRun: false, isOwnFile: true });
+}
+
+interface ListenOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly state: State;
+  readonly calls: ActiveCalls;
+  readonly log: Log;
+}
+
+function listenGateway({
+  configuration: { settings },
+  opened,
+  state,
+  calls,
+  log,
+}: ListenOptions): GatewayServer {
+  const { keys, catalog, providers, origins } = state;
+  const router = new Router({ findProvider: (name) => providers.find(name) });
+  const parts = {
+    keys,
+    catalog,
+    router,
+    calls,
+    clock: systemClock,
+    log,
+    origins,
+    publicUrl: settings.publicUrl ?? toUrl(settings.host, settings.port),
+  };
+  return startGateway({
+    parts,
+    host: settings.host,
+    port: settings.port,
+    checkReady: () => opened.store.check(),
+  });
+}
+
+/** An address that a caller on this machine can use. */
+function toUrl(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

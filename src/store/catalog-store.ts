@@ -1,0 +1,131 @@
+import { endpoints } from "../call/endpoint.ts";
+import { type Price, priceKeys } from "../call/price.ts";
+import type { CatalogStore } from "../catalog/catalog.ts";
+import {
+  type Model,
+  type ProviderEntry,
+  providerKinds,
+  type Route,
+  type StoredSecret,
+} from "../catalog/model.ts";
+import { announce } from "./feed-store.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import type { Db, Tables } from "./schema.ts";
+
+export function createCatalogStore(db: Db): CatalogStore {
+  return {
+    load() {
+      // One transaction, so that routes and providers belong together.
+      return db.transaction().execute(async (transaction) => {
+        const providers = await transaction
+          .selectFrom("providers")
+          .selectAll()
+          .orderBy("name")
+          .execute();
+        const models = await transaction.selectFrom("models").selectAll().orderBy("id").execute();
+        return { providers: providers.map(toProvider), models: models.map(toModel) };
+      });
+    },
+    async write({ saveProviders = [], removeProviders = [], saveModels = [], manifestHash }) {
+      await db.transaction().execute(async (transaction) => {
+        for (const provider of saveProviders) {
+          const { name, ...rest } = fromProvider(provider);
+          await transaction
+            .insertInto("providers")
+            .values({ name, ...rest })
+            .onConflict((conflict) => conflict.column("name").doUpdateSet(rest))
+            .execute();
+        }
+        if (removeProviders.length > 0)
+          await transaction.deleteFrom("providers").where("name", "in", removeProviders).execute();
+        for (const model of saveModels) {
+          const { id, ...rest } = fromModel(model);
+          await transaction
+            .insertInto("models")
+            .values({ id, ...rest })
+            .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
+            .execute();
+        }
+        if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
+        await announce(transaction, { topic: "catalog", subject: "" });
+      });
+    },
+    manifestHash: () => readMeta(db, "manifest_hash"),
+  };
+}
+
+function toProvider(row: Tables["providers"]): ProviderEntry {
+  const apiKey: StoredSecret | undefined =
+    row.api_key === null ? undefined : JSON.parse(row.api_key);
+  return {
+    name: row.name,
+    kind: oneOf(providerKinds, row.kind),
+    baseUrl: row.base_url,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    allowPrivate: row.allow_private === 1,
+  };
+}
+
+function fromProvider(provider: ProviderEntry): Tables["providers"] {
+  return {
+    name: provider.name,
+    kind: provider.kind,
+    base_url: provider.baseUrl,
+    api_key: provider.apiKey === undefined ? null : JSON.stringify(provider.apiKey),
+    allow_private: provider.allowPrivate ? 1 : 0,
+  };
+}
+
+function toModel(row: Tables["models"]): Model {
+  const routes: readonly Route[] = JSON.parse(row.routes);
+  return {
+    id: row.id,
+    endpoint: oneOf(endpoints, row.endpoint),
+    input: oneOf(["text", "media"], row.input),
+    ownedBy: row.owned_by,
+    createdAtMs: row.created_at_ms,
+    ...(row.max_output_tokens === null ? {} : { maxOutputTokens: row.max_output_tokens }),
+    ...(row.price === null ? {} : { price: toPrice(row.price) }),
+    routes,
+    lifecycle: {
+      ...(row.deprecated_at_ms === null ? {} : { deprecatedAtMs: row.deprecated_at_ms }),
+      ...(row.retires_at_ms === null ? {} : { retiresAtMs: row.retires_at_ms }),
+      ...(row.replacement === null ? {} : { replacement: row.replacement }),
+    },
+  };
+}
+
+function fromModel(model: Model): Tables["models"] {
+  return {
+    id: model.id,
+    endpoint: model.endpoint,
+    input: model.input,
+    owned_by: model.ownedBy,
+    created_at_ms: model.createdAtMs,
+    max_output_tokens: model.maxOutputTokens ?? null,
+    price: model.price === undefined ? null : fromPrice(model.price),
+    routes: JSON.stringify(model.routes),
+    deprecated_at_ms: model.lifecycle.deprecatedAtMs ?? null,
+    retires_at_ms: model.lifecycle.retiresAtMs ?? null,
+    replacement: model.lifecycle.replacement ?? null,
+  };
+}
+
+function toPrice(text: string): Price {
+  const entries: Record<string, string> = JSON.parse(text);
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, units]) => [oneOf(priceKeys, key), BigInt(units)]),
+  );
+}
+
+function fromPrice(price: Price): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(price).map(([key, units]) => [key, units.toString()])),
+  );
+}
+
+function oneOf<const T extends string>(known: readonly T[], text: string): T {
+  const found = known.find((word) => word === text);
+  if (found === undefined) throw new Error(`the database holds an unknown word: ${text}`);
+  return found;
+}

@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { FeedFollower } from "../base/feed.ts";
+import type { Model, ProviderEntry } from "../catalog/model.ts";
+import type { KeyRecord } from "../keys/directory.ts";
+import { keptChanges } from "./feed-store.ts";
+import type { Store } from "./store.ts";
+
+/** A fresh database that can be opened several times, as several processes would. */
+export interface ContractDatabase {
+  open(secretFingerprint?: string): Promise<Store>;
+  remove(): Promise<void>;
+}
+
+const account = { id: "acct_1", name: "default", createdAtMs: 1 };
+const key: KeyRecord = {
+  id: "key_1",
+  accountId: "acct_1",
+  name: "k",
+  hash: "h1",
+  hint: "sk-svc-…abcd",
+  createdAtMs: 2,
+};
+const provider: ProviderEntry = {
+  name: "acme",
+  kind: "openai",
+  baseUrl: "https://a.example/v1",
+  allowPrivate: false,
+};
+const model: Model = {
+  id: "svc-3-flash",
+  endpoint: "chat",
+  input: "text",
+  ownedBy: "svc",
+  createdAtMs: 3,
+  maxOutputTokens: 8192,
+  price: { input: 300_000_000n, output: 123_456_789_012_345_678_901n },
+  routes: [{ provider: "acme", model: "m", weight: 1 }],
+  lifecycle: {},
+};
+
+/** Every database behind the ports passes this suite: it is what the domains rely on. */
+export function storeContract(name: string, create: () => Promise<ContractDatabase>): void {
+  describe(`store contract on ${name}`, () => {
+    let database: ContractDatabase;
+    let store: Store;
+    beforeEach(async () => {
+      database = await create();
+      store = await database.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await database.remove();
+    });
+
+    test("keeps accounts, found by id and by name, with unique names", async () => {
+      expect(await store.accounts.insert(account)).toBe(true);
+      expect(await store.accounts.insert({ ...account, id: "acct_2" })).toBe(false);
+      expect(await store.accounts.find("acct_1")).toEqual(account);
+      expect(await store.accounts.find("default")).toEqual(account);
+      expect(await store.accounts.find("acct_2")).toBeUndefined();
+      expect(await store.accounts.list()).toEqual([account]);
+    });
+
+    test("keeps keys with and without their optional parts", async () => {
+      await store.accounts.insert(account);
+      const full: KeyRecord = {
+        ...key,
+        id: "key_2",
+        hash: "h2",
+        models: new Set(["a", "b"]),
+        expiresAtMs: 9_999_999_999_999,
+      };
+      await store.keys.insert(key);
+      await store.keys.insert(full);
+      expect(await store.keys.all()).toEqual([key, full]);
+      expect(await store.keys.get("key_2")).toEqual(full);
+      expect(await store.keys.get("key_3")).toBeUndefined();
+    });
+
+    test("refuses a key of no account and a hash that is taken, and keeps nothing of it", async () => {
+      await expect(store.keys.insert(key)).rejects.toThrow();
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      const before = await store.feed.latest();
+      await expect(store.keys.insert({ ...key, id: "key_2" })).rejects.toThrow();
+      expect(await store.keys.all()).toEqual([key]);
+      expect(await store.feed.latest()).toBe(before);
+    });
+
+    test("revokes once: the first time stands", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      expect(await store.keys.revoke("key_1", 50)).toBe(true);
+      expect(await store.keys.revoke("key_1", 60)).toBe(true);
+      expect((await store.keys.get("key_1"))?.revokedAtMs).toBe(50);
+      expect(await store.keys.revoke("key_9", 50)).toBe(false);
+    });
+
+    test("writes the catalogue whole, prices to the last digit", async () => {
+      const sealed = { ...provider, name: "b", apiKey: { sealed: "x" }, allowPrivate: true };
+      const speech: Model = {
+        id: "tts",
+        endpoint: "speech",
+        input: "text",
+        ownedBy: "svc",
+        createdAtMs: 4,
+        routes: [{ provider: "b", model: "t", weight: 2, voices: "same" }],
+        lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
+      };
+      await store.catalog.write({
+        saveProviders: [provider, sealed],
+        saveModels: [model, speech],
+        manifestHash: "abc",
+      });
+      expect(await store.catalog.load()).toEqual({
+        providers: [provider, sealed],
+        models: [model, speech],
+      });
+      expect(await store.catalog.manifestHash()).toBe("abc");
+      const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
+      await store.catalog.write({
+        saveProviders: [changed],
+        removeProviders: ["b"],
+        saveModels: [{ ...model, price: { input: 0n } }],
+      });
+      const { providers, models } = await store.catalog.load();
+      expect(providers).toEqual([changed]);
+      expect(models.find(({ id }) => id === model.id)?.price).toEqual({ input: 0n });
+    });
+
+    test("shows what one process changed to every other, in order", async () => {
+      const other = await database.open();
+      const seen: string[] = [];
+      const follower = new FeedFollower(other.feed, {
+        changed: async ({ topic, subject }) => void seen.push(`${topic}:${subject}`),
+        reloadAll: async () => void seen.push("all"),
+      });
+      await follower.start();
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      await store.catalog.write({ saveProviders: [provider] });
+      await follower.catchUp();
+      await store.keys.revoke("key_1", 5);
+      await Promise.all([follower.catchUp(), follower.catchUp()]);
+      expect(seen).toEqual(["all", "accounts:acct_1", "keys:key_1", "catalog:", "keys:key_1"]);
+      expect((await other.keys.get("key_1"))?.revokedAtMs).toBe(5);
+      await other.close();
+    });
+
+    test("who is too far behind is told to read everything anew", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      const seen: string[] = [];
+      const follower = new FeedFollower(store.feed, {
+        changed: async ({ topic }) => void seen.push(topic),
+        reloadAll: async () => void seen.push("all"),
+      });
+      await follower.start();
+      for (let count = 0; count <= keptChanges; count++) await store.keys.revoke("key_1", 5);
+      await follower.catchUp();
+      await follower.catchUp();
+      expect(seen).toEqual(["all", "all"]);
+      expect(await store.feed.since((await store.feed.latest()) - keptChanges)).toHaveLength(
+        keptChanges,
+      );
+    });
+
+    test("numbers concurrent changes without a gap and without losing one", async () => {
+      await store.accounts.insert(account);
+      const records = Array.from({ length: 50 }, (_, at) => ({
+        ...key,
+        id: `key_${at}`,
+        hash: `h${at}`,
+      }));
+      await Promise.all(records.map((record) => store.keys.insert(record)));
+      const changes = (await store.feed.since(1)) ?? [];
+      expect(changes.map(({ sequence }) => sequence)).toEqual(records.map((_, at) => at + 2));
+      expect(new Set(changes.map(({ subject }) => subject)).size).toBe(50);
+    });
+
+    test("a process with another master secret is refused", async () => {
+      await expect(database.open("another")).rejects.toThrow("another master secret");
+      await store.check();
+    });
+
+    test("what was written is there after closing and opening again", async () => {
+      await store.accounts.insert(account);
+      await store.close();
+      store = await database.open();
+      expect(await store.accounts.list()).toEqual([account]);
+    });
+  });
+}

@@ -1,0 +1,16 @@
+import type { Db } from "./schema.ts";
+
+type MetaKey = "manifest_hash" | "secret_fingerprint";
+
+export async function readMeta(db: Db, key: MetaKey): Promise<string | undefined> {
+  const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();
+  return row?.value;
+}
+
+export async function writeMeta(db: Db, key: MetaKey, value: string): Promise<void> {
+  await db
+    .insertInto("meta")
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
+    .execute();
+}

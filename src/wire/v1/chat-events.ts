@@ -1,0 +1,154 @@
+import type { ApiError } from "../../base/errors.ts";
+import type { ChatPart, FinishReason, Json, JsonObject } from "../../call/chat.ts";
+import type { Usage } from "../../call/usage.ts";
+import { type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
+import { toErrorBody } from "./error-reply.ts";
+
+/** Keep-alives are comments, and never `: ping`, on which one client drops its buffer. */
+export const keepAliveComment = ": keep-alive\n\n";
+
+interface ChoiceState {
+  /** Tool calls whose id and name have gone out. */
+  readonly namedTools: Set<number>;
+  hasRole: boolean;
+  isFinished: boolean;
+}
+
+/**
+ * Turns parts into events. Clients join what repeats, so role, tool ids and tool names go out
+ * once; every choice gets exactly one finish_reason. A finish is held back until something
+ * follows, so that the last one leaves in one write with the usage and `[DONE]`.
+ */
+export class ChatEventWriter {
+  readonly #head: string;
+  readonly #tail: string;
+  readonly #includeUsage: boolean;
+  readonly #choices = new Map<number, ChoiceState>();
+  #held = "";
+  #textChars = 0;
+
+  constructor({ id, createdS, model }: ReplyIdentity, includeUsage: boolean) {
+    const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdS, model });
+    this.#head = `data: ${fixed.slice(0, -1)},"choices":[`;
+    this.#tail = includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
+    this.#includeUsage = includeUsage;
+  }
+
+  /** How much text has gone out, for an estimate where no upstream counts. */
+  get textChars(): number {
+    return this.#textChars;
+  }
+
+  get hasBegun(): boolean {
+    return this.#choices.size > 0;
+  }
+
+  /** Every choice that has begun has ended, and at least one has. */
+  get isFinished(): boolean {
+    if (this.#choices.size === 0) return false;
+    for (const { isFinished } of this.#choices.values()) if (!isFinished) return false;
+    return true;
+  }
+
+  /** Events for one part; "" when it has none. Usage and the end are for `end`. */
+  write(part: ChatPart): string {
+    switch (part.type) {
+      case "text-delta":
+        return this.#text(part.index, part.text);
+      case "delta":
+        return this.#delta(part.index, part.delta, part.logprobs);
+      case "finish":
+        return this.#finish(part.index, part.reason);
+      case "usage":
+      case "done":
+        return "";
+      default:
+        return part satisfies never;
+    }
+  }
+
+  /** The last bytes of a stream that ended well. */
+  end(usage: Usage): string {
+    let finishes = "";
+    for (const [index, state] of this.#choices)
+      if (!state.isFinished) finishes += this.#finish(index, "stop");
+    const counted = this.#includeUsage
+      ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
+      : "";
+    return `${finishes}${this.#release()}${counted}data: [DONE]\n\n`;
+  }
+
+  /** The last bytes of a stream that broke: never a clean end. */
+  fail(error: ApiError): string {
+    return `data: ${JSON.stringify(toErrorBody(error))}\n\n`;
+  }
+
+  #text(index: number, text: string): string {
+    const state = this.#state(index);
+    if (state.isFinished || (text === "" && state.hasRole)) return "";
+    const role = state.hasRole ? "" : `"role":"assistant",`;
+    state.hasRole = true;
+    this.#textChars += text.length;
+    return `${this.#release()}${this.#head}{"index":${index},"delta":{${role}"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}${this.#tail}`;
+  }
+
+  #delta(index: number, given: JsonObject, logprobs: Json): string {
+    const state = this.#state(index);
+    if (state.isFinished) return "";
+    const { role: _role, tool_calls: calls, ...rest } = given;
+    const delta: Record<string, Json | undefined> = state.hasRole
+      ? rest
+      : { role: "assistant", ...rest };
+    if (Array.isArray(calls))
+      delta["tool_calls"] = calls.map((call, at) => nameOnce(call, at, state));
+    state.hasRole = true;
+    const text = JSON.stringify(delta);
+    this.#textChars += text.length;
+    return `${this.#release()}${this.#head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.#tail}`;
+  }
+
+  #finish(index: number, reason: FinishReason): string {
+    const state = this.#state(index);
+    if (state.isFinished) return "";
+    const before = this.#release();
+    const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;
+    state.hasRole = true;
+    state.isFinished = true;
+    this.#held = `${this.#head}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}${this.#tail}`;
+    return before;
+  }
+
+  #release(): string {
+    const held = this.#held;
+    this.#held = "";
+    return held;
+  }
+
+  #state(index: number): ChoiceState {
+    const known = this.#choices.get(index);
+    if (known !== undefined) return known;
+    const state: ChoiceState = { namedTools: new Set(), hasRole: false, isFinished: false };
+    this.#choices.set(index, state);
+    return state;
+  }
+}
+
+function nameOnce(call: Json, position: number, { namedTools }: ChoiceState): Json {
+  if (typeof call !== "object" || call === null || Array.isArray(call)) return call;
+  const given = call as JsonObject;
+  const index = typeof given["index"] === "number" ? given["index"] : position;
+  const { id, type, function: called, ...rest } = given;
+  const isObject = typeof called === "object" && called !== null && !Array.isArray(called);
+  if (!namedTools.has(index)) {
+    namedTools.add(index);
+    return {
+      ...rest,
+      index,
+      id,
+      type: type ?? "function",
+      ...(called === undefined ? {} : { function: called }),
+    };
+  }
+  const { name: _name, ...left } = isObject ? (called as JsonObject) : {};
+  return { ...rest, index, function: left };
+}

@@ -1,0 +1,48 @@
+import type { ChatResult } from "../../call/chat.ts";
+import type { Usage } from "../../call/usage.ts";
+
+/** What all replies and chunks of one call share. */
+export interface ReplyIdentity {
+  readonly id: string;
+  readonly createdS: number;
+  readonly model: string;
+}
+
+export function toChatReply(
+  { id, createdS, model }: ReplyIdentity,
+  { choices }: ChatResult,
+  usage: Usage,
+): string {
+  return JSON.stringify({
+    id,
+    object: "chat.completion",
+    created: createdS,
+    model,
+    choices: choices.map(({ index, message, logprobs, finishReason }) => ({
+      index,
+      message,
+      logprobs,
+      finish_reason: finishReason,
+    })),
+    usage: toWireUsage(usage),
+  });
+}
+
+export function toWireUsage({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens,
+  reasoningTokens,
+}: Usage) {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedInputTokens === undefined
+      ? {}
+      : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
+    ...(reasoningTokens === undefined
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Vector } from "../../call/embed.ts";
+
+export interface EmbeddingUsage {
+  readonly prompt_tokens: number;
+  readonly total_tokens: number;
+  readonly images?: number;
+  readonly video_seconds?: number;
+}
+
+export interface EmbeddingsReply {
+  readonly model: string;
+  readonly vectors: readonly Vector[];
+  readonly encoding: "float" | "base64";
+  readonly usage: EmbeddingUsage;
+}
+
+/** In the encoding that was asked for, whatever the upstream spoke. */
+export function toEmbeddingsReply({ model, vectors, encoding, usage }: EmbeddingsReply): string {
+  const convert = encoding === "base64" ? toBase64 : toNumbers;
+  return JSON.stringify({
+    object: "list",
+    data: vectors.map((vector, index) => ({
+      object: "embedding",
+      index,
+      embedding: convert(vector),
+    })),
+    model,
+    usage,
+  });
+}
+
+/** Little-endian float32, as the SDKs decode it. */
+function toBase64(vector: Vector): string {
+  if (typeof vector === "string") return vector;
+  const bytes = Buffer.alloc(vector.length * 4);
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
+  return bytes.toString("base64");
+}
+
+function toNumbers(vector: Vector): readonly number[] {
+  if (typeof vector !== "string") return vector;
+  const bytes = Buffer.from(vector, "base64");
+  return Array.from({ length: Math.floor(bytes.length / 4) }, (_, at) => bytes.readFloatLE(at * 4));
+}

@@ -177,14 +177,15 @@ function listenGateway({
     clock: systemClock,
     log,
     origins,
-    publicUrl: settings.publicUrl ?? toUrl(settings.host, settings.port),
+    publicUrl: () => settings.publicUrl ?? toUrl(settings.host, gateway.port),
   };
-  return startGateway({
+  const gateway: GatewayServer = startGateway({
     parts,
     host: settings.host,
     port: settings.port,
     checkReady: () => opened.store.check(),
   });
+  return gateway;
 }
 
 /** An address that a caller on this machine can use. */

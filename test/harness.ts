@@ -46,7 +46,10 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
-export async function startTestGateway({ environment = {}, manifest = standardManifest }: TestGatewayOptions = {}): Promise<TestGateway> {
+export async function startTestGateway({
+  environment = {},
+  manifest = standardManifest,
+}: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   const config = join(dataDir, "svc.yaml");
@@ -80,9 +83,14 @@ export async function startTestGateway({ environment = {}, manifest = standardMa
         method: "POST",
         body: typeof body === "string" ? body : JSON.stringify(body),
         ...init,
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...init.headers },
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          ...init.headers,
+        },
       }),
-    client: ({ apiKey = key, maxRetries = 0 } = {}) => new OpenAI({ baseURL: baseUrl, apiKey, maxRetries }),
+    client: ({ apiKey = key, maxRetries = 0 } = {}) =>
+      new OpenAI({ baseURL: baseUrl, apiKey, maxRetries }),
     async stop() {
       await server.stop();
       await upstream.stop();

@@ -45,31 +45,42 @@ export async function readBody(request: Request): Promise<JsonObject> {
   return fields;
 }
 
-export interface ModelAdmission {
+export interface ModelSearch {
   readonly body: JsonObject;
   readonly key: KeyRecord;
   readonly endpoint: Endpoint;
   readonly catalog: Catalog;
-  readonly nowMs: number;
 }
 
 /** One answer for models that are unknown, unpriced, unrouted or not allowed for this key. */
-export function admitModel({ body, key, endpoint, catalog, nowMs }: ModelAdmission): Model {
+export function findModel({ body, key, endpoint, catalog }: ModelSearch): Model {
   const id = body["model"];
   if (typeof id !== "string" || id === "")
     throw fieldError(
       "model",
       `${id === undefined ? "is missing: it " : ""}must be the id of a model; GET /v1/models lists yours`,
     );
-  const offChat = endpoint !== "chat";
   const model = findCallable(catalog, key, id);
   if (model === undefined)
     throw new ApiError({
       code: "model_not_allowed",
       param: "model",
       message: `This key cannot call the model "${id.slice(0, 100)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
-      offChat,
+      offChat: endpoint !== "chat",
     });
+  return model;
+}
+
+/** A model that the key may call: of this endpoint, and not retired. */
+export function checkModel({
+  model,
+  endpoint,
+  nowMs,
+}: {
+  readonly model: Model;
+  readonly endpoint: Endpoint;
+  readonly nowMs: number;
+}): void {
   if (model.endpoint !== endpoint)
     throw new ApiError({
       code: "wrong_endpoint",
@@ -83,10 +94,9 @@ export function admitModel({ body, key, endpoint, catalog, nowMs }: ModelAdmissi
       code: "model_retired",
       param: "model",
       message: `${model.id} is retired.${instead}`,
-      offChat,
+      offChat: endpoint !== "chat",
     });
   }
-  return model;
 }
 
 export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Model | undefined {

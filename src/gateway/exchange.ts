@@ -8,7 +8,8 @@ export interface ExchangeOptions {
   readonly nowMs: number;
   /** Origins whose pages may read our replies; `*`: all. */
   readonly origins: ReadonlySet<string>;
-  readonly publicUrl: string;
+  /** Asked when needed: the port may be known only once it is bound. */
+  readonly publicUrl: () => string;
 }
 
 const exposed =
@@ -20,7 +21,7 @@ export class Exchange {
   readonly requestId = newId("req");
   readonly startedMs: number;
   readonly #origins: ReadonlySet<string>;
-  readonly #publicUrl: string;
+  readonly #publicUrl: () => string;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
 
@@ -83,7 +84,7 @@ export class Exchange {
     if (lifecycle.replacement !== undefined)
       headers.set(
         "link",
-        `<${this.#publicUrl}/v1/models/${encodeURIComponent(lifecycle.replacement)}>; rel="successor-version"`,
+        `<${this.#publicUrl()}/v1/models/${encodeURIComponent(lifecycle.replacement)}>; rel="successor-version"`,
       );
   }
 }

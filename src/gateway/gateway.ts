@@ -9,7 +9,7 @@ import type { Model } from "../catalog/model.ts";
 import type { KeyDirectory, KeyRecord } from "../keys/directory.ts";
 import type { Router } from "../router/router.ts";
 import { type ActiveCall, type ActiveCalls, callerLeft } from "./active-calls.ts";
-import { admitModel, authenticate, readBody } from "./admission.ts";
+import { authenticate, checkModel, findModel, readBody } from "./admission.ts";
 import { Exchange } from "./exchange.ts";
 
 export type BunServer = Server<unknown>;
@@ -22,7 +22,7 @@ export interface GatewayParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly origins: ReadonlySet<string>;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
 }
 
 /** A request that has passed key, body and model; what is left is the endpoint's own. */
@@ -69,8 +69,9 @@ export function modelEndpoint(
     const body = await readBody(request);
     // The runtime would cut a connection on which a thinking model is silent; our own limits rule.
     server.timeout(request, 0);
-    const model = admitModel({ body, key, endpoint, catalog, nowMs });
+    const model = findModel({ body, key, endpoint, catalog });
     exchange.model = model;
+    checkModel({ model, endpoint, nowMs });
     const call = calls.begin();
     const onLeave = () => call.abort(callerLeft("the caller closed the connection"));
     request.signal.addEventListener("abort", onLeave);

@@ -91,6 +91,7 @@ export function startGateway({
       // Bodies are bounded while they are read, so that the reply has our shape.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 30,
+      development: false,
       // Exact paths are matched by the runtime, without a URL being built.
       routes: Object.fromEntries(
         Object.entries(endpoints).map(([path, endpoint]) => [path, run(endpoint)]),

@@ -80,7 +80,9 @@ export class OpenAiChatStream implements ChatStream {
       const text = plainText(delta);
       if (text !== undefined && logprobs === null) parts.push({ type: "text-delta", index, text });
       else {
-        if (delta["tool_calls"] !== undefined) this.#calledTools.add(index);
+        // Some servers send an empty list, or null, beside every piece of text.
+        const { tool_calls: calls } = delta;
+        if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
         parts.push({ type: "delta", index, delta, logprobs });
       }
     }

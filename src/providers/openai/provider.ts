@@ -140,10 +140,7 @@ function fromEmbedReply(
     if (!isRecord(row)) continue;
     const vector: unknown = row["embedding"];
     const index = typeof row["index"] === "number" ? row["index"] : position;
-    const isWhole =
-      typeof vector === "string" ||
-      (Array.isArray(vector) && vector.every((one) => typeof one === "number"));
-    if (isWhole && vector.length > 0) vectors[index] = vector as Vector;
+    if (isVector(vector)) vectors[index] = vector;
   }
   const filled = Object.keys(vectors).length;
   if (rows.length !== expected || filled !== expected || vectors.length !== expected)
@@ -151,6 +148,17 @@ function fromEmbedReply(
       detail: `${provider} sent ${filled} whole vectors of ${rows.length}; ${expected} were asked for`,
     });
   return { vectors, usage: isRecord(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
+}
+
+/** Numbers, or base64 of whole float32s: anything else would reach the caller as a wrong vector. */
+function isVector(value: unknown): value is Vector {
+  if (typeof value !== "string")
+    return (
+      Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "number")
+    );
+  const digits = value.replace(/={1,2}$/, "");
+  const sizeBytes = Math.floor((digits.length * 3) / 4);
+  return sizeBytes > 0 && sizeBytes % 4 === 0 && !/[^A-Za-z0-9+/]/.test(digits);
 }
 
 function fromSpeechReply({

@@ -1,4 +1,4 @@
-import type { ChatCall, JsonObject } from "../../call/chat.ts";
+import type { ChatCall, Json, JsonObject } from "../../call/chat.ts";
 import type { ChatRequest } from "./requests.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
 
@@ -39,6 +39,8 @@ export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefine
   checkAssistants(request.messages as readonly JsonObject[]);
   const options: Record<string, JsonObject[string]> = {};
   for (const name in body) if (passedOn.has(name)) options[name] = body[name];
+  checkDepth("messages", body["messages"]);
+  for (const name in options) checkDepth(name, options[name]);
   const stream = request.stream === true;
   return {
     call: {
@@ -71,4 +73,24 @@ function checkAssistants(messages: readonly JsonObject[]): void {
         "is missing: it must be text, unless the message has tool_calls",
       );
   }
+}
+
+/**
+ * Far more than any tool's schema has. The runtime takes seconds, on the event loop, to find that
+ * it cannot write back what is nested 40,000 levels deep.
+ */
+const maxDepth = 128;
+
+function checkDepth(param: string, value: Json | undefined): void {
+  if (isDeeper(value, maxDepth))
+    throw fieldError(param, `must be nested at most ${maxDepth} levels deep`);
+}
+
+function isDeeper(value: Json | undefined, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((one) => isDeeper(one, levels - 1));
+  const fields = value as JsonObject;
+  for (const name in fields) if (isDeeper(fields[name], levels - 1)) return true;
+  return false;
 }

@@ -10,7 +10,7 @@ export type TextInput =
 
 /** Media by their claims: gateway/endpoints/embeddings looks at what they really are. */
 export type MediaInput =
-  | { readonly kind: "images"; readonly dataUris: readonly string[] }
+  | { readonly kind: "images"; readonly dataUris: readonly string[]; readonly isList: boolean }
   | { readonly kind: "video"; readonly base64: string; readonly param: string };
 
 /** A string, 1 to 100 strings, one list of token ids, or 1 to 100 of those. */
@@ -40,7 +40,7 @@ export function readTextInput(input: Json | undefined): TextInput {
 export function readMediaInput(input: Json | undefined): MediaInput {
   const expected = `a list of 1 to ${maxImages} image data URIs, or {"video":{"bytesBase64Encoded":"…"}}`;
   if (input === undefined) throw fieldError("input", `is missing: it must be ${expected}`);
-  if (typeof input === "string") return { kind: "images", dataUris: [input] };
+  if (typeof input === "string") return { kind: "images", dataUris: [input], isList: false };
   if (!Array.isArray(input)) return readVideo(input, "input", expected);
   const entries: readonly Json[] = input;
   const [first] = entries;
@@ -54,6 +54,7 @@ export function readMediaInput(input: Json | undefined): MediaInput {
     throw fieldError("input", `must have at most ${maxImages} images, not ${entries.length}`);
   return {
     kind: "images",
+    isList: true,
     dataUris: entries.map((entry, at) => {
       if (typeof entry === "string") return entry;
       throw fieldError(

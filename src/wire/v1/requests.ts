@@ -42,7 +42,7 @@ const oneOfParts = (parts: TSchema[], kinds: string) =>
 const content = (parts: TSchema[], kinds: string) =>
   Type.Union(
     [Type.String(), oneOfParts(parts, kinds)],
-    says(`text, or a list of content parts (${kinds})`),
+    says(`text, or a list of one or more content parts (${kinds})`),
   );
 
 const name = Type.Optional(Type.String(says("a string")));

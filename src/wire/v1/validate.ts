@@ -11,10 +11,13 @@ import {
   speechRequest,
 } from "./requests.ts";
 
-const ajv = new Ajv({ discriminator: true, verbose: true, strict: false }).addVocabulary([
-  "x-says",
-  "x-tag",
-]);
+const ajv = new Ajv({
+  discriminator: true,
+  verbose: true,
+  strict: false,
+  // 1e999 is JSON, reads as Infinity and would go upstream as null: no cap at all.
+  strictNumbers: true,
+}).addVocabulary(["x-says", "x-tag"]);
 
 export const readChatRequest = reader<ChatRequest>(chatRequest);
 export const readEmbeddingRequest = reader<EmbeddingRequest>(embeddingRequest);

@@ -52,7 +52,7 @@ async function inspect(media: MediaInput): Promise<EmbedInput> {
   if (media.kind === "images") {
     for (const [at, dataUri] of media.dataUris.entries()) {
       const image = inspectImage(dataUri);
-      if (!image.ok) throw fieldError(`input[${at}]`, image.problem);
+      if (!image.ok) throw fieldError(media.isList ? `input[${at}]` : "input", image.problem);
     }
     return media;
   }

@@ -44,10 +44,11 @@ async function withoutHeader(options: {
           `${provider} sent ${format} ${sampleRate} Hz, ${channels} channels, ${bitsPerSample} bits`,
           stream,
         );
-      let first = start.subarray(dataOffset);
-      if (first.length === 0) first = await readMore(stream, first);
+      const lengthBytes = believable(dataBytes);
+      const rest = samplesOf({ stream, start: start.subarray(dataOffset), lengthBytes });
+      const first = await readMore(rest, new Uint8Array());
       if (first.length === 0) throw broken(`${provider} sent a WAV without audio`, stream);
-      return { first, lengthBytes: dataBytes, rest: stream };
+      return { first, lengthBytes, rest };
     }
     const more =
       header.needsMoreBytes && start.length < maxHeaderBytes
@@ -57,6 +58,37 @@ async function withoutHeader(options: {
       throw broken(`${provider} sent a broken WAV: ${header.problem}`, stream);
     start = more;
   }
+}
+
+/** Writers that stream put 0, or the largest number they know, where the length is not known yet. */
+function believable(dataBytes: number | undefined): number | undefined {
+  const isKnown = dataBytes !== undefined && dataBytes > 0 && dataBytes < 0x7fff_0000;
+  return isKnown ? dataBytes : undefined;
+}
+
+/** The samples alone: chunks that follow them would be heard as noise. */
+function samplesOf(options: {
+  readonly stream: SpeakStream;
+  readonly start: Uint8Array;
+  readonly lengthBytes: number | undefined;
+}): SpeakStream {
+  const { stream, start, lengthBytes } = options;
+  let pending: Uint8Array | undefined = start.length > 0 ? start : undefined;
+  let leftBytes = lengthBytes ?? Number.POSITIVE_INFINITY;
+  return {
+    lengthBytes,
+    async read() {
+      const bytes = pending ?? (await stream.read());
+      pending = undefined;
+      if (bytes === undefined) return undefined;
+      const samples = bytes.subarray(0, leftBytes);
+      leftBytes -= samples.length;
+      if (samples.length > 0 || bytes.length === 0) return samples;
+      stream.cancel();
+      return undefined;
+    },
+    cancel: () => stream.cancel(),
+  };
 }
 
 function isRiff(bytes: Uint8Array): boolean {

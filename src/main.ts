@@ -22,8 +22,8 @@ async function serve(): Promise<void> {
   process.on("unhandledRejection", (reason) =>
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );
-  await printServing({ server, configuration, version });
-  await new Promise<void>((resolve) => {
+  // Before the first word is printed: whoever reads it may stop us at once.
+  const stopped = new Promise<void>((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {
       // A terminal's ctrl-c reaches us twice, directly and through npm: that is one wish.
@@ -38,6 +38,8 @@ async function serve(): Promise<void> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
+  await printServing({ server, configuration, version });
+  await stopped;
 }
 
 process.exit(await runCli(process.argv.slice(2), wiring, version));

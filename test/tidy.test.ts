@@ -112,7 +112,7 @@ test("functions fit on a screen", () => {
         );
       if (
         opens === null ||
-        /^\s*(describe|class|export class|interface|export interface|(export )?const \w+(: [^=]+)? = \{|if|for|while|switch)\b/.test(
+        /^\s*(describe|class|export class|interface|export interface|if|for|while|switch)\b|^\s*(export )?const \w+(: [^=]+)? = \{$/.test(
           line,
         )
       )

@@ -62,7 +62,7 @@ function printOverview(words: readonly string[], version: string): void {
   print(style.bold("Commands"));
   printGroup(commands);
   print(
-    `\nsvc COMMAND --help shows flags and examples. Commands work beside a running server and without one.`,
+    `\nsvc COMMAND --help shows flags and examples (in a checkout: ./svc). Commands work beside a running server and without one.`,
   );
   print(`Exit codes: 0 done, 1 failed, 2 wrong usage or value, 3 not found, 4 conflict, 5 in use.`);
 }

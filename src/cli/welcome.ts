@@ -38,7 +38,7 @@ export async function printServing({
   );
   if (models.length === 0)
     print(
-      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README), then start again or run svc apply svc.yaml`,
+      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README), then start again or run ./svc apply svc.yaml`,
     );
   const key = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
   if (key !== undefined) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
 import { Problem } from "../base/problem.ts";
+import { yamlValue } from "../base/yaml.ts";
 import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
 export interface Configuration {
@@ -54,7 +55,7 @@ function settingsSection({ path, text }: { path: string; text: string }): Record
   const document = parseDocument(text, { schema: "failsafe", lineCounter });
   const [error] = document.errors;
   if (error !== undefined) throw new Problem("invalid", `${path}: ${error.message}`, error);
-  const root: unknown = document.toJS();
+  const root = yamlValue(document, lineCounter);
   if (!isRecord(root)) return {};
   const section = root["settings"];
   if (section === undefined || section === "") return {};

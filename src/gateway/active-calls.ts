@@ -20,6 +20,8 @@ export class ActiveCall {
   #upstreamSinceMs: number | undefined;
   #readerSinceMs: number | undefined;
   #hasBegun = false;
+  /** Called once, when the call has lasted longer than most. */
+  onLong: (() => void) | undefined;
   /** Sends a comment to a waiting reader; set by streams that can. */
   onSilence: (() => void) | undefined;
   #spokeMs: number;
@@ -50,9 +52,12 @@ export class ActiveCall {
     this.#readerSinceMs = undefined;
   }
 
-  /** Something went to the caller: from now on it is the reader who keeps us waiting. */
-  waitForReader(nowMs: number): void {
-    this.#hasBegun = true;
+  /**
+   * Something went to the caller: from now on it is the reader who keeps us waiting. A comment is
+   * not the beginning of the answer.
+   */
+  waitForReader(nowMs: number, isComment = false): void {
+    if (!isComment) this.#hasBegun = true;
     this.#upstreamSinceMs = undefined;
     this.#readerSinceMs = nowMs;
     this.#spokeMs = nowMs;
@@ -60,13 +65,18 @@ export class ActiveCall {
 
   tick(nowMs: number): void {
     const { maxCallMs, firstByteMs, idleMs, readerMs, keepAliveMs } = this.#limits;
+    if (this.onLong !== undefined && nowMs - this.#startedMs >= longMs) {
+      this.onLong();
+      this.onLong = undefined;
+    }
     if (nowMs - this.#startedMs >= maxCallMs)
       return this.abort(tooLong(`the call took ${maxCallMs} ms`));
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
       return this.abort(callerLeft("the caller has stopped reading"));
     if (this.#upstreamSinceMs === undefined) return;
     const patienceMs = this.#hasBegun ? idleMs : firstByteMs;
-    if (nowMs - this.#upstreamSinceMs >= patienceMs)
+    const sinceMs = this.#hasBegun ? this.#upstreamSinceMs : this.#startedMs;
+    if (nowMs - sinceMs >= patienceMs)
       return this.abort(tooLong(`the upstream was silent for ${patienceMs} ms`));
     if (
       this.onSilence !== undefined &&
@@ -77,6 +87,9 @@ export class ActiveCall {
     }
   }
 }
+
+/** Well below the time after which the runtime cuts a silent connection (server.ts). */
+const longMs = 5_000;
 
 /** The caller hears nothing of it: nobody is there. */
 export function callerLeft(detail: string): ApiError {

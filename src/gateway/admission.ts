@@ -23,18 +23,25 @@ export function authenticate(request: Request, keys: KeyDirectory, nowMs: number
   });
 }
 
-/** Size and type are checked before a byte is read; fields set to null count as absent. */
-export async function readBody(request: Request): Promise<JsonObject> {
+/**
+ * Size and type are checked before a byte is read. Like all that every request passes, it is
+ * written without async functions of its own: each costs about a microsecond.
+ */
+export function readBody(request: Request): Promise<JsonObject> {
   const type = request.headers.get("content-type");
-  if (type !== null && !/^application\/json\s*(;|$)/i.test(type))
+  if (type !== null && type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type))
     throw new ApiError({
       code: "unsupported_media_type",
       message: "Send the body as `Content-Type: application/json`.",
     });
   const length = request.headers.get("content-length");
-  if (length !== null && Number(length) > maxBodyBytes) throw tooLarge();
-  const body: unknown =
-    length === null ? parse(await readBounded(request)) : await readWhole(request);
+  if (length === null) return readBounded(request).then(JSON.parse).then(toFields, notJson);
+  if (Number(length) > maxBodyBytes) throw tooLarge();
+  return request.json().then(toFields, notJson);
+}
+
+/** Fields set to null count as absent. */
+function toFields(body: unknown): JsonObject {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new ApiError({
       code: "invalid_request",
@@ -105,22 +112,6 @@ export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Mode
   return model !== undefined && isServed(model) ? model : undefined;
 }
 
-async function readWhole(request: Request): Promise<unknown> {
-  try {
-    return await request.json();
-  } catch (cause) {
-    throw notJson(cause);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw notJson(cause);
-  }
-}
-
 /** A body of unknown length is read only as far as it may go. */
 async function readBounded(request: Request): Promise<string> {
   const pieces: Uint8Array[] = [];
@@ -146,6 +137,7 @@ function tooLarge(): ApiError {
   });
 }
 
-function notJson(cause: unknown): ApiError {
-  return new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
+function notJson(cause: unknown): never {
+  if (cause instanceof ApiError) throw cause;
+  throw new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
 }

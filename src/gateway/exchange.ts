@@ -15,6 +15,9 @@ export interface ExchangeOptions {
 const exposed =
   "x-request-id, x-should-retry, retry-after, retry-after-ms, deprecation, sunset, link";
 
+/** A plain object: on every reply, a Headers of our own would cost as much as the Response. */
+type ReplyHeaders = Record<string, string>;
+
 /** One request and the headers that its reply will carry, whatever becomes of it. */
 export class Exchange {
   readonly request: Request;
@@ -33,7 +36,7 @@ export class Exchange {
   }
 
   reply(body: BodyInit | null, contentType: string, status = 200): Response {
-    const headers = new Headers({ "content-type": contentType, "x-request-id": this.requestId });
+    const headers: ReplyHeaders = { "content-type": contentType, "x-request-id": this.requestId };
     this.#addLifecycle(headers);
     this.#addCors(headers);
     return new Response(body, { status, headers });
@@ -55,36 +58,35 @@ export class Exchange {
 
   /** The answer to a browser that asks before it calls. */
   preflight(): Response {
-    const headers = new Headers({ "x-request-id": this.requestId });
+    const headers: ReplyHeaders = { "x-request-id": this.requestId };
     if (this.#addCors(headers)) {
-      headers.set("access-control-allow-methods", "GET, POST, OPTIONS");
+      headers["access-control-allow-methods"] = "GET, POST, OPTIONS";
       const asked = this.request.headers.get("access-control-request-headers");
-      headers.set("access-control-allow-headers", asked ?? "authorization, content-type");
-      headers.set("access-control-max-age", "600");
+      headers["access-control-allow-headers"] = asked ?? "authorization, content-type";
+      headers["access-control-max-age"] = "600";
     }
     return new Response(null, { status: 204, headers });
   }
 
-  #addCors(headers: Headers): boolean {
+  #addCors(headers: ReplyHeaders): boolean {
     const origin = this.request.headers.get("origin");
     if (origin === null) return false;
-    headers.set("vary", "origin");
+    headers["vary"] = "origin";
     if (!this.#origins.has("*") && !this.#origins.has(origin)) return false;
-    headers.set("access-control-allow-origin", origin);
-    headers.set("access-control-expose-headers", exposed);
+    headers["access-control-allow-origin"] = origin;
+    headers["access-control-expose-headers"] = exposed;
     return true;
   }
 
-  #addLifecycle(headers: Headers): void {
+  #addLifecycle(headers: ReplyHeaders): void {
     const lifecycle = this.model?.lifecycle;
     if (lifecycle?.deprecatedAtMs === undefined) return;
-    headers.set("deprecation", `@${Math.floor(lifecycle.deprecatedAtMs / 1000)}`);
+    headers["deprecation"] = `@${Math.floor(lifecycle.deprecatedAtMs / 1000)}`;
     if (lifecycle.retiresAtMs !== undefined)
-      headers.set("sunset", new Date(lifecycle.retiresAtMs).toUTCString());
-    if (lifecycle.replacement !== undefined)
-      headers.set(
-        "link",
-        `<${this.#publicUrl()}/v1/models/${encodeURIComponent(lifecycle.replacement)}>; rel="successor-version"`,
-      );
+      headers["sunset"] = new Date(lifecycle.retiresAtMs).toUTCString();
+    if (lifecycle.replacement !== undefined) {
+      const successor = `${this.#publicUrl()}/v1/models/${encodeURIComponent(lifecycle.replacement)}`;
+      headers["link"] = `<${successor}>; rel="successor-version"`;
+    }
   }
 }

@@ -67,12 +67,13 @@ export function modelEndpoint(
     const { request, startedMs: nowMs } = exchange;
     const key: KeyRecord = authenticate(request, keys, nowMs);
     const body = await readBody(request);
-    // The runtime would cut a connection on which a thinking model is silent; our own limits rule.
-    server.timeout(request, 0);
     const model = findModel({ body, key, endpoint, catalog });
     exchange.model = model;
     checkModel({ model, endpoint, nowMs });
     const call = calls.begin();
+    // The runtime would cut a connection on which a thinking model is silent: from here on our own
+    // limits rule. Most calls are over before that is worth a call into the runtime.
+    call.onLong = () => server.timeout(request, 0);
     const onLeave = () => call.abort(callerLeft("the caller closed the connection"));
     request.signal.addEventListener("abort", onLeave);
     const end = (error?: ApiError) => {

@@ -1,5 +1,6 @@
 import { ApiError } from "../base/errors.ts";
 import { listen } from "../base/listen.ts";
+import { requestPath } from "../base/request-path.ts";
 import { serveChat } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, showModel } from "./endpoints/models/models.ts";
@@ -26,6 +27,8 @@ export interface GatewayServer {
   stopAccepting(): void;
   close(): Promise<void>;
 }
+
+const flushWithinMs = 2_000;
 
 /** The whole data plane: these paths and nothing else. Majors stand side by side by their prefix. */
 export function startGateway({
@@ -91,6 +94,7 @@ export function startGateway({
       // Bodies are bounded while they are read, so that the reply has our shape.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 30,
+      // Else the runtime prints the stack of every broken stream beside our log.
       development: false,
       // Exact paths are matched by the runtime, without a URL being built.
       routes: Object.fromEntries(
@@ -106,15 +110,20 @@ export function startGateway({
       isDraining = true;
       void server.stop(false);
     },
-    close: () => server.stop(true),
+    async close() {
+      // The last replies may still be on their way to their sockets.
+      const untilMs = Date.now() + flushWithinMs;
+      while (server.pendingRequests > 0 && Date.now() < untilMs) await Bun.sleep(5);
+      await server.stop(true);
+    },
   };
 }
 
 /** A base URL with a slash too many reaches the same routes. */
 function tidyPath(url: string): string {
-  const from = url.indexOf("/", url.indexOf("//") + 2);
-  const path = from === -1 ? "/" : (url.slice(from).split(/[?#]/, 1)[0] ?? "/");
-  return path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  return requestPath(url)
+    .replace(/\/{2,}/g, "/")
+    .replace(/(?<=.)\/$/, "");
 }
 
 /** SDKs percent-encode a slash in a model's id. */

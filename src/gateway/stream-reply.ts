@@ -57,7 +57,7 @@ export function toReplyStream({
         try {
           const bytes = await source.next();
           if (isOver) return;
-          call.waitForReader(Date.now());
+          call.waitForReader(Date.now(), bytes !== undefined && bytes === source.keepAlive);
           if (bytes !== undefined) return controller.enqueue(bytes);
           over(undefined);
           controller.close();

@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
+import { yamlValue } from "../base/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
 import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
@@ -48,7 +49,7 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
     const line = hasRange(node) ? lineCounter.linePos(node.range[0]).line : 1;
     problems.push(`line ${line}: ${path.join(".")} ${message}`);
   };
-  const root = new Fields({ value: document.toJS() ?? {}, path: [], report });
+  const root = new Fields({ value: yamlValue(document, lineCounter) ?? {}, path: [], report });
   root.only(["settings", "providers", "models"]);
   const providers = root.entries("providers").map((fields) => readProvider(fields, checkAddress));
   const models = root.entries("models").map((fields) => readModel(fields, providers));

@@ -191,8 +191,9 @@ function modelFields(model: Model): FieldTexts {
 }
 
 function routeText({ provider, model, weight, voices }: Route): string {
+  const names = voices === undefined || voices === "same" ? [] : Object.entries(voices);
   const mapped =
-    voices === undefined || voices === "same" ? "" : ` ${Object.values(voices).join("/")}`;
+    names.length === 0 ? "" : ` (${names.map(([ours, theirs]) => `${ours}=${theirs}`).join(", ")})`;
   return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${mapped}`;
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem, type ProblemCode } from "../base/problem.ts";
@@ -39,6 +39,7 @@ export function startControl(dataDir: string, operations: Operations): { close()
     async close() {
       await server.stop(true);
       rmSync(path, { force: true });
+      if (folder !== dataDir) rmdirSync(folder);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { listen } from "../base/listen.ts";
+import { requestPath } from "../base/request-path.ts";
 
 export interface PlatformServerOptions {
   readonly host: string;
@@ -18,8 +19,10 @@ export function startPlatform({ host, port, version, gatewayUrl }: PlatformServe
       hostname: host,
       port,
       idleTimeout: 30,
+      // Else the runtime shows its own error page, with our source in it.
+      development: false,
       fetch(request) {
-        const { pathname } = new URL(request.url);
+        const pathname = requestPath(request.url);
         if (pathname === "/healthz") return Response.json({ status: "ok" }, { headers });
         if (pathname === "/")
           return Response.json(

@@ -25,7 +25,16 @@ export class Router {
     this.#random = random;
   }
 
-  async serve<T>(
+  serve<T>(model: Model, signal: AbortSignal, run: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const [only, ...others] = model.routes;
+    const provider = only === undefined ? undefined : this.#findProvider(only.provider);
+    // Where there is no choice, there is no loop to wait in.
+    if (only === undefined || provider === undefined || others.length > 0)
+      return this.#serveByChoice(model, signal, run);
+    return run({ provider, target: only });
+  }
+
+  async #serveByChoice<T>(
     model: Model,
     signal: AbortSignal,
     run: (attempt: Attempt) => Promise<T>,

@@ -144,7 +144,7 @@ describe("input", () => {
       param: "input",
       type: "invalid_request_error",
     });
-    expect((await refused(Array(101).fill([1]))).message).toContain("100");
+    expect((await refused(Array.from({ length: 101 }, () => [1]))).message).toContain("100");
   });
 
   test("that is wrong is refused with the entry's place, before the upstream hears of it", async () => {

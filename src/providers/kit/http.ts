@@ -4,7 +4,7 @@ import { toApiFailure, upstreamError } from "./failure.ts";
 export interface UpstreamPost {
   readonly provider: string;
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
 }
@@ -12,21 +12,21 @@ export interface UpstreamPost {
 const maxErrorBytes = 64 * 1024;
 
 /** Posts JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
-export async function post({
-  provider,
-  url,
-  headers,
-  body,
-  signal,
-}: UpstreamPost): Promise<Response> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers,
-    body,
-    signal,
-    redirect: "manual",
-  }).catch((cause: unknown) => Promise.reject(toNetworkError({ provider, signal, cause })));
-  if (response.ok) return response;
+export function post({ provider, url, headers, body, signal }: UpstreamPost): Promise<Response> {
+  return fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }).then(
+    (response) => (response.ok ? response : refused({ provider, response, signal })),
+    (cause: unknown) => {
+      throw toNetworkError({ provider, signal, cause });
+    },
+  );
+}
+
+async function refused(options: {
+  readonly provider: string;
+  readonly response: Response;
+  readonly signal: AbortSignal;
+}): Promise<never> {
+  const { provider, response, signal } = options;
   const text = await readStart(response).catch(() => "");
   if (signal.aborted) throw signal.reason;
   throw toApiFailure({ provider, status: response.status, headers: response.headers, body: text });

@@ -54,18 +54,20 @@ export function toFinishReason(word: unknown, hasToolCalls: boolean): FinishReas
 }
 
 function toChoice(choice: JsonObject, position: number): ChatChoice {
-  const given = isRecord(choice["message"]) ? choice["message"] : {};
-  const { tool_calls: calls, function_call: _legacy, ...rest } = given;
+  // The reply was parsed for us alone: its message is completed in place.
+  const message: Record<string, Json | undefined> = isRecord(choice["message"])
+    ? choice["message"]
+    : {};
+  const { tool_calls: calls, content } = message;
   const hasToolCalls = Array.isArray(calls) && calls.length > 0;
+  message["role"] = "assistant";
+  if (typeof content !== "string") message["content"] = toContent(content);
+  if (message["refusal"] === undefined) message["refusal"] = null;
+  if (calls !== undefined && !hasToolCalls) delete message["tool_calls"];
+  if (message["function_call"] !== undefined) delete message["function_call"];
   return {
     index: typeof choice["index"] === "number" ? choice["index"] : position,
-    message: {
-      ...rest,
-      role: "assistant",
-      content: toContent(given["content"]),
-      refusal: given["refusal"] ?? null,
-      ...(hasToolCalls ? { tool_calls: calls } : {}),
-    },
+    message,
     logprobs: choice["logprobs"] ?? null,
     finishReason: toFinishReason(choice["finish_reason"], hasToolCalls),
   };
@@ -73,7 +75,6 @@ function toChoice(choice: JsonObject, position: number): ChatChoice {
 
 /** Content is text or null for our callers, although some servers send a list of parts. */
 function toContent(content: Json | undefined): string | null {
-  if (typeof content === "string") return content;
   if (!Array.isArray(content)) return null;
   return content
     .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))

@@ -45,8 +45,10 @@ export class OpenAiChatStream implements ChatStream {
       }
       if (parts.length > 0) return parts;
     }
-    if (this.#failure !== undefined) throw this.#failure;
-    return undefined;
+    if (this.#failure === undefined) return undefined;
+    // What failed before the first token has no other owner; the upstream may talk on for ever.
+    this.cancel();
+    throw this.#failure;
   }
 
   cancel(): void {

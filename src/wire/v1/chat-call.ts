@@ -65,32 +65,29 @@ function cap(
 }
 
 function checkAssistants(messages: readonly JsonObject[]): void {
-  for (const [at, { role, content, tool_calls: calls }] of messages.entries()) {
-    const hasCalls = Array.isArray(calls) && calls.length > 0;
-    if (role === "assistant" && !hasCalls && (content === undefined || content === null))
-      throw fieldError(
-        `messages[${at}].content`,
-        "is missing: it must be text, unless the message has tool_calls",
-      );
+  let at = 0;
+  for (const message of messages) {
+    if (message["role"] === "assistant") checkAssistant(message, at);
+    at++;
   }
 }
 
-/**
- * Far more than any tool's schema has. The runtime takes seconds, on the event loop, to find that
- * it cannot write back what is nested 40,000 levels deep.
- */
-const maxDepth = 128;
-
-function checkDepth(param: string, value: Json | undefined): void {
-  if (isDeeper(value, maxDepth))
-    throw fieldError(param, `must be nested at most ${maxDepth} levels deep`);
+function checkAssistant({ content, tool_calls: calls }: JsonObject, at: number): void {
+  const hasCalls = Array.isArray(calls) && calls.length > 0;
+  if (!hasCalls && (content === undefined || content === null))
+    throw fieldError(
+      `messages[${at}].content`,
+      "is missing: it must be text, unless the message has tool_calls",
+    );
 }
 
-function isDeeper(value: Json | undefined, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((one) => isDeeper(one, levels - 1));
-  const fields = value as JsonObject;
-  for (const name in fields) if (isDeeper(fields[name], levels - 1)) return true;
-  return false;
+/** Deeper than any schema or message of a real client. */
+const maxDepth = 128;
+
+/** What is nested without end is refused here, before it is written out again. */
+function checkDepth(field: string, value: Json | undefined, depth = 0): void {
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= maxDepth)
+    throw fieldError(field, `must not be nested more than ${maxDepth} levels deep`);
+  for (const inner of Object.values(value)) checkDepth(field, inner, depth + 1);
 }

@@ -40,7 +40,7 @@ describe("readTextInput", () => {
       [["a", 1, ""], "input[1]"],
       [["a", "b", {}], "input[2]"],
       [[1, 2, "a"], "input[2]"],
-      [[1, 1e400], "input[1]"],
+      [[1, Number.POSITIVE_INFINITY], "input[1]"],
       [[[1], [2, -3]], "input[1][1]"],
       [[true], "input[0]"],
       [{}, "input"],

@@ -9,7 +9,7 @@ import { toReplyStream } from "../../stream-reply.ts";
 import { ChatSource, type OpenedChat } from "./chat-source.ts";
 
 /** POST /v1/chat/completions */
-export async function serveChat(modelCall: ModelCall): Promise<Response> {
+export function serveChat(modelCall: ModelCall): Promise<Response> {
   const { body, model, exchange } = modelCall;
   const order = toChatOrder(body, model.maxOutputTokens);
   const identity: ReplyIdentity = {

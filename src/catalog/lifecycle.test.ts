@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../base/problem.ts";
+import { Catalog, deprecate, retire } from "./catalog.ts";
+import { type Lifecycle, lifecycleState } from "./lifecycle.ts";
+import type { Model } from "./model.ts";
+
+function modelOf(id: string, rest: Partial<Model> = {}): Model {
+  return {
+    id,
+    endpoint: "chat",
+    input: "text",
+    ownedBy: "svc",
+    createdAtMs: 0,
+    price: { input: 0n, output: 0n },
+    routes: [],
+    lifecycle: {},
+    ...rest,
+  };
+}
+
+async function catalogOf(...models: readonly Model[]): Promise<Catalog> {
+  const catalog = new Catalog({
+    load: async () => ({ providers: [], models }),
+    write: async () => {},
+    manifestHash: async () => undefined,
+  });
+  await catalog.reload();
+  return catalog;
+}
+
+function codeOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem) return error.code;
+    throw error;
+  }
+  return "nothing was refused";
+}
+
+test("a model is active, then deprecated, then retired at the very moment its date comes", () => {
+  const lifecycle: Lifecycle = { deprecatedAtMs: 100, retiresAtMs: 200, replacement: "new" };
+  expect(lifecycleState({}, 1e15)).toBe("active");
+  expect(lifecycleState(lifecycle, 199)).toBe("deprecated");
+  expect(lifecycleState(lifecycle, 200)).toBe("retired");
+  expect(lifecycleState(lifecycle, 201)).toBe("retired");
+  expect(lifecycleState({ deprecatedAtMs: 100 }, 1e15)).toBe("deprecated");
+});
+
+describe("deprecating", () => {
+  const plan = { retiresAtMs: 500, replacement: "new", nowMs: 100 };
+
+  test("notes the day it was said, the day of the end and the successor", async () => {
+    const catalog = await catalogOf(modelOf("old"), modelOf("new"));
+    const { lifecycle } = deprecate({ ...plan, catalog, id: "old" });
+    expect(lifecycle).toEqual({ deprecatedAtMs: 100, retiresAtMs: 500, replacement: "new" });
+  });
+
+  test("again moves the day of the end, and keeps the day it was first said", async () => {
+    const lifecycle = { deprecatedAtMs: 50, retiresAtMs: 300, replacement: "new" };
+    const catalog = await catalogOf(modelOf("old", { lifecycle }), modelOf("new"));
+    expect(deprecate({ ...plan, catalog, id: "old" }).lifecycle).toEqual({
+      deprecatedAtMs: 50,
+      retiresAtMs: 500,
+      replacement: "new",
+    });
+  });
+
+  test("needs an active successor of the same endpoint and input, and a day ahead", async () => {
+    const lifecycle = { deprecatedAtMs: 50, retiresAtMs: 90 };
+    const catalog = await catalogOf(
+      modelOf("old"),
+      modelOf("new"),
+      modelOf("gone", { lifecycle }),
+      modelOf("leaving", { lifecycle: { deprecatedAtMs: 50 } }),
+      modelOf("speech", { endpoint: "speech" }),
+      modelOf("text", { endpoint: "embeddings" }),
+      modelOf("media", { endpoint: "embeddings", input: "media" }),
+    );
+    const codeFor = (change: Partial<Parameters<typeof deprecate>[0]>) =>
+      codeOf(() => deprecate({ ...plan, catalog, id: "old", ...change }));
+    for (const replacement of ["old", "gone", "leaving", "speech"])
+      expect(codeFor({ replacement })).toBe("invalid");
+    expect(codeFor({ id: "text", replacement: "media" })).toBe("invalid");
+    expect(codeFor({ replacement: "none" })).toBe("not_found");
+    expect(codeFor({ id: "none" })).toBe("not_found");
+    expect(codeFor({ id: "gone" })).toBe("conflict");
+    expect(codeFor({ retiresAtMs: 100 })).toBe("invalid");
+  });
+});
+
+test("only a deprecated model can retire, once, and it does so at once", async () => {
+  const lifecycle = { deprecatedAtMs: 50, retiresAtMs: 300, replacement: "new" };
+  const catalog = await catalogOf(modelOf("old", { lifecycle }), modelOf("new"));
+  const retired = retire({ catalog, id: "old", nowMs: 100 });
+  expect(retired.lifecycle).toEqual({ ...lifecycle, retiresAtMs: 100 });
+  expect(lifecycleState(retired.lifecycle, 100)).toBe("retired");
+  expect(codeOf(() => retire({ catalog, id: "new", nowMs: 100 }))).toBe("conflict");
+  expect(codeOf(() => retire({ catalog, id: "old", nowMs: 300 }))).toBe("conflict");
+  expect(codeOf(() => retire({ catalog, id: "none", nowMs: 100 }))).toBe("not_found");
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../base/problem.ts";
+import { type AddressCheck, readManifest } from "./manifest.ts";
+
+const anyAddress: AddressCheck = () => undefined;
+const read = (text: string) => readManifest(text, anyAddress);
+
+const upstream = `providers:
+  up: { kind: openai, base_url: "https://up.example/v1" }
+`;
+const withModel = (fields: string) => `${upstream}models:
+  m: { ${fields} }
+`;
+const priceOf = (text: string) =>
+  read(withModel(`endpoint: chat, price: { input: ${text}, output: 0 }`)).models[0]?.price?.input;
+
+function problemsOf(text: string, check = anyAddress): string[] {
+  try {
+    readManifest(text, check);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid") return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+describe("prices", () => {
+  test("are exact to the last digit, quoted or not", () => {
+    for (const [text, nano] of [
+      ["0.30", 300_000_000n],
+      ["0.1", 100_000_000n],
+      ["0.000000001", 1n],
+      ["123456789012345.123456789", 123_456_789_012_345_123_456_789n],
+      ["0.100000000000", 100_000_000n],
+      ["007", 7_000_000_000n],
+      ["0", 0n],
+    ] as const) {
+      expect(priceOf(text)).toBe(nano);
+      expect(priceOf(`"${text}"`)).toBe(nano);
+      expect(priceOf(`'${text}'`)).toBe(nano);
+    }
+  });
+
+  test("of images and seconds of video go to a nano-USD per million of them", () => {
+    const { models } = read(
+      withModel(
+        "endpoint: embeddings, input: media, price: { image: 0.000000000000001, video_second: 2 }",
+      ),
+    );
+    expect(models[0]?.price).toEqual({ image: 1n, video_second: 2_000_000_000_000_000n });
+  });
+
+  test("that are no plain decimals, or too fine, are refused with what was written", () => {
+    for (const text of ["1e-3", "-1", ".5", "1.", "1,5", "0x10", "free", "0.0000000001", "1_000"]) {
+      const [problem] = problemsOf(
+        withModel(`endpoint: chat, price: { input: "${text}", output: 0 }`),
+      );
+      expect(problem).toBe(
+        `line 4: models.m.price.input must be a decimal number of USD with at most 9 digits after the point, not "${text}"`,
+      );
+    }
+  });
+
+  test("must cover every class that the model is billed by", () => {
+    const missing = (fields: string) =>
+      problemsOf(withModel(fields)).map((line) => /price\.(\w+) is missing/.exec(line)?.[1]);
+    expect(missing("endpoint: chat, price: { cached_input: 1 }")).toEqual(["input", "output"]);
+    expect(missing("endpoint: embeddings, input: text, price: { image: 1 }")).toEqual(["input"]);
+    expect(missing("endpoint: embeddings, input: media, price: { input: 1 }")).toEqual([
+      "image",
+      "video_second",
+    ]);
+    expect(
+      missing("endpoint: speech, price: { output: 1 }").filter((key) => key !== undefined),
+    ).toEqual(["input", "audio_output"]);
+  });
+});
+
+describe("problems", () => {
+  test("are told all at once, each with its line", () => {
+    const text = `providers:
+  bad name: { kind: openai, base_url: "https://up.example" }
+  up:
+    kind: telnet
+    base_url: "https://up.example/v1"
+    allow_private: maybe
+models:
+  one:
+    endpoint: chat
+    owner: me
+    max_output_tokens: 0
+    routes:
+      - { provider: none, model: x }
+      - { provider: up, weight: -1 }
+  two: { endpoint: video }
+  three: { endpoint: chat, input: text }
+extra: 1
+`;
+    const found = problemsOf(text);
+    expect(found.map((line) => line.split(" ").slice(0, 3).join(" "))).toEqual([
+      "line 17: extra",
+      "line 2: providers.bad",
+      "line 4: providers.up.kind",
+      "line 6: providers.up.allow_private",
+      "line 10: models.one.owner",
+      "line 11: models.one.max_output_tokens",
+      "line 13: models.one.routes.0.provider",
+      "line 14: models.one.routes.1.model",
+      "line 14: models.one.routes.1.weight",
+      "line 15: models.two.endpoint",
+      "line 16: models.three.input",
+    ]);
+  });
+
+  test("of the YAML itself have a line, too", () => {
+    for (const text of ["a: [", "a: 1\na: 2", "providers: { x: ${Y} }", "\tx: 1", "x: *none"]) {
+      const [problem] = problemsOf(text);
+      expect(problem).toMatch(/line \d+/);
+    }
+  });
+
+  test("of shape are told instead of crashing", () => {
+    for (const text of [
+      "- a",
+      "word",
+      "models: 7",
+      "models: [a]",
+      "models: { m: word }",
+      "models: { m: { endpoint: chat, routes: { a: 1 } } }",
+      "models: { m: { endpoint: chat, routes: [word] } }",
+      "models: { m: { endpoint: chat, price: 7 } }",
+      "models: { m: { endpoint: chat, price: { input: [1], output: 1 } } }",
+      "models: { m: { endpoint: [chat] } }",
+      "models: { __proto__: { endpoint: chat } }",
+      "providers: { up: }",
+    ]) {
+      const found = problemsOf(text);
+      expect(found.length).toBeGreaterThan(0);
+      for (const line of found) expect(line).toMatch(/^line \d+: /);
+    }
+  });
+
+  test("an empty file declares nothing and is no problem", () => {
+    for (const text of ["", "# only a comment", "providers:\nmodels:\n"])
+      expect(read(text)).toEqual({ providers: [], models: [] });
+  });
+
+  test("the address of a provider is judged with the operator's word on private ones", () => {
+    const asked: (readonly [string, boolean])[] = [];
+    const check: AddressCheck = (baseUrl, allowPrivate) => {
+      asked.push([baseUrl, allowPrivate]);
+      return "is not liked";
+    };
+    const [problem] = problemsOf(
+      `providers:\n  up: { kind: openai, base_url: "http://h/v1//", allow_private: true }\n`,
+      check,
+    );
+    expect(asked).toEqual([["http://h/v1", true]]);
+    expect(problem).toBe("line 2: providers.up.base_url is not liked");
+  });
+});
+
+describe("voices", () => {
+  const speech = (voices: string) => `${upstream}models:
+  m:
+    endpoint: speech
+    routes:
+      - { provider: up, model: x${voices === "" ? "" : `, voices: ${voices}`} }
+`;
+
+  test("are all five, or the upstream's own under the same names", () => {
+    const all = { Kore: "a", Puck: "b", Charon: "c", Fenrir: "d", Aoede: "e" };
+    const [mapped] = read(speech("{ Aoede: e, Kore: a, Puck: b, Charon: c, Fenrir: d }")).models;
+    expect(mapped?.routes[0]?.voices).toEqual(all);
+    expect(read(speech("same")).models[0]?.routes[0]?.voices).toBe("same");
+  });
+
+  test("are refused when one is missing, unknown or unnamed, and when the map is", () => {
+    for (const [voices, path] of [
+      ["", "voices is missing"],
+      ["alloy", "voices must be"],
+      ["{ Kore: a, Puck: b, Charon: c, Fenrir: d }", "voices.Aoede is missing"],
+      ["{ Kore: a, Puck: b, Charon: c, Fenrir: d, Aoede: }", "voices.Aoede is missing"],
+      ["{ Kore: a, Puck: b, Charon: c, Fenrir: d, aoede: e }", "voices.aoede is not known"],
+      ["{}", "voices.Kore is missing"],
+    ] as const) {
+      const found = problemsOf(speech(voices));
+      expect(found.join("\n")).toContain(`line 7: models.m.routes.0.${path}`);
+    }
+  });
+
+  test("are for speech models only", () => {
+    const [problem] = problemsOf(
+      withModel("endpoint: chat, routes: [{ provider: up, model: x, voices: same }]"),
+    );
+    expect(problem).toContain("voices is for speech models only");
+  });
+});

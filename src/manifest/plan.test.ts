@@ -1,0 +1,200 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../base/problem.ts";
+import type { CatalogContent } from "../catalog/catalog.ts";
+import { createSecrets } from "../secrets/secrets.ts";
+import { exportManifest } from "./export.ts";
+import { readManifest } from "./manifest.ts";
+import { type Plan, planApply } from "./plan.ts";
+
+const secrets = createSecrets("a master secret of more than 32 characters");
+const nothing: CatalogContent = { providers: [], models: [] };
+
+function plan(text: string, current = nothing, variables: readonly string[] = ["KEY"]): Plan {
+  return planApply({
+    manifest: readManifest(text, () => undefined),
+    current,
+    secrets,
+    hasVariable: (name) => variables.includes(name),
+    nowMs: 1_000,
+  });
+}
+
+/** What the store holds after the write. */
+function after({ write }: Plan, current = nothing): CatalogContent {
+  const { saveProviders = [], removeProviders = [], saveModels = [] } = write;
+  const keptModels = current.models.filter(({ id }) => !saveModels.some((one) => one.id === id));
+  const keptProviders = current.providers.filter(
+    ({ name }) =>
+      !removeProviders.includes(name) && !saveProviders.some((one) => one.name === name),
+  );
+  return {
+    providers: [...keptProviders, ...saveProviders],
+    models: [...keptModels, ...saveModels],
+  };
+}
+
+const whole = `
+providers:
+  plain: { kind: openai, base_url: "https://plain.example/v1" }
+  named: { kind: openai, base_url: "https://named.example/v1", api_key: "\${KEY}" }
+  literal: { kind: openai, base_url: "https://literal.example/v1", api_key: sk-vendor-literal, allow_private: true }
+models:
+  chat: { endpoint: chat, owned_by: acme, max_output_tokens: 8192, price: { input: 0.30, cached_input: 0.03, output: 2.50 }, routes: [{ provider: plain, model: a, weight: 3 }, { provider: named, model: b, weight: 0 }] }
+  vendor/text: { endpoint: embeddings, input: text, price: { input: 0.000000001 }, routes: [{ provider: literal, model: c }] }
+  media: { endpoint: embeddings, input: media, price: { image: 0.000000000000001, video_second: 0 }, routes: [{ provider: literal, model: d }] }
+  speech: { endpoint: speech, price: { input: 1, audio_output: 20 }, routes: [{ provider: plain, model: e, voices: { Kore: a, Puck: b, Charon: c, Fenrir: d, Aoede: e } }] }
+  same: { endpoint: speech, price: { input: 1, audio_output: 20 }, routes: [{ provider: plain, model: e, voices: same }] }
+  bare: { endpoint: chat }
+`;
+const stored = after(plan(whole));
+
+describe("a plan", () => {
+  test("creates what is not there", () => {
+    expect(plan(whole).differences.map(({ action, kind, name }) => [action, kind, name])).toEqual([
+      ...["plain", "named", "literal"].map((name) => ["create", "provider", name]),
+      ...["chat", "vendor/text", "media", "speech", "same", "bare"].map((name) => [
+        "create",
+        "model",
+        name,
+      ]),
+    ]);
+  });
+
+  test("changes nothing the second time", () => {
+    const again = plan(whole, stored);
+    expect(again.differences).toEqual([]);
+    expect(after(again, stored)).toEqual(stored);
+  });
+
+  test("names each field that changes, with the value before and after", () => {
+    const text = whole
+      .replace("output: 2.50", "output: 2.75")
+      .replace("max_output_tokens: 8192, ", "")
+      .replace("weight: 3", "weight: 1")
+      .replace("https://plain.example/v1", "https://plain.example/v2");
+    expect(plan(text, stored).differences).toEqual([
+      {
+        action: "change",
+        kind: "provider",
+        name: "plain",
+        fields: [
+          { field: "base_url", from: "https://plain.example/v1", to: "https://plain.example/v2" },
+        ],
+      },
+      {
+        action: "change",
+        kind: "model",
+        name: "chat",
+        fields: [
+          { field: "max_output_tokens", from: "8192", to: null },
+          { field: "price.output", from: "2.5", to: "2.75" },
+          { field: "routes", from: "plain/a ×3, named/b ×0", to: "plain/a, named/b ×0" },
+        ],
+      },
+    ]);
+  });
+
+  test("sees every change of a voice, however the names are cut", () => {
+    const text = whole
+      .replace("Kore: a, Puck: b", "Kore: a/b, Puck: c")
+      .replace("Charon: c", "Charon: d");
+    const moved = text.replace("Kore: a/b, Puck: c", "Kore: a, Puck: b/c");
+    expect(plan(moved, after(plan(text, stored), stored)).differences).toMatchObject([
+      { action: "change", name: "speech", fields: [{ field: "routes" }] },
+    ]);
+  });
+
+  test("never removes a model, and keeps the providers that it needs", () => {
+    const { differences, write } = plan("", stored);
+    expect(write.saveModels).toEqual([]);
+    expect(differences.filter(({ kind }) => kind === "model")).toMatchObject(
+      stored.models.map(({ id }) => ({ action: "keep", name: id })),
+    );
+    expect(write.removeProviders).toEqual([]);
+  });
+
+  test("removes a provider that no model needs any more", () => {
+    const alone = after(
+      plan(`providers:\n  old: { kind: openai, base_url: "https://o.example" }\n`),
+    );
+    const { differences, write } = plan("", alone);
+    expect(write.removeProviders).toEqual(["old"]);
+    expect(differences).toEqual([{ action: "remove", kind: "provider", name: "old", fields: [] }]);
+  });
+
+  test("keeps the birthday and the lifecycle of a model", () => {
+    const lifecycle = { deprecatedAtMs: 5, retiresAtMs: 9, replacement: "same" };
+    const [speech] = stored.models.filter(({ id }) => id === "speech");
+    const before = { ...stored, models: [{ ...speech, createdAtMs: 3, lifecycle }] };
+    const { write } = plan(whole, before as CatalogContent);
+    expect(write.saveModels?.find(({ id }) => id === "speech")).toMatchObject({
+      createdAtMs: 3,
+      lifecycle,
+    });
+    expect(write.saveModels?.find(({ id }) => id === "chat")).toMatchObject({
+      createdAtMs: 1_000,
+      lifecycle: {},
+    });
+  });
+
+  test("warns of variables that are not set and of models that cannot be served", () => {
+    expect(plan(whole).warnings).toEqual([
+      "model bare has no price and no route: it is not listed and cannot be called",
+    ]);
+    expect(plan(whole, nothing, []).warnings[0]).toContain("provider named: KEY is not set");
+  });
+});
+
+describe("a provider's key", () => {
+  const keyOf = (content: CatalogContent, name: string) =>
+    content.providers.find((provider) => provider.name === name)?.apiKey;
+  const literal = keyOf(stored, "literal") as { readonly sealed: string };
+
+  test("is stored by its variable's name, or sealed to its place", () => {
+    expect(keyOf(stored, "plain")).toBeUndefined();
+    expect(keyOf(stored, "named")).toEqual({ variable: "KEY" });
+    expect(literal.sealed).not.toContain("vendor");
+    expect(secrets.open(literal.sealed, "provider:literal")).toBe("sk-vendor-literal");
+    expect(() => secrets.open(literal.sealed, "provider:plain")).toThrow();
+  });
+
+  test("that is literal is shown in no difference, also when it changes", () => {
+    const changed = plan(whole.replace("sk-vendor-literal", "sk-vendor-other"), stored);
+    expect(changed.differences).toEqual([
+      {
+        action: "change",
+        kind: "provider",
+        name: "literal",
+        fields: [{ field: "api_key", from: "<stored>", to: "<stored>" }],
+      },
+    ]);
+    const shown = JSON.stringify([plan(whole).differences, changed.differences]);
+    expect(shown).not.toContain("sk-vendor");
+    expect(shown).not.toContain(literal.sealed);
+  });
+
+  test("written as <stored> stays what it is, and is refused where nothing is stored", () => {
+    const text = whole.replace("sk-vendor-literal", "<stored>");
+    expect(plan(text, stored).differences).toEqual([]);
+    expect(keyOf(after(plan(text, stored), stored), "literal")).toEqual(literal);
+    expect(() => plan(text)).toThrow(Problem);
+    expect(() => plan(whole.replace("${KEY}", "<stored>"), stored)).toThrow(/provider named/);
+  });
+});
+
+describe("an export", () => {
+  test("applied again changes nothing, and holds no secret", () => {
+    const text = exportManifest(stored);
+    expect(plan(text, stored).differences).toEqual([]);
+    expect(after(plan(text, stored), stored)).toEqual(stored);
+    expect(text).toContain("api_key: ${KEY}");
+    expect(text).toContain("api_key: <stored>");
+    expect(text).not.toContain("sk-vendor");
+  });
+
+  test("writes prices with all their digits", () => {
+    const text = exportManifest(stored);
+    for (const price of ["0.000000001", "0.000000000000001", "2.50", "0.03"])
+      expect(text).toContain(price);
+  });
+});

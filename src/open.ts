@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
+import { Problem } from "./base/problem.ts";
 import type { Configuration } from "./config/load.ts";
 import { connectControl } from "./platform/control.ts";
 import { createOperations, type Operations } from "./platform/operations.ts";
@@ -21,11 +23,10 @@ export async function openStore({ settings }: Configuration): Promise<Opened> {
   const { dataDir, databaseUrl, secret } = settings;
   const lock = lockDataDir(dataDir);
   try {
-    const secrets = createSecrets(masterSecret(secret, dataDir));
-    const store = await createStore(
-      openSqlite(databaseUrl ?? join(dataDir, "svc.db")),
-      secrets.fingerprint,
-    );
+    const path = databaseUrl ?? join(dataDir, "svc.db");
+    const hasDatabase = existsSync(path);
+    const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
+    const store = await createStore(openSqlite(path), secrets.fingerprint);
     const close = async () => {
       await store.close();
       lock.release();
@@ -55,13 +56,31 @@ export function operationsOn({ configuration, opened, takeEffect }: OperationsOp
   });
 }
 
+/** Other commands hold the data directory for a moment only: it is worth a wait. */
+const lockTries = 30;
+const lockPauseMs = 100;
+
 /** Asks the running server; where none runs, opens the store for the length of one command. */
 export async function withOperations<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
 ): Promise<T> {
-  const running = await connectControl(configuration.settings.dataDir);
-  if (running !== undefined) return run(running.operations);
+  for (let tries = 1; ; tries++) {
+    const running = await connectControl(configuration.settings.dataDir);
+    if (running !== undefined) return run(running.operations);
+    try {
+      return await withStore(configuration, run);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
+      await Bun.sleep(lockPauseMs);
+    }
+  }
+}
+
+async function withStore<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+): Promise<T> {
   const opened = await openStore(configuration);
   try {
     return await run(operationsOn({ configuration, opened, takeEffect: async () => {} }));

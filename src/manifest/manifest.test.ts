@@ -196,3 +196,11 @@ describe("voices", () => {
     expect(problem).toContain("voices is for speech models only");
   });
 });
+
+test("a reference inside other text is refused, not stored as a key", () => {
+  const [problem] = problemsOf(
+    'providers:\n  up: { kind: openai, base_url: "https://up.example/v1", api_key: "Bearer ' +
+      '${UP_KEY}" }\n',
+  );
+  expect(problem).toContain("line 2: providers.up.api_key must be exactly ${NAME}");
+});

@@ -6,6 +6,7 @@ import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call
 import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
 import { type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
+import { referencedName } from "../secrets/secrets.ts";
 import { Fields, type Path } from "./fields.ts";
 
 export interface ManifestProvider {
@@ -66,6 +67,11 @@ function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvi
   const problem = baseUrl === "" ? undefined : checkAddress(baseUrl, allowPrivate);
   if (problem !== undefined) fields.wrong("base_url", problem);
   const apiKey = fields.optionalText("api_key");
+  if (apiKey?.includes("${") && referencedName(apiKey) === undefined)
+    fields.wrong(
+      "api_key",
+      "must be exactly ${NAME}, a variable of the environment, or the key itself",
+    );
   return { name, kind, baseUrl, ...(apiKey === undefined ? {} : { apiKey }), allowPrivate };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSecrets, masterSecret, referencedName } from "./secrets.ts";
@@ -21,16 +21,38 @@ test("opens what it sealed, and nothing that was moved, changed or sealed under 
 });
 
 test("makes the master secret once, readable by its owner alone", () => {
-  const made = masterSecret(undefined, join(dir, "data"));
+  const made = masterSecret({
+    fromEnvironment: undefined,
+    dataDir: join(dir, "data"),
+    hasDatabase: false,
+  });
   expect(made).toMatch(/^[0-9a-f]{64}$/);
-  expect(masterSecret(undefined, join(dir, "data"))).toBe(made);
+  expect(
+    masterSecret({ fromEnvironment: undefined, dataDir: join(dir, "data"), hasDatabase: false }),
+  ).toBe(made);
   expect(statSync(join(dir, "data", "secret")).mode & 0o777).toBe(0o600);
-  expect(masterSecret("from the environment", join(dir, "data"))).toBe("from the environment");
+  expect(
+    masterSecret({
+      fromEnvironment: "from the environment",
+      dataDir: join(dir, "data"),
+      hasDatabase: false,
+    }),
+  ).toBe("from the environment");
 });
 
 test("refuses a damaged secret instead of making another one", () => {
   writeFileSync(join(dir, "secret"), "short");
-  expect(() => masterSecret(undefined, dir)).toThrow("damaged");
+  expect(() =>
+    masterSecret({ fromEnvironment: undefined, dataDir: dir, hasDatabase: false }),
+  ).toThrow("damaged");
+});
+
+test("makes no new secret beside a database that belongs to another", () => {
+  const dataDir = join(dir, "restored");
+  expect(() => masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true })).toThrow(
+    "set SVC_SECRET, or restore",
+  );
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("tells a reference from a literal", () => {

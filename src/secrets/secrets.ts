@@ -36,11 +36,24 @@ export function createSecrets(master: string): Secrets {
   };
 }
 
-/** The secret of the environment, or the one in the data directory, made when it is not there. */
-export function masterSecret(fromEnvironment: string | undefined, dataDir: string): string {
+export interface MasterSecretOptions {
+  readonly fromEnvironment: string | undefined;
+  readonly dataDir: string;
+  /** A database is there already: it belongs to a secret, and a new one would not open it. */
+  readonly hasDatabase: boolean;
+}
+
+/** The secret of the environment, or the one in the data directory, made on the first start. */
+export function masterSecret(options: MasterSecretOptions): string {
+  const { fromEnvironment, dataDir, hasDatabase } = options;
   if (fromEnvironment !== undefined) return fromEnvironment;
   const path = join(dataDir, "secret");
   if (!existsSync(path)) {
+    if (hasDatabase)
+      throw new Problem(
+        "failed",
+        `The master secret of this database is missing: set SVC_SECRET, or restore ${path}.`,
+      );
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
   }

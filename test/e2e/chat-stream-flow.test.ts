@@ -130,8 +130,8 @@ describe("an upstream that says nothing at first", () => {
       });
 });
 
-describe("an upstream that falls silent, or never does", () => {
-  const gateway = gatewayWith({ SVC_IDLE_S: "0.1", SVC_MAX_CALL_S: "2" });
+describe("an upstream that falls silent", () => {
+  const gateway = gatewayWith({ SVC_IDLE_S: "0.1" });
 
   test("in mid-stream: an error event, no [DONE], and the upstream is let go", async () => {
     const arrival = gateway().upstream.nextRequest();
@@ -145,6 +145,10 @@ describe("an upstream that falls silent, or never does", () => {
     await request.closed;
     expect(request.abortedByClient).toBe(true);
   });
+});
+
+describe("an upstream that never falls silent", () => {
+  const gateway = gatewayWith({ SVC_MAX_CALL_S: "2" });
 
   test("for longer than max_call: an error event, no [DONE], and the upstream is let go", async () => {
     const { head, parts, end } = chatStreams.openai();

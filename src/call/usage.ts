@@ -10,7 +10,7 @@ export interface Usage {
   readonly estimated: boolean;
 }
 
-/** About four bytes of text make a token: a stand-in where the upstream told no usage. */
-export function estimateTokens(textBytes: number): number {
-  return Math.ceil(textBytes / 4);
+/** A token for about four characters: a stand-in where the upstream told no usage. */
+export function estimateTokens(textLength: number): number {
+  return Math.ceil(textLength / 4);
 }

@@ -20,6 +20,7 @@ export class ActiveCall {
   #upstreamSinceMs: number | undefined;
   #readerSinceMs: number | undefined;
   #hasBegun = false;
+  isLong = false;
   /** Called once, when the call has lasted longer than most. */
   onLong: (() => void) | undefined;
   /** Sends a comment to a waiting reader; set by streams that can. */
@@ -65,9 +66,9 @@ export class ActiveCall {
 
   tick(nowMs: number): void {
     const { maxCallMs, firstByteMs, idleMs, readerMs, keepAliveMs } = this.#limits;
-    if (this.onLong !== undefined && nowMs - this.#startedMs >= longMs) {
-      this.onLong();
-      this.onLong = undefined;
+    if (!this.isLong && nowMs - this.#startedMs >= longMs) {
+      this.isLong = true;
+      this.onLong?.();
     }
     if (nowMs - this.#startedMs >= maxCallMs)
       return this.abort(tooLong(`the call took ${maxCallMs} ms`));

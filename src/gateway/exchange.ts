@@ -42,6 +42,14 @@ export class Exchange {
     return new Response(body, { status, headers });
   }
 
+  /** Events go out as they come: proxies that would collect them are told not to. */
+  events(stream: ReadableStream<Uint8Array>): Response {
+    const response = this.reply(stream, "text/event-stream; charset=utf-8");
+    response.headers.set("cache-control", "no-cache");
+    response.headers.set("x-accel-buffering", "no");
+    return response;
+  }
+
   json(text: string): Response {
     return this.reply(text, "application/json");
   }

@@ -14,6 +14,9 @@ import { Exchange } from "./exchange.ts";
 
 export type BunServer = Server<unknown>;
 
+/** After so long without a byte the runtime closes a connection, unless a call is under way. */
+export const idleTimeoutS = 30;
+
 export interface GatewayParts {
   readonly keys: KeyDirectory;
   readonly catalog: Catalog;
@@ -78,6 +81,8 @@ export function modelEndpoint(
     request.signal.addEventListener("abort", onLeave);
     const end = (error?: ApiError) => {
       request.signal.removeEventListener("abort", onLeave);
+      // What is left to send is the runtime's again: a reader who does not take it is cut off.
+      if (call.isLong) server.timeout(request, idleTimeoutS);
       calls.end(call);
       if (error !== undefined) logFailure(log, exchange, error);
     };

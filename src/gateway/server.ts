@@ -5,7 +5,14 @@ import { serveChat } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
-import { type BunServer, type GatewayParts, modelEndpoint, respond, type Work } from "./gateway.ts";
+import {
+  type BunServer,
+  type GatewayParts,
+  idleTimeoutS,
+  modelEndpoint,
+  respond,
+  type Work,
+} from "./gateway.ts";
 
 interface Endpoint {
   readonly methods: readonly string[];
@@ -93,7 +100,7 @@ export function startGateway({
       port,
       // Bodies are bounded while they are read, so that the reply has our shape.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      idleTimeout: 30,
+      idleTimeout: idleTimeoutS,
       // Else the runtime prints the stack of every broken stream beside our log.
       development: false,
       // Exact paths are matched by the runtime, without a URL being built.

@@ -109,9 +109,11 @@ test("the reply's head is an event stream with a request id and no header of the
   gateway.upstream.replyOnce(chatStreams.openai());
   const { headers, body } = await gateway.call("/chat/completions", hello);
   expect([...headers.keys()].sort()).toEqual([
+    "cache-control",
     "content-type",
     "date",
     "transfer-encoding",
+    "x-accel-buffering",
     "x-request-id",
   ]);
   expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8");

@@ -132,7 +132,12 @@ describe("a start that cannot be", () => {
       for (const environment of [other, {}]) {
         const { code, stdout, stderr } = await home.svc(words, { environment });
         expect([words, code, stdout]).toEqual([words, 1, ""]);
-        expect(stderr).toContain("another master secret");
+        expect(stderr).toContain(
+          environment === other
+            ? "another master secret"
+            : "master secret of this database is missing",
+        );
+        expect(existsSync(join(home.dataDir, "secret"))).toBe(false);
         expect(stderr).not.toContain(other.SVC_SECRET);
       }
     const server = await home.serve(one);

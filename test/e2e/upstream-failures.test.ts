@@ -5,9 +5,11 @@ import { BodyReader, parseStream, textOf } from "../event-stream.ts";
 import {
   badRequests,
   chatAnswers,
+  chatStream,
   chatStreams,
   errorReply,
   failures,
+  httpChunk,
   httpReply,
   operatorErrors,
   type Recording,
@@ -305,4 +307,38 @@ describe("with two routes", () => {
     expect((await call("one")).status).toBe(200);
     expect(modelsCalled()).toEqual(["first", "first"]);
   });
+});
+
+describe("an error that comes as the first event of a stream", () => {
+  for (const [code, expected] of [
+    ["context_length_exceeded", tooLong],
+    ["content_filter", filtered],
+    ["insufficient_quota", unavailable],
+    ["rate_limit_exceeded", limited(2)],
+    ["overloaded_error", overloaded(2)],
+    ["model_error", failed],
+  ] as const)
+    test(`means what its code says: ${code}`, async () => {
+      gateway.upstream.replyOnce(
+        chatStream({ events: [{ error: { message: "x", type: null, code } }] }),
+      );
+      const response = await call("one", true);
+      expect(response.status).toBe(expected.status);
+      expect(await response.json()).toMatchObject({ error: { code: expected.code } });
+    });
+});
+
+test("a reply without end is read no further than its bound", async () => {
+  const head =
+    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+  const arrival = gateway.upstream.nextRequest();
+  gateway.upstream.replyOnce([
+    { send: head },
+    { flood: 1_000_000_000, chunk: httpChunk(Buffer.alloc(1_000_000, " ")) },
+  ]);
+  const response = await call("one");
+  expect(response.status).toBe(502);
+  const request = await arrival;
+  await request.closed;
+  expect(request.bytesSent).toBeLessThan(100_000_000);
 });

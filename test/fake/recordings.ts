@@ -8,10 +8,8 @@ export {
   chatAnswers,
   chatJson,
   TOOL_CALL,
-  usageOf,
-  type VendorUsage,
 } from "./chat-json.ts";
-export { chatChunk, chatStream, DONE, openaiEvents, type StreamEvent } from "./chat-stream.ts";
+export { chatChunk, chatStream, DONE, openaiEvents } from "./chat-stream.ts";
 export { chatStreams } from "./chat-streams.ts";
 export { embeddingReplies, embeddingsReply, VECTORS } from "./embedding-replies.ts";
 export {
@@ -22,5 +20,5 @@ export {
   rateLimits,
   vendorError,
 } from "./error-replies.ts";
-export { type Framing, httpChunk, httpReply, jsonReply, type Recording } from "./http-reply.ts";
+export { httpChunk, httpReply, jsonReply, type Recording } from "./http-reply.ts";
 export { speechReplies, tone } from "./speech-replies.ts";

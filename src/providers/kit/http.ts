@@ -10,6 +10,7 @@ export interface UpstreamPost {
 }
 
 const maxErrorBytes = 64 * 1024;
+const maxReplyBytes = 64 * 1024 * 1024;
 
 /** Posts JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
 export function post({ provider, url, headers, body, signal }: UpstreamPost): Promise<Response> {
@@ -57,20 +58,40 @@ export function toBody(value: unknown): string {
   }
 }
 
+/** A reply as JSON, read only as far as it may go, whatever its headers promise. */
+export function readReply(response: Response): Promise<unknown> {
+  const { headers } = response;
+  const length = headers.get("content-length");
+  // The runtime's own reader is quicker, where the size is known and not that of packed bytes.
+  if (
+    length !== null &&
+    Number(length) <= maxReplyBytes &&
+    headers.get("content-encoding") === null
+  )
+    return response.json();
+  return readBytes(response, maxReplyBytes).then(({ bytes, isWhole }) => {
+    if (!isWhole) throw new RangeError(`it is larger than ${maxReplyBytes} bytes`);
+    return JSON.parse(bytes.toString("utf8"));
+  });
+}
+
 async function readStart(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
+  const { bytes } = await readBytes(response, maxErrorBytes);
+  return bytes.toString("utf8");
+}
+
+async function readBytes(
+  response: Response,
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    pieces.push(value);
-    sizeBytes += value.length;
-    if (sizeBytes >= maxErrorBytes) {
-      await reader.cancel();
-      break;
-    }
+  // Leaving the loop early cancels the body.
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (sizeBytes > maxBytes) break;
   }
-  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, maxErrorBytes));
+  const isWhole = sizeBytes <= maxBytes;
+  return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), isWhole };
 }

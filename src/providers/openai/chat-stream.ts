@@ -113,9 +113,11 @@ export class OpenAiChatStream implements ChatStream {
   }
 
   #toFailure(error: unknown): unknown {
-    const code = isRecord(error) ? error["code"] : undefined;
-    const status = typeof code === "number" && code >= 400 && code < 600 ? code : 500;
-    return toApiFailure({ provider: this.#provider, status, body: JSON.stringify({ error }) });
+    return toApiFailure({
+      provider: this.#provider,
+      status: statusOfEvent(error),
+      body: JSON.stringify({ error }),
+    });
   }
 
   #letClose(): void {
@@ -127,6 +129,18 @@ export class OpenAiChatStream implements ChatStream {
       .catch(() => {})
       .finally(() => clearTimeout(timer));
   }
+}
+
+/** An error inside a stream has no status of its own: its code tells, as a number or in words. */
+function statusOfEvent(error: unknown): number {
+  const { code, type } = isRecord(error) ? error : {};
+  if (typeof code === "number" && code >= 400 && code < 600) return code;
+  const words = `${String(code)} ${String(type)}`.toLowerCase();
+  if (/rate_limit|insufficient_quota/.test(words)) return 429;
+  if (/overloaded|unavailable/.test(words)) return 503;
+  if (/context_length|exceed_context|content_filter|invalid_request|bad_?request/.test(words))
+    return 400;
+  return 500;
 }
 
 /** The text of a delta that carries nothing else: nearly all of them. The role is ours to write. */

@@ -3,7 +3,7 @@ import type { EmbedCall, EmbedInput, EmbedResult, Vector } from "../../call/embe
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { post, toBody, toNetworkError } from "../kit/http.ts";
+import { post, readReply, toBody, toNetworkError } from "../kit/http.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { isRecord } from "./json.ts";
@@ -71,9 +71,9 @@ export function createOpenAiProvider({ name, baseUrl, apiKey }: OpenAiOptions): 
 }
 
 function readJson(response: Response, provider: string, signal: AbortSignal): Promise<unknown> {
-  return response.json().catch((cause: unknown) => {
+  return readReply(response).catch((cause: unknown) => {
     if (signal.aborted) throw signal.reason;
-    const detail = `${provider} sent no JSON: ${String(cause)}`;
+    const detail = `${provider} sent no JSON that can be read: ${String(cause)}`;
     throw upstreamError("upstream_error", { detail, cause });
   });
 }

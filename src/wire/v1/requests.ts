@@ -14,7 +14,15 @@ const refusalPart = Type.Object({ type: Type.Literal("refusal"), refusal: text }
 const imagePart = Type.Object({
   type: Type.Literal("image_url"),
   image_url: Type.Object(
-    { url: text, detail: Type.Optional(Type.Enum(["auto", "low", "high"])) },
+    {
+      url: text,
+      detail: Type.Optional(
+        Type.Union(
+          [Type.Null(), Type.Enum(["auto", "low", "high"])],
+          says('"auto", "low" or "high"'),
+        ),
+      ),
+    },
     says("an object with a url"),
   ),
 });
@@ -45,12 +53,12 @@ const content = (parts: TSchema[], kinds: string) =>
     says(`text, or a list of one or more content parts (${kinds})`),
   );
 
-const name = Type.Optional(Type.String(says("a string")));
+const name = Type.Optional(Type.Union([Type.Null(), Type.String()], says("a string")));
 const plainContent = content([textPart], "text");
 const toolCall = Type.Object(
   {
     id: text,
-    type: Type.Optional(Type.Literal("function")),
+    type: Type.Optional(Type.Union([Type.Null(), Type.Literal("function")], says('"function"'))),
     function: Type.Object(
       { name: text, arguments: text },
       says("an object with name and arguments"),
@@ -92,9 +100,9 @@ const messages = Type.Array(
   { minItems: 1, ...says("a list of at least one message") },
 );
 
-const tool = Type.Object(
+const functionTool = Type.Object(
   {
-    type: Type.Literal("function", says('"function"')),
+    type: Type.Literal("function"),
     function: Type.Object(
       {
         name: Type.String({ minLength: 1, ...says("the name of the function") }),
@@ -108,6 +116,10 @@ const tool = Type.Object(
   },
   says('an object such as {"type":"function","function":{…}}'),
 );
+const tool = tagged("type", [functionTool], {
+  tag: '"function"',
+  whole: 'an object such as {"type":"function","function":{…}}',
+});
 
 const between = (minimum: number, maximum: number) =>
   Type.Optional(

@@ -1,5 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
-import type { ChatCall, ChatResult } from "../../../call/chat.ts";
+import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../../call/chat.ts";
 import { estimateTokens, type Usage } from "../../../call/usage.ts";
 import { toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
@@ -49,14 +49,7 @@ async function stream(
     signal,
     async ({ provider, target }): Promise<OpenedChat> => {
       if (provider.streamChat === undefined) throw notProvided(model);
-      const parts = await provider.streamChat({ call: chat, target, signal });
-      const first = await parts.read();
-      if (first !== undefined) return { parts, first };
-      throw new ApiError({
-        code: "upstream_error",
-        message: "The model failed to answer.",
-        detail: `${provider.name} sent an empty stream`,
-      });
+      return openChat(await provider.streamChat({ call: chat, target, signal }), provider.name);
     },
   );
   // Until the model speaks, a failure still gets its real status; but a caller who has heard
@@ -73,10 +66,24 @@ async function stream(
     estimate: (chars) => estimateUsage(chat, chars),
     startsSilent: isSilent,
   });
-  return exchange.reply(
-    toReplyStream({ call, source, onEnd: end }),
-    "text/event-stream; charset=utf-8",
-  );
+  return exchange.events(toReplyStream({ call, source, onEnd: end }));
+}
+
+/** Waits for the first word of a stream; one that ends without any has failed. */
+async function openChat(parts: ChatStream, provider: string): Promise<OpenedChat> {
+  const first: ChatPart[] = [];
+  for (;;) {
+    const batch = await parts.read();
+    for (const part of batch ?? []) first.push(part);
+    if (first.some(({ type }) => type !== "usage" && type !== "done")) return { parts, first };
+    if (batch !== undefined && !first.some(({ type }) => type === "done")) continue;
+    parts.cancel();
+    throw new ApiError({
+      code: "upstream_error",
+      message: "The model failed to answer.",
+      detail: `${provider} sent an empty stream`,
+    });
+  }
 }
 
 function estimateUsage(chat: ChatCall, outputChars: number): Usage {
@@ -85,5 +92,8 @@ function estimateUsage(chat: ChatCall, outputChars: number): Usage {
 }
 
 function textOf({ choices }: ChatResult): number {
-  return choices.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
+  return choices.reduce((sum, { message: { content, tool_calls: calls } }) => {
+    const called = calls === undefined ? 0 : JSON.stringify(calls).length;
+    return sum + called + (typeof content === "string" ? content.length : 0);
+  }, 0);
 }

@@ -1,6 +1,6 @@
 import { Problem } from "../base/problem.ts";
 import { lifecycleState } from "./lifecycle.ts";
-import type { Model, ProviderEntry } from "./model.ts";
+import { isServed, type Model, type ProviderEntry } from "./model.ts";
 
 export interface CatalogContent {
   readonly providers: readonly ProviderEntry[];
@@ -26,6 +26,8 @@ export interface CatalogStore {
 export class Catalog {
   readonly #store: CatalogStore;
   #models: ReadonlyMap<string, Model> = new Map();
+  /** Those that callers can reach, found out once and not on every request. */
+  #served: ReadonlyMap<string, Model> = new Map();
   #providers: readonly ProviderEntry[] = [];
 
   constructor(store: CatalogStore) {
@@ -35,6 +37,7 @@ export class Catalog {
   async reload(): Promise<void> {
     const { models, providers } = await this.#store.load();
     this.#models = new Map(models.map((model) => [model.id, model]));
+    this.#served = new Map(models.filter(isServed).map((model) => [model.id, model]));
     this.#providers = providers;
   }
 
@@ -42,8 +45,13 @@ export class Catalog {
     return this.#providers;
   }
 
-  get models(): Iterable<Model> {
-    return this.#models.values();
+  get served(): Iterable<Model> {
+    return this.#served.values();
+  }
+
+  /** A model with a price and a route; any other is as good as unknown to callers. */
+  findServed(id: string): Model | undefined {
+    return this.#served.get(id);
   }
 
   find(id: string): Model | undefined {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../call/chat.ts";
 import { type Endpoint, endpointPaths } from "../call/endpoint.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { lifecycleState } from "../catalog/lifecycle.ts";
-import { isServed, type Model } from "../catalog/model.ts";
+import type { Model } from "../catalog/model.ts";
 import type { KeyDirectory, KeyRecord } from "../keys/directory.ts";
 import { fieldError } from "../wire/v1/validate.ts";
 
@@ -107,9 +107,7 @@ export function checkModel({
 }
 
 export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Model | undefined {
-  if (key.models !== undefined && !key.models.has(id)) return undefined;
-  const model = catalog.find(id);
-  return model !== undefined && isServed(model) ? model : undefined;
+  return key.models === undefined || key.models.has(id) ? catalog.findServed(id) : undefined;
 }
 
 /** A body of unknown length is read only as far as it may go. */

@@ -11,7 +11,7 @@ export function listModels({ keys, catalog }: GatewayParts): Work {
     const { request, startedMs } = exchange;
     const key = authenticate(request, keys, startedMs);
     const listed: ListedModel[] = [];
-    for (const { id } of catalog.models) {
+    for (const { id } of catalog.served) {
       const model = findCallable(catalog, key, id);
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
         listed.push(toListed(model));

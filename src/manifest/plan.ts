@@ -51,7 +51,14 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
   const providers = manifest.providers.map((given) => {
     const before = current.providers.find(({ name }) => name === given.name);
     const after = toEntry({ given, before, secrets });
-    note(compare("provider", given.name, before && providerFields(before), providerFields(after)));
+    note(
+      compare({
+        kind: "provider",
+        name: given.name,
+        before: before && providerFields(before),
+        after: providerFields(after),
+      }),
+    );
     return { before, after };
   });
   const models = manifest.models.map((given) => {
@@ -61,7 +68,14 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
       createdAtMs: before?.createdAtMs ?? nowMs,
       lifecycle: before?.lifecycle ?? {},
     };
-    note(compare("model", given.id, before && modelFields(before), modelFields(after)));
+    note(
+      compare({
+        kind: "model",
+        name: given.id,
+        before: before && modelFields(before),
+        after: modelFields(after),
+      }),
+    );
     return { before, after };
   });
   const leftModels = current.models.filter(
@@ -134,12 +148,13 @@ function toStored(options: {
 
 type FieldTexts = Readonly<Record<string, string | undefined>>;
 
-function compare(
-  kind: Difference["kind"],
-  name: string,
-  before: FieldTexts | undefined,
-  after: FieldTexts,
-): Difference {
+function compare(options: {
+  readonly kind: Difference["kind"];
+  readonly name: string;
+  readonly before: FieldTexts | undefined;
+  readonly after: FieldTexts;
+}): Difference {
+  const { kind, name, before, after } = options;
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])];
   const fields = names
     .filter((field) => before?.[field] !== after[field])

@@ -123,7 +123,7 @@ function keyOperations({ accounts, keys, secrets, clock, takeEffect }: Operation
       const account = await findAccount(accounts, accountName);
       const nowMs = clock.nowMs();
       const expiresAtMs =
-        expires === undefined ? undefined : futureDate(expires, "--expires", nowMs);
+        expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
       if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
         throw new Problem("invalid", "--models needs model ids, separated by commas.");
       if (name.length > 100)
@@ -185,7 +185,7 @@ function modelOperations({ catalog: store, clock, takeEffect }: OperationParts) 
       replacement,
     }: Parameters<Operations["deprecateModel"]>[0]) {
       const nowMs = clock.nowMs();
-      const retiresAtMs = futureDate(retires, "--retires", nowMs);
+      const retiresAtMs = futureDate({ text: retires, flag: "--retires", nowMs });
       const model = deprecate({ catalog: await load(), id, retiresAtMs, replacement, nowMs });
       await store.write({ saveModels: [model] });
       await takeEffect();
@@ -258,7 +258,12 @@ async function findAccount(accounts: AccountStore, idOrName: string): Promise<Ac
   return account;
 }
 
-function futureDate(text: string, flag: string, nowMs: number): number {
+function futureDate(options: {
+  readonly text: string;
+  readonly flag: string;
+  readonly nowMs: number;
+}): number {
+  const { text, flag, nowMs } = options;
   const ms = fromDateText(text);
   if (ms === undefined)
     throw new Problem(

@@ -3,6 +3,7 @@ import { fieldError } from "./validate.ts";
 
 const maxTexts = 100;
 const maxImages = 8;
+const mediaForms = `a list of 1 to ${maxImages} image data URIs, or {"video":{"bytesBase64Encoded":"…"}}`;
 
 export type TextInput =
   | { readonly kind: "texts"; readonly texts: readonly string[] }
@@ -38,17 +39,16 @@ export function readTextInput(input: Json | undefined): TextInput {
 
 /** 1 to 8 image data URIs, one alone, a video object, or that in a list of one. */
 export function readMediaInput(input: Json | undefined): MediaInput {
-  const expected = `a list of 1 to ${maxImages} image data URIs, or {"video":{"bytesBase64Encoded":"…"}}`;
-  if (input === undefined) throw fieldError("input", `is missing: it must be ${expected}`);
+  if (input === undefined) throw fieldError("input", `is missing: it must be ${mediaForms}`);
   if (typeof input === "string") return { kind: "images", dataUris: [input], isList: false };
-  if (!Array.isArray(input)) return readVideo(input, "input", expected);
+  if (!Array.isArray(input)) return readVideo(input, "input");
   const entries: readonly Json[] = input;
   const [first] = entries;
-  if (first === undefined) throw fieldError("input", `must be ${expected}: the list is empty`);
+  if (first === undefined) throw fieldError("input", `must be ${mediaForms}: the list is empty`);
   if (isObject(first)) {
     if (entries.length > 1)
       throw fieldError("input[1]", "is one too many: a video stands alone, one a request");
-    return readVideo(first, "input[0]", expected);
+    return readVideo(first, "input[0]");
   }
   if (entries.length > maxImages)
     throw fieldError("input", `must have at most ${maxImages} images, not ${entries.length}`);
@@ -65,9 +65,9 @@ export function readMediaInput(input: Json | undefined): MediaInput {
   };
 }
 
-function readVideo(value: Json, param: string, expected: string): MediaInput {
+function readVideo(value: Json, param: string): MediaInput {
   const video = isObject(value) ? value["video"] : undefined;
-  if (video === undefined) throw fieldError(param, `must be ${expected}`);
+  if (video === undefined) throw fieldError(param, `must be ${mediaForms}`);
   const base64 = isObject(video) ? video["bytesBase64Encoded"] : undefined;
   if (typeof base64 !== "string")
     throw fieldError(`${param}.video.bytesBase64Encoded`, "must be a base64 string");

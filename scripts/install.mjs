@@ -7,9 +7,11 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
 const lockPath = join(root, ".install.lock");
+let holdsLock = false;
 
 /** Ends the process with one sentence. */
 export function giveUp(sentence) {
+  if (holdsLock) rmSync(lockPath, { force: true });
   process.stderr.write(`error: ${sentence}\n`);
   process.exit(1);
 }
@@ -39,6 +41,7 @@ export function ensureInstalled({ withTools }) {
         "The dependencies are still incomplete after npm install. Remove node_modules and try again.",
       );
   } finally {
+    holdsLock = false;
     rmSync(lockPath, { force: true });
   }
 }
@@ -94,7 +97,9 @@ function takeInstallLock() {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
     try {
-      return writeFileSync(lockPath, String(process.pid), { flag: "wx" });
+      writeFileSync(lockPath, String(process.pid), { flag: "wx" });
+      holdsLock = true;
+      return;
     } catch (error) {
       if (error.code !== "EEXIST") giveUp(`${root} cannot be written to: ${error.message}`);
     }

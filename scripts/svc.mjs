@@ -6,4 +6,4 @@ import { run } from "./run.mjs";
 
 checkMachine();
 ensureInstalled({ withTools: false });
-run(bun, [join(root, "src", "main.ts"), ...process.argv.slice(2)]);
+run(bun, ["--no-env-file", join(root, "src", "main.ts"), ...process.argv.slice(2)]);

@@ -10,7 +10,8 @@ const [task, ...words] = process.argv.slice(2);
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
 const tasks = {
-  dev: () => run(bun, ["--watch", join(root, "src", "main.ts"), "serve", ...words]),
+  dev: () =>
+    run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),

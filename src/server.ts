@@ -1,6 +1,7 @@
 import { systemClock } from "./base/clock.ts";
 import { FeedFollower } from "./base/feed.ts";
 import { createLog, type Log } from "./base/log.ts";
+import { inFile } from "./base/problem.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { ProviderEntry } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
@@ -51,7 +52,6 @@ export async function startServer(
       opened,
       takeEffect: () => state.follower.catchUp(),
     });
-    const applied = await applyChangedFile(configuration, opened, operations);
     const calls = new ActiveCalls(settings);
     const gateway = listenGateway({ configuration, opened, state, calls, log });
     undo.push(() => gateway.close());
@@ -66,6 +66,8 @@ export async function startServer(
     const platformUrl = toUrl(settings.platformHost, platform.port);
     for (const origin of settings.corsOrigins ?? [platformUrl, `http://localhost:${platform.port}`])
       state.origins.add(origin);
+    // Only now: a start that finds its port taken must leave the store as it was.
+    const applied = await applyChangedFile(configuration, opened, operations);
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const control = startControl(settings.dataDir, operations);
     undo.push(() => control.close());
@@ -149,7 +151,11 @@ async function applyChangedFile(
 ): Promise<ApplyView | undefined> {
   if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
     return undefined;
-  return operations.applyManifest({ text: file.text, dryRun: false, isOwnFile: true });
+  return operations
+    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
+    .catch((error: unknown) => {
+      throw inFile(file.path, error);
+    });
 }
 
 interface ListenOptions {

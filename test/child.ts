@@ -113,7 +113,9 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   // The screen ends with an empty line, behind the models or the first key's example.
-  await stdout.until(/ {2}models .*\n(?:\n {2}Connect .*\n)?\n$|Try it:\n\n.*\n\n$/);
+  await stdout.until(
+    / {2}models .*\n(?:\n {2}Connect .*\n)?(?:\n {2}A key: .*\n)?\n$|Try it:\n\n.*\n\n$/,
+  );
   const found = (pattern: RegExp) => pattern.exec(stdout.text())?.[1];
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)

@@ -13,3 +13,10 @@ export class Problem extends Error {
     this.code = code;
   }
 }
+
+/** The same problem with the file in front that it was found in. */
+export function inFile(path: string, error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== "invalid") return error;
+  const lines = error.message.split("\n").map((line) => `${path}: ${line}`);
+  return new Problem(error.code, lines.join("\n"), error);
+}

@@ -86,7 +86,7 @@ export function deprecate(options: {
   if (retiresAtMs <= nowMs)
     throw new Problem(
       "invalid",
-      "The day of retirement must lie ahead; svc model retire retires a deprecated model now.",
+      "The day of retirement must lie ahead; ./svc model retire retires a deprecated model now.",
     );
   const deprecatedAtMs = model.lifecycle.deprecatedAtMs ?? nowMs;
   return { ...model, lifecycle: { deprecatedAtMs, retiresAtMs, replacement } };
@@ -104,7 +104,7 @@ export function retire(options: {
   if (state === "active")
     throw new Problem(
       "conflict",
-      `${id} is active: deprecate it first (svc model deprecate ${id} --retires DATE --replacement ID).`,
+      `${id} is active: deprecate it first (./svc model deprecate ${id} --retires DATE --replacement ID).`,
     );
   if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
   return { ...model, lifecycle: { ...model.lifecycle, retiresAtMs: nowMs } };
@@ -115,7 +115,7 @@ function known(catalog: Catalog, id: string): Model {
   if (model === undefined)
     throw new Problem(
       "not_found",
-      `There is no model ${id}; svc model list shows those there are.`,
+      `There is no model ${id}; ./svc model list shows those there are.`,
     );
   return model;
 }

@@ -38,7 +38,7 @@ async function runCommand(words: readonly string[], wiring: Wiring): Promise<voi
     if (group.length > 0 && (words.length === 1 || isHelp(words[1]))) return printGroup(group);
     throw new Problem(
       "invalid",
-      `There is no command "${words.slice(0, 2).join(" ")}". svc --help lists them all.`,
+      `There is no command "${words.slice(0, 2).join(" ")}". ./svc --help lists them all.`,
     );
   }
   const rest = words.slice(command.name.split(" ").length);
@@ -56,6 +56,8 @@ const isHelp = (word: string | undefined) => word === "--help" || word === "-h";
 function printOverview(words: readonly string[], version: string): void {
   const named = findCommand(words);
   if (named !== undefined) return printHelp(named);
+  const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
+  if (group.length > 0) return printGroup(group);
   print(
     `${style.bold("svc gateway")} ${version}: one OpenAI-compatible address in front of your models.\n`,
   );

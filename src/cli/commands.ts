@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { Problem } from "../base/problem.ts";
+import { inFile, Problem } from "../base/problem.ts";
+import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { KeyView, ModelView } from "../platform/views.ts";
@@ -48,9 +49,12 @@ const apply: Command = {
     const dryRun = switches.has("dry-run");
     const text = readText(file);
     const isOwnFile = file !== "-" && wiring.configuration().file?.path === resolve(file);
-    const view = await wiring.withOperations((operations) =>
-      operations.applyManifest({ text, dryRun, isOwnFile }),
-    );
+    checkSettings({ path: file, text });
+    const view = await wiring
+      .withOperations((operations) => operations.applyManifest({ text, dryRun, isOwnFile }))
+      .catch((error: unknown) => {
+        throw inFile(file === "-" ? "standard input" : file, error);
+      });
     if (switches.has("json")) printJson(view);
     else printApply(view, dryRun);
   },
@@ -59,8 +63,8 @@ const apply: Command = {
 const exportCommand: Command = {
   name: "export",
   about:
-    "Writes providers and models as YAML that svc apply reads. Literal keys stay in the store.",
-  examples: ["svc export > svc.yaml", "svc export | svc apply - --dry-run"],
+    "Writes providers and models as YAML that svc apply reads. Settings and literal keys are not in it.",
+  examples: ["svc export > catalogue.yaml", "svc export | svc apply - --dry-run"],
   async run({ wiring }) {
     const { yaml } = await wiring.withOperations((operations) => operations.exportManifest({}));
     process.stdout.write(yaml);
@@ -77,7 +81,9 @@ const accountCreate: Command = {
     const account = await wiring.withOperations((operations) => operations.createAccount({ name }));
     if (switches.has("json")) return printJson(account);
     print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
-    print(`Next: svc key create --account ${/\s/.test(account.name) ? account.id : account.name}`);
+    print(
+      `Next: ./svc key create --account ${/\s/.test(account.name) ? account.id : account.name}`,
+    );
   },
 };
 
@@ -89,7 +95,8 @@ const accountList: Command = {
   async run({ switches, wiring }) {
     const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
     if (switches.has("json")) return printJson(accounts);
-    if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
+    if (accounts.length === 0)
+      return print("No accounts yet. Create one: ./svc account create NAME");
     printTable(
       ["id", "name", "keys", "created"],
       accounts.map(({ id, name, keys, created_at }) => [id, name, keys, created_at]),
@@ -141,6 +148,7 @@ const keyCreate: Command = {
       `${style.green("created")} key ${style.dim(created.id)}\n\n  ${style.bold(created.key)}\n`,
     );
     print("It is shown this once: keep it now.");
+    for (const warning of created.warnings) print(`${style.yellow("!")} ${warning}`);
   },
 };
 
@@ -268,13 +276,14 @@ function readText(file: string): string {
 }
 
 function printKeys(keys: readonly KeyView[]): void {
-  if (keys.length === 0) return print("No keys yet. Create one: svc key create --account ID");
+  if (keys.length === 0) return print("No keys yet. Create one: ./svc key create --account ID");
   printTable(
-    ["id", "key", "name", "state", "models", "expires"],
-    keys.map(({ id, hint, name, status, models, expires_at }) => [
+    ["id", "key", "name", "account", "state", "models", "expires"],
+    keys.map(({ id, hint, name, account, status, models, expires_at }) => [
       id,
       hint,
       name || null,
+      account,
       status,
       models === null ? "all" : models.join(","),
       expires_at,
@@ -319,6 +328,6 @@ export function printApply({ differences, warnings }: ApplyView, dryRun: boolean
   print(
     dryRun
       ? `${changes} to change; nothing was changed (--dry-run).`
-      : `${style.green("applied")} ${changes}.`,
+      : `${style.green("applied")} ${changes} change${changes === 1 ? "" : "s"}.`,
   );
 }

@@ -41,6 +41,8 @@ export async function printServing({
       `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README), then start again or run ./svc apply svc.yaml`,
     );
   const key = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
+  if (key === undefined && settings.firstKey === "off")
+    print(`\n  A key: ./svc account create NAME, then ./svc key create --account NAME`);
   if (key !== undefined) {
     print(`\n  Your API key, shown this once:\n\n    ${style.bold(key)}\n`);
     print(`  Try it:\n\n    ${tryCommand({ url: gatewayUrl, key, models })}`);

@@ -27,7 +27,32 @@ export function loadConfiguration(
   );
   const { settings, inForce, problems } = readSettings({ environment, file: section, references });
   if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
-  return { settings, inForce, file, variable: (name) => environment[name] };
+  const derived = derivedValues(settings, file?.path);
+  return {
+    settings,
+    inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
+    file,
+    variable: (name) => environment[name],
+  };
+}
+
+/** What stands in force where nothing was set, for people to see. */
+function derivedValues(settings: Settings, configPath: string | undefined): Record<string, string> {
+  const { host, port, platformHost, platformPort, dataDir } = settings;
+  return {
+    SVC_PUBLIC_URL: `http://${host}:${port}`,
+    SVC_CORS_ORIGINS: `http://${platformHost}:${platformPort},http://localhost:${platformPort}`,
+    SVC_DATABASE_URL: `sqlite:${join(dataDir, "svc.db")}`,
+    SVC_SECRET: `in ${join(dataDir, "secret")}`,
+    ...(configPath === undefined ? {} : { SVC_CONFIG: configPath }),
+  };
+}
+
+/** What is wrong with the `settings:` of a file that is about to be applied. */
+export function checkSettings(file: { readonly path: string; readonly text: string }): void {
+  const section = settingsSection(file);
+  const { problems } = readSettings({ environment: {}, file: section, references: new Set() });
+  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
 }
 
 function configFile(named: string | undefined): Configuration["file"] {
@@ -43,7 +68,7 @@ function configFile(named: string | undefined): Configuration["file"] {
   } catch (cause) {
     throw new Problem(
       "invalid",
-      `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${String(cause)}`,
+      `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
       cause,
     );
   }

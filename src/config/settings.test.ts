@@ -35,17 +35,17 @@ test("names every wrong setting at once and says what would be right", () => {
 
 test("refuses unknown settings and offers the nearest name", () => {
   expect(read({ SVC_PROT: "1" }).problems).toEqual([
-    "SVC_PROT is not a setting; did you mean SVC_PORT.",
+    "SVC_PROT is not a setting: did you mean SVC_PORT?",
   ]);
-  expect(read({}, { hots: "x" }).problems).toEqual([
-    "settings.hots is not a setting; did you mean host.",
+  expect(read({}, { potr: "x" }).problems).toEqual([
+    "settings.potr is not a setting; ./svc config lists those there are.",
   ]);
   expect(read({ SVC_ACME_KEY: "x", OTHER: "y" }).problems).toEqual([]);
 });
 
 test("takes the secret from the environment alone and never shows it", () => {
   expect(read({}, { secret: "x".repeat(40) }).problems).toEqual([
-    "settings.secret is only read from the environment, as SVC_SECRET; svc config lists those there are.",
+    "settings.secret is only read from the environment, as SVC_SECRET; ./svc config lists those there are.",
   ]);
   const short = read({ SVC_SECRET: "hunter2" });
   expect(short.problems.join()).toContain("SVC_SECRET must be at least 32");
@@ -56,6 +56,16 @@ test("takes the secret from the environment alone and never shows it", () => {
 
 test("an empty variable counts as not set", () => {
   expect(read({ SVC_PORT: "" }).settings.port).toBe(8080);
+});
+
+test("does not start without the embedded models that were asked for", () => {
+  expect(read({ SVC_ENGINE: "off" }).problems).toEqual([]);
+  expect(read({ SVC_ENGINE: "on" }).problems).toEqual([
+    'SVC_ENGINE must be off: this version has no embedded models, not "on".',
+  ]);
+  expect(read({ SVC_ENGINE: "yes" }).problems).toEqual([
+    'SVC_ENGINE must be on or off, not "yes".',
+  ]);
 });
 
 test("reads addresses strictly", () => {

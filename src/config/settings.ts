@@ -87,6 +87,12 @@ function secret(text: string): string | Wrong {
     : new Wrong("at least 32 random characters (openssl rand -hex 32)");
 }
 
+/** Known, so that a file may say it; but a start that was asked for models must not go without. */
+function engine(text: string): "off" | Wrong {
+  if (text === "off") return text;
+  return new Wrong(text === "on" ? "off: this version has no embedded models" : "on or off");
+}
+
 function databaseUrl(text: string): string | Wrong {
   if (/^sqlite:(?!\/\/[^/])/.test(text) && text.length > "sqlite:".length) {
     const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
@@ -165,7 +171,7 @@ export const settingList = {
     env: "SVC_ENGINE",
     about: "embedded models; this version has none",
     fallback: "off",
-    read: oneOf("off"),
+    read: engine,
   },
   firstKey: {
     env: "SVC_FIRST_KEY",
@@ -303,10 +309,10 @@ function unknownSettings({ environment, file, references }: SettingsInput): stri
       (name) =>
         name.startsWith("SVC_") && !environmentNames.includes(name) && !references.has(name),
     )
-    .map((name) => `${name} is not a setting${suggestion(name, environmentNames)}.`);
+    .map((name) => `${name} is not a setting${suggestion(name, environmentNames)}`);
   for (const name of Object.keys(file))
     if (!fileNames.includes(name))
-      problems.push(`settings.${name} ${notInFile(name, all)}${suggestion(name, fileNames)}.`);
+      problems.push(`settings.${name} ${notInFile(name, all)}${suggestion(name, fileNames)}`);
   return problems;
 }
 
@@ -318,14 +324,14 @@ function notInFile(name: string, all: readonly Setting<unknown>[]): string {
 }
 
 function suggestion(name: string, known: readonly string[]): string {
-  if (known.includes(name)) return "";
+  if (known.includes(name)) return ".";
   const near = known
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .filter(({ distance }) => distance <= 3)
+    .filter(({ distance }) => distance <= Math.min(3, name.length / 3))
     .sort((left, right) => left.distance - right.distance)[0];
   return near === undefined
-    ? "; svc config lists those there are"
-    : `; did you mean ${near.candidate}`;
+    ? "; ./svc config lists those there are."
+    : `: did you mean ${near.candidate}?`;
 }
 
 function editDistance(left: string, right: string): number {

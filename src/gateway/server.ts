@@ -103,6 +103,8 @@ export function startGateway({
       idleTimeout: idleTimeoutS,
       // Else the runtime prints the stack of every broken stream beside our log.
       development: false,
+      // Else a second process would share the port in silence, each with keys of its own.
+      reusePort: false,
       // Exact paths are matched by the runtime, without a URL being built.
       routes: Object.fromEntries(
         Object.entries(endpoints).map(([path, endpoint]) => [path, run(endpoint)]),

@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
 import { priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogContent } from "../catalog/catalog.ts";
@@ -7,7 +8,8 @@ import { storedMark } from "./plan.ts";
 
 /** The store as svc.yaml; applying it again changes nothing. */
 export function exportManifest({ providers, models }: CatalogContent): string {
-  return stringify(
+  const notes = models.flatMap(lifecycleNote).join("");
+  const yaml = stringify(
     {
       providers: Object.fromEntries(
         providers.map((provider) => [provider.name, toProvider(provider)]),
@@ -16,6 +18,18 @@ export function exportManifest({ providers, models }: CatalogContent): string {
     },
     { flowCollectionPadding: true, lineWidth: 0 },
   );
+  return notes + yaml;
+}
+
+/** The lifecycle is the store's, not the file's: it is told, so that nobody takes it for lost. */
+function lifecycleNote({ id, lifecycle }: Model): string[] {
+  const { deprecatedAtMs, retiresAtMs, replacement } = lifecycle;
+  if (deprecatedAtMs === undefined) return [];
+  const retires = retiresAtMs === undefined ? "" : `, retires ${toDateText(retiresAtMs)}`;
+  const since = toDateText(deprecatedAtMs);
+  return [
+    `# ${id}: deprecated since ${since}${retires}, replaced by ${replacement}; not part of this file\n`,
+  ];
 }
 
 function toProvider({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry) {

@@ -48,7 +48,7 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
       .map((at) => document.getIn(at, true))
       .find((found) => hasRange(found));
     const line = hasRange(node) ? lineCounter.linePos(node.range[0]).line : 1;
-    problems.push(`line ${line}: ${path.join(".")} ${message}`);
+    problems.push(`line ${line}: ${path.length === 0 ? "the file" : path.join(".")} ${message}`);
   };
   const root = new Fields({ value: yamlValue(document, lineCounter) ?? {}, path: [], report });
   root.only(["settings", "providers", "models"]);

@@ -68,6 +68,7 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
       createdAtMs: before?.createdAtMs ?? nowMs,
       lifecycle: before?.lifecycle ?? {},
     };
+    if (before !== undefined) checkUse({ before, after, all: current.models });
     note(
       compare({
         kind: "model",
@@ -144,6 +145,23 @@ function toStored(options: {
   if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
     return before;
   return { sealed: secrets.seal(text, place) };
+}
+
+/** A model that is deprecated, or that replaces one, stays on its endpoint: callers were told so. */
+function checkUse(options: {
+  readonly before: Model;
+  readonly after: Model;
+  readonly all: readonly Model[];
+}): void {
+  const { before, after, all } = options;
+  if (before.endpoint === after.endpoint && before.input === after.input) return;
+  const replaces = all.some(({ lifecycle }) => lifecycle.replacement === before.id);
+  if (before.lifecycle.deprecatedAtMs === undefined && !replaces) return;
+  const why = replaces ? "replaces another model" : "is deprecated or retired";
+  throw new Problem(
+    "invalid",
+    `models.${before.id} ${why}: its endpoint and input cannot change. Give the new model an id of its own.`,
+  );
 }
 
 type FieldTexts = Readonly<Record<string, string | undefined>>;

@@ -112,7 +112,7 @@ function accountOperations({ accounts, keys, clock, takeEffect }: OperationParts
   } satisfies Partial<Operations>;
 }
 
-function keyOperations({ accounts, keys, secrets, clock, takeEffect }: OperationParts) {
+function keyOperations({ accounts, keys, catalog, secrets, clock, takeEffect }: OperationParts) {
   return {
     async createKey({
       account: accountName,
@@ -141,7 +141,11 @@ function keyOperations({ accounts, keys, secrets, clock, takeEffect }: Operation
       };
       await keys.insert(record);
       await takeEffect();
-      return { ...toKeyView(record, nowMs), key: secret };
+      const known = new Set((await catalog.load()).models.map(({ id }) => id));
+      const warnings = (models ?? [])
+        .filter((id) => !known.has(id))
+        .map((id) => `there is no model ${id} yet: this key may call it once there is`);
+      return { ...toKeyView(record, nowMs), key: secret, warnings };
     },
     async listKeys({ account: accountName }: { account?: string }) {
       const account =
@@ -159,7 +163,7 @@ function keyOperations({ accounts, keys, secrets, clock, takeEffect }: Operation
       if (record === undefined)
         throw new Problem(
           "not_found",
-          `There is no key with the id ${id}; svc key list shows those there are.`,
+          `There is no key with the id ${id}; ./svc key list shows those there are.`,
         );
       await takeEffect();
       return toKeyView(record, nowMs);
@@ -253,7 +257,7 @@ async function findAccount(accounts: AccountStore, idOrName: string): Promise<Ac
   if (account === undefined)
     throw new Problem(
       "not_found",
-      `There is no account ${idOrName}; svc account list shows those there are.`,
+      `There is no account ${idOrName}; ./svc account list shows those there are.`,
     );
   return account;
 }

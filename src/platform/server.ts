@@ -21,6 +21,7 @@ export function startPlatform({ host, port, version, gatewayUrl }: PlatformServe
       idleTimeout: 30,
       // Else the runtime shows its own error page, with our source in it.
       development: false,
+      reusePort: false,
       fetch(request) {
         const pathname = requestPath(request.url);
         if (pathname === "/healthz") return Response.json({ status: "ok" }, { headers });

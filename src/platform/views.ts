@@ -30,6 +30,8 @@ export interface KeyView {
 /** The one place where a key's secret is shown. */
 export interface NewKeyView extends KeyView {
   readonly key: string;
+  /** What the operator may have meant otherwise. */
+  readonly warnings: readonly string[];
 }
 
 export interface ModelView {

@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
 
+/** Kept here: a lock whose holder forgot it would be collected, and the lock with it. */
+const held = new Set<Database>();
+
 /** What the owner of a data directory tells others about itself. */
 export interface Owner {
   readonly pid: number;
@@ -37,10 +40,12 @@ export function lockDataDir(dataDir: string): DataLock {
   }
   // What a process that died left behind no longer describes anybody.
   rmSync(ownerPath, { force: true });
+  held.add(database);
   return {
     describe: (owner) => writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 }),
     release() {
       rmSync(ownerPath, { force: true });
+      held.delete(database);
       database.run("ROLLBACK");
       database.close();
     },

@@ -54,7 +54,7 @@ describe("apply", () => {
     expect(first.code).toBe(0);
     for (const name of ["provider named", "provider idle", "model one", "model speech"])
       expect(first.stdout).toContain(`+ ${name}\n`);
-    expect(first.stdout).toContain("applied 6.");
+    expect(first.stdout).toContain("applied 6 changes.");
     const before = await exported();
     const second = await apply(manifest);
     expect([second.code, second.stdout]).toEqual([0, "Nothing to change.\n"]);
@@ -117,7 +117,7 @@ describe("apply", () => {
     const { code, stdout, stderr } = await apply(wrong);
     expect([code, stdout]).toEqual([2, ""]);
     const lines = stderr.replace("error: ", "").trim().split("\n");
-    expect(lines.map((line) => /^line (\d+): (\S+)/.exec(line)?.slice(1))).toEqual([
+    expect(lines.map((line) => /^standard input: line (\d+): (\S+)/.exec(line)?.slice(1))).toEqual([
       ["6", "models.one.price.input"],
       ["7", "models.two.price.input"],
       ["7", "models.two.routes.0.provider"],
@@ -208,11 +208,39 @@ describe("secrets", () => {
 test("a file by its name is read, and the server's own file is not applied twice", async () => {
   const path = join(home.dataDir, "..", "other.yaml");
   writeFileSync(path, manifest);
-  expect((await home.svc(["apply", path], { environment })).stdout).toContain("applied 6.");
+  expect((await home.svc(["apply", path], { environment })).stdout).toContain("applied 6 changes.");
   home.writeConfig(manifest);
   await home.svc(["apply", home.configPath], { environment });
   const server = await home.serve(environment);
   expect(server.stdout()).not.toContain("Nothing to change");
   expect(server.stdout()).not.toContain(home.configPath);
   expect(await server.stop()).toBe(0);
+});
+
+test("a file with wrong settings is refused, as a start would refuse it", async () => {
+  const { code, stderr } = await home.svc(["apply", "-"], { stdin: "settings: { prot: 9 }\n" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("settings.prot is not a setting");
+});
+
+test("a deprecated model and its replacement keep their endpoint; an export tells the lifecycle", async () => {
+  const chat = (id: string) => `  ${id}: { endpoint: chat, price: { input: 0, output: 0 } }\n`;
+  const pair = `models:\n${chat("old")}${chat("new")}`;
+  expect((await home.svc(["apply", "-"], { stdin: pair })).code).toBe(0);
+  const words = "model deprecate old --retires 2999-01-31 --replacement new".split(" ");
+  expect((await home.svc(words)).code).toBe(0);
+  for (const id of ["old", "new"]) {
+    const stdin = pair.replace(`${id}: { endpoint: chat`, `${id}: { endpoint: speech`);
+    const { code, stderr } = await home.svc(["apply", "-"], {
+      stdin: stdin.replace(/speech, price: .*/, "speech }"),
+    });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`models.${id}`)]);
+  }
+  const { stdout } = await home.svc(["export"]);
+  expect(stdout).toMatch(
+    /^# old: deprecated since .*, retires 2999-01-31T00:00:00Z, replaced by new/,
+  );
+  expect((await home.svc(["apply", "-"], { stdin: stdout })).stdout).toBe(
+    "! model new has no route: it is not listed and cannot be called\n! model old has no route: it is not listed and cannot be called\nNothing to change.\n",
+  );
 });

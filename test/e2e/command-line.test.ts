@@ -102,7 +102,8 @@ describe("without a server", () => {
     const key = await home.json<Record<string, unknown>>(
       "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31".split(" "),
     );
-    const { key: secret, ...view } = key;
+    const { key: secret, warnings, ...view } = key;
+    expect(warnings).toEqual([]);
     expect(secret).toMatch(/^sk-svc-\w{46}$/);
     expect(view).toEqual({
       id: expect.stringMatching(/^key_/),
@@ -116,10 +117,15 @@ describe("without a server", () => {
       revoked_at: null,
     });
     expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([view]);
+    const unsure = await home.json<Record<string, unknown>>(
+      "key create --account acme --models nope".split(" "),
+    );
+    expect(unsure["warnings"]).toEqual([expect.stringContaining("there is no model nope yet")]);
+    await home.svc(["key", "revoke", String(unsure["id"])]);
     expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
       ...account,
       keys: 1,
-      key_list: [view],
+      key_list: [view, expect.objectContaining({ status: "revoked" })],
     });
     expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);
     const models = await home.json<readonly Record<string, unknown>[]>(["model", "list"]);

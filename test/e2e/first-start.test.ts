@@ -114,6 +114,27 @@ describe("a start that cannot be", () => {
     }
   });
 
+  test("on a port that another gateway serves is refused, and leaves the store as it was", async () => {
+    const first = await home.serve();
+    const other = createHome();
+    try {
+      other.writeConfig(manifest());
+      const { port } = new URL(first.origin);
+      const second = await other.svc(["serve"], { environment: { SVC_PORT: port } });
+      expect([second.code, second.stdout]).toEqual([5, ""]);
+      expect(second.stderr).toContain(`Port ${port} is taken.`);
+      const platformPort = new URL(first.platformUrl).port;
+      const third = await other.svc(["serve"], {
+        environment: { SVC_PLATFORM_PORT: platformPort },
+      });
+      expect(third.stderr).toContain(`Port ${platformPort} is taken.`);
+      expect(await other.json<unknown[]>(["model", "list"])).toEqual([]);
+    } finally {
+      await other.remove();
+    }
+    expect(await statusOf(first, first.key)).toBe(200);
+  });
+
   test("in a folder that is in use says where the other runs, and leaves it alone", async () => {
     const first = await home.serve();
     const second = await home.svc(["serve"]);
@@ -150,9 +171,9 @@ describe("a start that cannot be", () => {
       environment: { SVC_PROT: "1", SVC_GRACE_S: "soon", SVC_SECRET: "short" },
     });
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("SVC_PROT is not a setting; did you mean SVC_PORT");
+    expect(stderr).toContain("SVC_PROT is not a setting: did you mean SVC_PORT?");
     expect(stderr).toContain('SVC_GRACE_S must be a number of seconds above 0, not "soon"');
-    expect(stderr).toContain("settings.log_levle is not a setting; did you mean log_level");
+    expect(stderr).toContain("settings.log_levle is not a setting: did you mean log_level?");
     expect(stderr).toContain("settings.secret is only read from the environment");
     expect(stderr).toContain("SVC_SECRET must be at least 32 random characters");
     expect(stderr).not.toContain("short");
@@ -190,7 +211,7 @@ describe("settings", () => {
     expect(of("SVC_CORS_ORIGINS")).toEqual(["https://a.example", "file"]);
     expect(of("SVC_HOST")).toEqual(["127.0.0.1", "default"]);
     expect(of("SVC_SECRET")).toEqual(["(set)", "environment"]);
-    expect(of("SVC_PUBLIC_URL")).toEqual([null, "default"]);
+    expect(of("SVC_PUBLIC_URL")).toEqual(["http://127.0.0.1:0", "default"]);
     const { stdout } = await home.svc(["config"], { environment: { SVC_SECRET: "s".repeat(40) } });
     expect(stdout).not.toContain("ssss");
     expect(existsSync(home.dataDir)).toBe(false);
@@ -237,4 +258,31 @@ test("a data directory whose path is too long for a socket works all the same", 
   } finally {
     await deep.remove();
   }
+});
+
+test("SIGTERM to npm stops the gateway, and npm with its exit code", async () => {
+  const root = join(import.meta.dir, "../..");
+  const npm = Bun.spawn(["npm", "start", "--silent"], {
+    cwd: root,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? "",
+      SVC_PORT: "0",
+      SVC_PLATFORM_PORT: "0",
+      SVC_DATA_DIR: home.dataDir,
+      SVC_CONFIG: home.configPath,
+    },
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  let text = "";
+  for await (const bytes of npm.stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes("Try it:")) break;
+  }
+  const address = /gateway +(http\S+)\/v1/.exec(text)?.[1] ?? "";
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  npm.kill("SIGTERM");
+  expect(await npm.exited).toBe(0);
+  await expect(fetch(`${address}/healthz`)).rejects.toThrow();
 });

@@ -50,6 +50,13 @@ test("refuses an event past its bound, in one line or in many", () => {
   }).toThrow(RangeError);
 });
 
+test("keeps no more than 16 MiB of one event unless told otherwise", () => {
+  const reader = new SseReader();
+  const piece = new Uint8Array(1024 * 1024).fill(97);
+  for (let count = 0; count < 16; count++) reader.push(piece);
+  expect(() => reader.push(piece)).toThrow(RangeError);
+});
+
 test("joins a long event that arrives in thousands of pieces", () => {
   const reader = new SseReader();
   const piece = new Uint8Array(1024).fill(97);

@@ -33,7 +33,10 @@ async function serve(): Promise<void> {
       server.log.info("stopping: running calls may finish", {
         within_s: configuration.settings.graceMs / 1000,
       });
-      void server.stop().then(resolve);
+      void server.stop().then(resolve, (error: unknown) => {
+        server.log.error("stopping failed", { detail: String(error) });
+        process.exit(1);
+      });
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);

@@ -43,7 +43,11 @@ export async function startServer(
   const opened = await openStore(configuration);
   const undo: (() => Promise<void>)[] = [opened.close];
   const unwind = async () => {
-    for (const step of undo.toReversed()) await step();
+    const failures: unknown[] = [];
+    // One that fails must not keep the others from closing.
+    for (const step of undo.toReversed())
+      await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const state = await loadState(configuration, opened, log);
@@ -78,7 +82,7 @@ export async function startServer(
     };
     return { gatewayUrl, platformUrl, operations, log, applied, stop };
   } catch (error) {
-    await unwind();
+    await unwind().catch(() => {});
     throw error;
   }
 }

@@ -46,7 +46,8 @@ function seconds(text: string): number | Wrong {
 
 function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
-  return isAbsolute(text) ? text : resolve(projectDir, text);
+  // Resolved, so that a trailing slash or a dot in it names the same folder.
+  return resolve(projectDir, text);
 }
 
 function origin(text: string): string | undefined {

@@ -260,6 +260,13 @@ test("a data directory whose path is too long for a socket works all the same", 
   }
 });
 
+test("a data directory written with a trailing slash works, and is left as it was", async () => {
+  const server = await home.serve({ SVC_DATA_DIR: `${home.dataDir}/` });
+  expect((await home.svc(["account", "list"])).stdout).toContain("default");
+  expect(await server.stop()).toBe(0);
+  expect(existsSync(join(home.dataDir, "svc.db"))).toBe(true);
+});
+
 test("SIGTERM to npm stops the gateway, and npm with its exit code", async () => {
   const root = join(import.meta.dir, "../..");
   const npm = Bun.spawn(["npm", "start", "--silent"], {

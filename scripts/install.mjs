@@ -6,12 +6,11 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
-const lockPath = join(root, ".install.lock");
-let holdsLock = false;
+let heldLock;
 
 /** Ends the process with one sentence. */
 export function giveUp(sentence) {
-  if (holdsLock) rmSync(lockPath, { force: true });
+  if (heldLock !== undefined) rmSync(heldLock, { force: true });
   process.stderr.write(`error: ${sentence}\n`);
   process.exit(1);
 }
@@ -32,54 +31,63 @@ export function checkMachine() {
 
 /** Installs what is missing, and only that: the tools of development stay once they are there. */
 export function ensureInstalled({ withTools }) {
-  if (isComplete(withTools)) return;
-  takeInstallLock();
+  const isWhole = () => hasBun() && isComplete(root, withTools);
+  underLock(root, isWhole, () => {
+    const everything = withTools || (hasBun() && isComplete(root, true, "dev only"));
+    const what = everything ? "dependencies and development tools" : "dependencies";
+    npmInstall(root, what, [everything ? "--include=dev" : "--omit=dev"]);
+    // With `ignore-scripts` set, Bun's own step did not run: it puts its binary into place.
+    if (!hasBun())
+      spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], {
+        cwd: join(root, "node_modules", "bun"),
+        stdio: ["ignore", 2, 2],
+      });
+  });
+}
+
+/** The embedded models' runtime libraries: a package of their own, which needs none of its scripts. */
+export function ensureEngineInstalled() {
+  const folder = join(root, "engine");
+  const isWhole = () => isComplete(folder, false);
+  underLock(folder, isWhole, () =>
+    npmInstall(folder, "the embedded models' runtime", ["--omit=dev", "--ignore-scripts"]),
+  );
+}
+
+function underLock(folder, isWhole, install) {
+  if (isWhole()) return;
+  takeInstallLock(folder);
   try {
-    if (!isComplete(withTools)) install(withTools || isComplete(true, "dev only"));
-    if (!isComplete(withTools))
+    if (!isWhole()) install();
+    if (!isWhole())
       giveUp(
-        "The dependencies are still incomplete after npm install. Remove node_modules and try again.",
+        `The dependencies are still incomplete after npm install. Remove ${join(folder, "node_modules")} and try again.`,
       );
   } finally {
-    holdsLock = false;
-    rmSync(lockPath, { force: true });
+    rmSync(heldLock, { force: true });
+    heldLock = undefined;
   }
 }
 
-function install(withTools) {
-  process.stderr.write(
-    `Installing ${withTools ? "dependencies and development tools" : "dependencies"} (once) …\n`,
-  );
-  const words = [
-    "install",
-    "--no-save",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-    withTools ? "--include=dev" : "--omit=dev",
-  ];
+function npmInstall(folder, what, more) {
+  process.stderr.write(`Installing ${what} (once) …\n`);
+  const words = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", ...more];
   const npm = process.env.npm_execpath;
   const [command, first] = npm && /\.c?js$/.test(npm) ? [process.execPath, [npm]] : ["npm", []];
   // npm's own chatter goes to stderr, so that what a command prints stays clean.
   const { status, error } = spawnSync(command, [...first, ...words], {
-    cwd: root,
+    cwd: folder,
     stdio: ["ignore", 2, 2],
   });
   if (error) giveUp(`npm could not be started: ${error.message}`);
   if (status !== 0) giveUp("npm install failed; its message is above.");
-  // With `ignore-scripts` set, Bun's own step did not run: it puts its binary into place.
-  if (!hasBun())
-    spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], {
-      cwd: join(root, "node_modules", "bun"),
-      stdio: ["ignore", 2, 2],
-    });
 }
 
 /** Compares what the lock file asks for with what npm noted down as installed. */
-function isComplete(withTools, which) {
-  const installedPath = join(root, "node_modules", ".package-lock.json");
-  if (!existsSync(installedPath) || !hasBun()) return false;
-  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+function isComplete(folder, withTools, which) {
+  const installedPath = join(folder, "node_modules", ".package-lock.json");
+  if (!existsSync(installedPath)) return false;
+  const wanted = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")).packages;
   const installed = JSON.parse(readFileSync(installedPath, "utf8")).packages;
   return Object.entries(wanted).every(([path, { version, dev, optional, devOptional }]) => {
     if (path === "" || optional || devOptional || (dev ? !withTools : which === "dev only"))
@@ -93,22 +101,23 @@ function hasBun() {
 }
 
 /** Two first starts at once: the second waits for the first. */
-function takeInstallLock() {
+function takeInstallLock(folder) {
+  const lockPath = join(folder, ".install.lock");
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
     try {
       writeFileSync(lockPath, String(process.pid), { flag: "wx" });
-      holdsLock = true;
+      heldLock = lockPath;
       return;
     } catch (error) {
-      if (error.code !== "EEXIST") giveUp(`${root} cannot be written to: ${error.message}`);
+      if (error.code !== "EEXIST") giveUp(`${folder} cannot be written to: ${error.message}`);
     }
-    if (!isAlive(lockHolder())) rmSync(lockPath, { force: true });
+    if (!isAlive(lockHolder(lockPath))) rmSync(lockPath, { force: true });
     Atomics.wait(pause, 0, 0, 200);
   }
 }
 
-function lockHolder() {
+function lockHolder(lockPath) {
   try {
     return Number(readFileSync(lockPath, "utf8"));
   } catch {

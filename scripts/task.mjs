@@ -1,9 +1,16 @@
-// The tasks of development: node scripts/task.mjs dev | test | check | bench, with further words passed on.
+// The tasks of development: node scripts/task.mjs dev | test | check | bench …, with further words passed on.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bun, checkMachine, ensureInstalled, giveUp, root } from "./install.mjs";
+import {
+  bun,
+  checkMachine,
+  ensureEngineInstalled,
+  ensureInstalled,
+  giveUp,
+  root,
+} from "./install.mjs";
 import { run } from "./run.mjs";
 
 const [task, ...words] = process.argv.slice(2);
@@ -13,6 +20,7 @@ const tasks = {
   dev: () =>
     run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
+  "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
   test: () => process.exit(runTests() ? 0 : 1),
@@ -25,7 +33,10 @@ const tasks = {
 checkMachine();
 if (!Object.hasOwn(tasks, task))
   giveUp(`There is no task "${task}"; there are: ${Object.keys(tasks).join(", ")}.`);
-ensureInstalled({ withTools: true });
+// It measures installing: nothing is fetched before it but what it runs on itself.
+ensureInstalled({ withTools: task !== "bench-engine" });
+// The types and the tests of the embedded models need their libraries.
+if (!["dev", "bench", "bench-engine", "format"].includes(task)) ensureEngineInstalled();
 tasks[task]();
 
 function checkStatic() {

@@ -1,8 +1,13 @@
 import packageJson from "../package.json" with { type: "json" };
+import { createLog } from "./base/log.ts";
+import { socketPath } from "./base/socket-path.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
+import { print } from "./cli/output.ts";
 import { printServing } from "./cli/welcome.ts";
 import { loadConfiguration } from "./config/load.ts";
+import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
+import { ensureEngineInstalled } from "./engine/install.ts";
 import { withOperations } from "./open.ts";
 
 const { version } = packageJson;
@@ -11,6 +16,7 @@ const wiring: Wiring = {
   configuration: () => loadConfiguration(),
   withOperations: (run) => withOperations(loadConfiguration(), run),
   serve,
+  engine: runEngine,
 };
 
 /** Runs until a signal asks it to stop; a second one ends it at once. */
@@ -41,8 +47,44 @@ async function serve(): Promise<void> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
-  await printServing({ server, configuration, version });
+  const screen = await printServing({ server, configuration, version });
   await stopped;
+  screen.end();
 }
 
-process.exit(await runCli(process.argv.slice(2), wiring, version));
+/** The engine's process: started by `serve`, which it ends with, or by hand. */
+async function runEngine(): Promise<void> {
+  const { settings, engineModels } = loadConfiguration();
+  const { dataDir, cacheDir, engineIdleMs, engineQueue } = settings;
+  await ensureEngineInstalled({ onLine: (line) => void process.stderr.write(`${line}\n`) });
+  // Loaded here: a gateway without embedded models has none of its libraries.
+  const { startEngine } = await import("../engine/server/server.ts");
+  const log = createLog({
+    level: settings.logLevel,
+    pretty: wantsColour(process.stderr),
+    write: (line) => void process.stderr.write(line),
+  });
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  process.on("SIGTERM", stop);
+  process.on("disconnect", stop);
+  // A terminal's ctrl-c reaches the whole group: the server still lets its calls finish.
+  process.on("SIGINT", process.send === undefined ? stop : () => {});
+  const engine = await startEngine({
+    socket: socketPath(dataDir, "engine.sock"),
+    cacheDir,
+    models: engineModels,
+    idleMs: engineIdleMs,
+    maxWaiting: engineQueue,
+    log: (line) => log.warn(`engine: ${line}`),
+  });
+  if (process.send === undefined) print(`The engine listens on ${engine.socket}. ctrl-c stops it.`);
+  else process.send({ type: "listening" });
+  await stopped;
+  await engine.close();
+}
+
+keepLoopbackDirect();
+const exitCode = await runCli(process.argv.slice(2), wiring, version);
+// What was printed last may still be on its way into a pipe.
+await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+process.exit(exitCode);

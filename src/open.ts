@@ -2,9 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
 import { Problem } from "./base/problem.ts";
+import { engineProvider, type Route } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import { connectControl } from "./platform/control.ts";
-import { createOperations, type Operations } from "./platform/operations.ts";
+import {
+  createOperations,
+  type Operations,
+  type RunningEngine,
+  type RunningGateway,
+} from "./platform/operations.ts";
 import { addressProblem } from "./providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "./secrets/secrets.ts";
 import { type DataLock, lockDataDir } from "./store/lock.ts";
@@ -42,9 +48,19 @@ export interface OperationsOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly takeEffect: () => Promise<void>;
+  /** Absent when no server runs. */
+  readonly gateway?: RunningGateway;
+  /** Absent when no server runs, or without embedded models. */
+  readonly engine?: RunningEngine | undefined;
 }
 
-export function operationsOn({ configuration, opened, takeEffect }: OperationsOptions): Operations {
+export function operationsOn({
+  configuration,
+  opened,
+  takeEffect,
+  gateway,
+  engine,
+}: OperationsOptions): Operations {
   const { store, secrets } = opened;
   return createOperations({
     ...store,
@@ -52,8 +68,16 @@ export function operationsOn({ configuration, opened, takeEffect }: OperationsOp
     clock: systemClock,
     variable: configuration.variable,
     checkAddress: addressProblem,
+    isUsable: routeCheck(configuration),
     takeEffect,
+    gateway,
+    engine,
   });
+}
+
+/** Routes to the embedded models lead nowhere while these are switched off. */
+export function routeCheck({ settings }: Configuration): (route: Route) => boolean {
+  return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
 }
 
 /** Other commands hold the data directory for a moment only: it is worth a wait. */

@@ -2,15 +2,19 @@ import { systemClock } from "./base/clock.ts";
 import { FeedFollower } from "./base/feed.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { inFile } from "./base/problem.ts";
+import { socketPath } from "./base/socket-path.ts";
 import { Catalog } from "./catalog/catalog.ts";
-import type { ProviderEntry } from "./catalog/model.ts";
+import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import { wantsColour } from "./config/terminal.ts";
+import { embeddedModels } from "./engine/embedded.ts";
+import { createEngineProvider } from "./engine/provider.ts";
+import { EngineSupervisor } from "./engine/supervisor.ts";
 import { ActiveCalls } from "./gateway/active-calls.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { KeyDirectory } from "./keys/directory.ts";
 import { providerWarnings } from "./manifest/plan.ts";
-import { type Opened, openStore, operationsOn } from "./open.ts";
+import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
 import { startControl } from "./platform/control.ts";
 import { type ApplyView, manifestDigest, type Operations } from "./platform/operations.ts";
 import { startPlatform } from "./platform/server.ts";
@@ -23,6 +27,8 @@ export interface RunningServer {
   readonly platformUrl: string;
   readonly operations: Operations;
   readonly log: Log;
+  /** The embedded models' keeper; absent when they are switched off. */
+  readonly engine: EngineSupervisor | undefined;
   /** What the config file changed at this start, if it had changed. */
   readonly applied: ApplyView | undefined;
   /** No new requests; running ones may finish within the grace time. */
@@ -50,14 +56,22 @@ export async function startServer(
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const state = await loadState(configuration, opened, log);
+    const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
+    if (engine !== undefined) undo.push(() => engine.close());
+    const state = await loadState({ configuration, opened, engine, log });
     const operations = operationsOn({
       configuration,
       opened,
+      engine,
       takeEffect: () => state.follower.catchUp(),
+      gateway: {
+        issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, systemClock.nowMs()),
+        // Not the public address: the command line calls from this machine.
+        baseUrl: () => `${toUrl(settings.host, gateway.port)}/v1`,
+      },
     });
     const calls = new ActiveCalls(settings);
-    const gateway = listenGateway({ configuration, opened, state, calls, log });
+    const gateway = listenGateway({ configuration, opened, state, calls, engine, log });
     undo.push(() => gateway.close());
     const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
     const platform = startPlatform({
@@ -72,6 +86,10 @@ export async function startServer(
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
     const applied = await applyChangedFile(configuration, opened, operations);
+    if (engine !== undefined && (await opened.store.catalog.load()).models.length === 0) {
+      await opened.store.catalog.write({ saveModels: embeddedModels(systemClock.nowMs()) });
+      await state.follower.catchUp();
+    }
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const control = startControl(settings.dataDir, operations);
     undo.push(() => control.close());
@@ -80,7 +98,7 @@ export async function startServer(
       await calls.drain(settings.graceMs);
       await unwind();
     };
-    return { gatewayUrl, platformUrl, operations, log, applied, stop };
+    return { gatewayUrl, platformUrl, operations, log, engine, applied, stop };
   } catch (error) {
     await unwind().catch(() => {});
     throw error;
@@ -95,20 +113,30 @@ interface State {
   readonly origins: Set<string>;
 }
 
+interface LoadOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly engine: EngineSupervisor | undefined;
+  readonly log: Log;
+}
+
 /** What the gateway holds in memory, kept up by the change feed. */
-async function loadState(
-  { variable }: Configuration,
-  { store, secrets }: Opened,
-  log: Log,
-): Promise<State> {
+async function loadState({
+  configuration,
+  opened: { store, secrets },
+  engine,
+  log,
+}: LoadOptions): Promise<State> {
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
-  const catalog = new Catalog(store.catalog);
+  const catalog = new Catalog(store.catalog, routeCheck(configuration));
+  const { variable } = configuration;
   const providers = new ProviderRegistry();
   const reloadCatalog = async () => {
     await catalog.reload();
     providers.replaceAll(
       catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
     );
+    engine?.need(engineModelsOf(catalog));
   };
   const follower = new FeedFollower(store.feed, {
     async changed({ topic, subject }) {
@@ -122,6 +150,24 @@ async function loadState(
   });
   await follower.start();
   return { keys, catalog, providers, follower, origins: new Set() };
+}
+
+/** The names that routes give to models of the engine. */
+function engineModelsOf({ served }: Catalog): readonly string[] {
+  return [...served].flatMap(({ routes }) =>
+    routes.filter(({ provider }) => provider === engineProvider).map(({ model }) => model),
+  );
+}
+
+function superviseEngine(configuration: Configuration, log: Log): EngineSupervisor {
+  const { settings, engineModels, environment } = configuration;
+  return new EngineSupervisor({
+    socket: socketPath(settings.dataDir, "engine.sock"),
+    cacheDir: settings.cacheDir,
+    ownModels: engineModels,
+    environment,
+    log,
+  });
 }
 
 interface EntryOptions {
@@ -167,6 +213,7 @@ interface ListenOptions {
   readonly opened: Opened;
   readonly state: State;
   readonly calls: ActiveCalls;
+  readonly engine: EngineSupervisor | undefined;
   readonly log: Log;
 }
 
@@ -175,10 +222,19 @@ function listenGateway({
   opened,
   state,
   calls,
+  engine,
   log,
 }: ListenOptions): GatewayServer {
   const { keys, catalog, providers, origins } = state;
-  const router = new Router({ findProvider: (name) => providers.find(name) });
+  const embedded =
+    engine &&
+    createEngineProvider({
+      socket: socketPath(settings.dataDir, "engine.sock"),
+      whenReady: (model, signal) => engine.whenReady(model, signal),
+    });
+  const router = new Router({
+    findProvider: (name) => (name === engineProvider ? embedded : providers.find(name)),
+  });
   const parts = {
     keys,
     catalog,

@@ -64,6 +64,8 @@ export function createHome({ folder = "" }: { readonly folder?: string } = {}): 
     SVC_PLATFORM_PORT: "0",
     SVC_DATA_DIR: dataDir,
     SVC_CONFIG: configPath,
+    // Tests of the embedded models switch them on.
+    SVC_ENGINE: "off",
     ...more,
   });
   const svc: Home["svc"] = async (words, { environment, stdin } = {}) => {
@@ -112,10 +114,7 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
   });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  // The screen ends with an empty line, behind the models or the first key's example.
-  await stdout.until(
-    / {2}models .*\n(?:\n {2}Connect .*\n)?(?:\n {2}A key: .*\n)?\n$|Try it:\n\n.*\n\n$/,
-  );
+  await stdout.until("ctrl-c stops it");
   const found = (pattern: RegExp) => pattern.exec(stdout.text())?.[1];
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)
@@ -124,7 +123,7 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
     pid: child.pid,
     baseUrl,
     origin: baseUrl.replace(/\/v1$/, ""),
-    platformUrl: found(/platform {2}(\S+)/) ?? "",
+    platformUrl: found(/console {3}(\S+)/) ?? "",
     key: found(/(sk-svc-\w+)/),
     // What it printed last is read before its end is told.
     exited: Promise.all([child.exited, stdout.ended, stderr.ended]).then(([code]) => code),

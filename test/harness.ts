@@ -61,6 +61,7 @@ export async function startTestGateway({
       SVC_DATA_DIR: dataDir,
       SVC_CONFIG: config,
       SVC_LOG_LEVEL: "silent",
+      SVC_ENGINE: "off",
       FAKE_KEY: "vendor-secret",
       ...environment,
     }),

@@ -5,6 +5,7 @@ import { dirname, join, normalize } from "node:path";
 /** The rules of the house that a reviewer would otherwise have to keep in mind. */
 const root = join(import.meta.dir, "..");
 const notOurs = new Set(["node_modules", ".git", ".svc", ".env", "svc.yaml", ".install.lock"]);
+const isOurs = (path: string) => !path.split("/").some((name) => notOurs.has(name));
 const tracked = readdirSync(root)
   .filter((name) => !notOurs.has(name))
   .flatMap((name) =>
@@ -14,7 +15,7 @@ const tracked = readdirSync(root)
         )
       : [name],
   )
-  .filter((path) => statSync(join(root, path)).isFile());
+  .filter((path) => isOurs(path) && statSync(join(root, path)).isFile());
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
@@ -37,7 +38,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gateway: ["base", "call", "wire", "media", "router", ...domains],
   platform: ["base", "call", "secrets", "manifest", ...domains],
   store: ["base", "call", ...domains],
-  cli: ["base", "config", "manifest", "platform"],
+  engine: ["base", "call", "config", "catalog", "providers"],
+  cli: ["base", "config", "manifest", "media", "platform", "engine"],
 };
 const compositionRoot = ["src/main.ts", "src/server.ts", "src/open.ts"];
 

@@ -35,6 +35,7 @@ export const errorKinds = {
   upstream_error: { ...upstream, status: 502 },
   upstream_unavailable: { ...upstream, status: 502 },
   upstream_overloaded: { ...upstream, status: 503 },
+  model_loading: { ...server, status: 503 },
   shutting_down: { ...server, status: 503 },
   upstream_timeout: { ...upstream, status: 504 },
 } as const satisfies Record<string, ErrorKind>;

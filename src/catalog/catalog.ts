@@ -1,6 +1,6 @@
 import { Problem } from "../base/problem.ts";
 import { lifecycleState } from "./lifecycle.ts";
-import { isServed, type Model, type ProviderEntry } from "./model.ts";
+import { isServed, type Model, type ProviderEntry, type Route, withRoutes } from "./model.ts";
 
 export interface CatalogContent {
   readonly providers: readonly ProviderEntry[];
@@ -25,19 +25,27 @@ export interface CatalogStore {
 /** The catalogue in memory: read on every request, replaced whole when it changed. */
 export class Catalog {
   readonly #store: CatalogStore;
+  readonly #isUsable: (route: Route) => boolean;
   #models: ReadonlyMap<string, Model> = new Map();
   /** Those that callers can reach, found out once and not on every request. */
   #served: ReadonlyMap<string, Model> = new Map();
   #providers: readonly ProviderEntry[] = [];
 
-  constructor(store: CatalogStore) {
+  /** Routes that cannot be used here, to a provider that is switched off, serve nobody. */
+  constructor(store: CatalogStore, isUsable: (route: Route) => boolean = () => true) {
     this.#store = store;
+    this.#isUsable = isUsable;
   }
 
   async reload(): Promise<void> {
     const { models, providers } = await this.#store.load();
     this.#models = new Map(models.map((model) => [model.id, model]));
-    this.#served = new Map(models.filter(isServed).map((model) => [model.id, model]));
+    this.#served = new Map(
+      models
+        .map((model) => withRoutes(model, this.#isUsable))
+        .filter(isServed)
+        .map((model) => [model.id, model]),
+    );
     this.#providers = providers;
   }
 

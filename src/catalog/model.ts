@@ -4,6 +4,9 @@ import type { Price } from "../call/price.ts";
 import type { VoiceMap } from "../call/speak.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
+/** Serves the embedded models; there without being declared. */
+export const engineProvider = "engine";
+
 /** One way to serve a model: a provider, and the name that the model has there. */
 export interface Route {
   readonly provider: string;
@@ -36,6 +39,12 @@ export interface ProviderEntry {
   readonly baseUrl: string;
   readonly apiKey?: StoredSecret;
   readonly allowPrivate: boolean;
+}
+
+/** The model with those of its routes that can be used here. */
+export function withRoutes(model: Model, isUsable: (route: Route) => boolean): Model {
+  const routes = model.routes.filter(isUsable);
+  return routes.length === model.routes.length ? model : { ...model, routes };
 }
 
 /** Priced in every class it is billed by, and routed: else it is as good as unknown. */

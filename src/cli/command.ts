@@ -9,6 +9,10 @@ interface Flag {
   /** What stands for the value in the help; absent: the flag is a switch. */
   readonly value?: string;
   readonly required?: true;
+  /** One letter that stands for the name. */
+  readonly short?: string;
+  /** May be given again and again; its values are in `lists`. */
+  readonly multiple?: true;
 }
 
 /** What commands need from the composition root. */
@@ -17,11 +21,15 @@ export interface Wiring {
   /** Runs on the operations of the running server, or on the store itself when none runs. */
   readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
   readonly serve: () => Promise<void>;
+  /** The engine's process, until it is stopped. */
+  readonly engine: () => Promise<void>;
 }
 
 export interface Invocation {
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly switches: ReadonlySet<string>;
+  /** The values of the flags that may be repeated, in order; empty when there are none. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly positionals: readonly string[];
   readonly wiring: Wiring;
 }
@@ -31,6 +39,8 @@ export interface Command {
   readonly name: string;
   readonly about: string;
   readonly positionals?: readonly string[];
+  /** What stands in the help for any number of further words. */
+  readonly variadic?: string;
   readonly flags?: Readonly<Record<string, Flag>>;
   readonly examples: readonly string[];
   readonly run: (invocation: Invocation) => Promise<void>;
@@ -46,14 +56,19 @@ export function readInvocation(
 ): Invocation {
   const known = Object.entries(command.flags ?? {});
   const options = Object.fromEntries(
-    known.map(([name, { value }]) => [
+    known.map(([name, { value, short, multiple = false }]) => [
       name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const) },
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple,
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   const { values, positionals } = parse(command, words, options);
   const expected = command.positionals ?? [];
-  if (positionals.length !== expected.length) {
+  const isTooMany = command.variadic === undefined && positionals.length > expected.length;
+  if (positionals.length < expected.length || isTooMany) {
     const lacking = expected[positionals.length];
     throw usageProblem(
       command,
@@ -63,19 +78,21 @@ export function readInvocation(
     );
   }
   const flags: Record<string, string | undefined> = {};
-  for (const [name, { required }] of known) {
+  const lists: Record<string, readonly string[]> = {};
+  for (const [name, { required, multiple }] of known) {
     const value = values[name];
-    if (typeof value === "string") flags[name] = value;
+    if (multiple) lists[name] = Array.isArray(value) ? value.map(String) : [];
+    else if (typeof value === "string") flags[name] = value;
     else if (required) throw usageProblem(command, `--${name} is missing`);
   }
   const switches = new Set(known.map(([name]) => name).filter((name) => values[name] === true));
-  return { flags, switches, positionals, wiring };
+  return { flags, switches, lists, positionals, wiring };
 }
 
 function parse(
   command: Command,
   words: readonly string[],
-  options: Record<string, { type: "string" | "boolean" }>,
+  options: Record<string, { type: "string" | "boolean"; multiple: boolean; short?: string }>,
 ) {
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
@@ -92,20 +109,25 @@ function usageProblem(command: Command, message: string): Problem {
   );
 }
 
-export function usage({ name, positionals = [], flags = {} }: Command): string {
-  const shown = Object.entries(flags).map(([flag, { value, required }]) => {
-    const text = value === undefined ? `--${flag}` : `--${flag} ${value}`;
-    return required ? text : `[${text}]`;
+export function usage({ name, positionals = [], variadic, flags = {} }: Command): string {
+  const shown = Object.entries(flags).map(([flag, { value, required, short, multiple }]) => {
+    const flagText = short === undefined ? `--${flag}` : `-${short}`;
+    const text = value === undefined ? flagText : `${flagText} ${value}`;
+    return required ? text : `[${text}]${multiple === true ? "…" : ""}`;
   });
-  return ["svc", name, ...positionals, ...shown].join(" ");
+  const further = variadic === undefined ? [] : [`[${variadic} …]`];
+  return ["svc", name, ...positionals, ...further, ...shown].join(" ");
 }
 
 export function printHelp(command: Command): void {
   print(`${command.about}\n`);
   print(`${style.bold("Usage")}\n  ${usage(command)}\n`);
   const flags = Object.entries(command.flags ?? {}).map(
-    ([name, { about, value }]) =>
-      [`--${name}${value === undefined ? "" : ` ${value}`}`, about] as const,
+    ([name, { about, value, short }]) =>
+      [
+        `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+        about,
+      ] as const,
   );
   if (flags.length > 0) {
     const width = Math.max(...flags.map(([text]) => text.length));

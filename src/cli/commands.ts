@@ -5,7 +5,9 @@ import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { KeyView, ModelView } from "../platform/views.ts";
+import { callCommands } from "./call-commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
+import { engineCommands } from "./engine-commands.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 
 const serve: Command = {
@@ -17,6 +19,14 @@ const serve: Command = {
     "SVC_HOST=0.0.0.0 SVC_PUBLIC_URL=https://models.example svc serve",
   ],
   run: ({ wiring }) => wiring.serve(),
+};
+
+const engine: Command = {
+  name: "engine",
+  about:
+    "Runs the process of the embedded models. svc serve starts it by itself and keeps it running.",
+  examples: ["svc engine"],
+  run: ({ wiring }) => wiring.engine(),
 };
 
 const config: Command = {
@@ -249,6 +259,7 @@ const modelRetire: Command = {
 
 export const commands: readonly Command[] = [
   serve,
+  ...callCommands,
   config,
   apply,
   exportCommand,
@@ -261,6 +272,8 @@ export const commands: readonly Command[] = [
   modelList,
   modelDeprecate,
   modelRetire,
+  ...engineCommands,
+  engine,
 ];
 
 function readText(file: string): string {

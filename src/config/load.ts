@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
 import { Problem } from "../base/problem.ts";
 import { yamlValue } from "../base/yaml.ts";
+import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
 
 export interface Configuration {
@@ -10,6 +11,10 @@ export interface Configuration {
   readonly inForce: readonly SettingInForce[];
   /** The config file, if there is one. */
   readonly file: { readonly path: string; readonly text: string } | undefined;
+  /** The operator's own models for the engine. */
+  readonly engineModels: readonly OwnModel[];
+  /** As it was read, for processes that must read the same. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** A variable of the environment, for `${NAME}` in the config file. */
   readonly variable: (name: string) => string | undefined;
 }
@@ -20,18 +25,22 @@ export function loadConfiguration(
 ): Configuration {
   const file = configFile(environment["SVC_CONFIG"]);
   const section = file === undefined ? {} : settingsSection(file);
+  const engine = readEngineSection(file && sectionOf(file, "engine"), file?.path ?? "");
   const references = new Set(
     [...(file?.text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g) ?? [])].map(
       (match) => match[1] ?? "",
     ),
   );
   const { settings, inForce, problems } = readSettings({ environment, file: section, references });
-  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  const all = [...problems, ...engine.problems];
+  if (all.length > 0) throw new Problem("invalid", all.join("\n"));
   const derived = derivedValues(settings, file?.path);
   return {
     settings,
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
     file,
+    engineModels: engine.models,
+    environment,
     variable: (name) => environment[name],
   };
 }
@@ -52,7 +61,9 @@ function derivedValues(settings: Settings, configPath: string | undefined): Reco
 export function checkSettings(file: { readonly path: string; readonly text: string }): void {
   const section = settingsSection(file);
   const { problems } = readSettings({ environment: {}, file: section, references: new Set() });
-  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  const engine = readEngineSection(sectionOf(file, "engine"), file.path);
+  const all = [...problems, ...engine.problems];
+  if (all.length > 0) throw new Problem("invalid", all.join("\n"));
 }
 
 function configFile(named: string | undefined): Configuration["file"] {
@@ -74,19 +85,22 @@ function configFile(named: string | undefined): Configuration["file"] {
   }
 }
 
-function settingsSection({ path, text }: { path: string; text: string }): Record<string, unknown> {
+function settingsSection(file: { path: string; text: string }): Record<string, unknown> {
+  const section = sectionOf(file, "settings");
+  if (section === undefined || section === "") return {};
+  if (!isRecord(section))
+    throw new Problem("invalid", `${file.path}: settings must be a map, such as { port: 8080 }.`);
+  return section;
+}
+
+function sectionOf({ path, text }: { path: string; text: string }, name: string): unknown {
   const lineCounter = new LineCounter();
   // Every scalar as the text that was written: "failsafe" knows strings, lists and maps only.
   const document = parseDocument(text, { schema: "failsafe", lineCounter });
   const [error] = document.errors;
   if (error !== undefined) throw new Problem("invalid", `${path}: ${error.message}`, error);
   const root = yamlValue(document, lineCounter);
-  if (!isRecord(root)) return {};
-  const section = root["settings"];
-  if (section === undefined || section === "") return {};
-  if (!isRecord(section))
-    throw new Problem("invalid", `${path}: settings must be a map, such as { port: 8080 }.`);
-  return section;
+  return isRecord(root) ? root[name] : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

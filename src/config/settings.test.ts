@@ -58,13 +58,14 @@ test("an empty variable counts as not set", () => {
   expect(read({ SVC_PORT: "" }).settings.port).toBe(8080);
 });
 
-test("does not start without the embedded models that were asked for", () => {
-  expect(read({ SVC_ENGINE: "off" }).problems).toEqual([]);
-  expect(read({ SVC_ENGINE: "on" }).problems).toEqual([
-    'SVC_ENGINE must be off: this version has no embedded models, not "on".',
-  ]);
+test("the embedded models are on unless somebody switches them off", () => {
+  expect(read({}).settings.engine).toBe("on");
+  expect(read({ SVC_ENGINE: "off" }).settings.engine).toBe("off");
   expect(read({ SVC_ENGINE: "yes" }).problems).toEqual([
-    'SVC_ENGINE must be on or off, not "yes".',
+    'SVC_ENGINE must be one of: on, off, not "yes".',
+  ]);
+  expect(read({ SVC_ENGINE_QUEUE: "0" }).problems).toEqual([
+    'SVC_ENGINE_QUEUE must be a whole number from 1 to 999999, not "0".',
   ]);
 });
 

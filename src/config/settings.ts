@@ -44,6 +44,11 @@ function seconds(text: string): number | Wrong {
   return value > 0 ? Math.round(value * 1000) : new Wrong("a number of seconds above 0");
 }
 
+function count(text: string): number | Wrong {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
+}
+
 function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
   // Resolved, so that a trailing slash or a dot in it names the same folder.
@@ -86,12 +91,6 @@ function secret(text: string): string | Wrong {
   return text.length >= 32
     ? text
     : new Wrong("at least 32 random characters (openssl rand -hex 32)");
-}
-
-/** Known, so that a file may say it; but a start that was asked for models must not go without. */
-function engine(text: string): "off" | Wrong {
-  if (text === "off") return text;
-  return new Wrong(text === "on" ? "off: this version has no embedded models" : "on or off");
 }
 
 function databaseUrl(text: string): string | Wrong {
@@ -170,9 +169,21 @@ export const settingList = {
   },
   engine: {
     env: "SVC_ENGINE",
-    about: "embedded models; this version has none",
-    fallback: "off",
-    read: engine,
+    about: "embedded models",
+    fallback: "on",
+    read: oneOf("on", "off"),
+  },
+  engineIdleMs: {
+    env: "SVC_ENGINE_IDLE_S",
+    about: "an embedded model that was idle for so long is unloaded",
+    fallback: "600",
+    read: seconds,
+  },
+  engineQueue: {
+    env: "SVC_ENGINE_QUEUE",
+    about: "requests that may wait for an embedded model",
+    fallback: "16",
+    read: count,
   },
   firstKey: {
     env: "SVC_FIRST_KEY",

@@ -1,4 +1,5 @@
-import { hashKeySecret, isWellFormed } from "./secret.ts";
+import { newId } from "../base/ids.ts";
+import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
 export interface KeyRecord {
   readonly id: string;
@@ -22,16 +23,29 @@ export interface KeyStore {
   revoke(id: string, atMs: number): Promise<boolean>;
 }
 
+/** Long enough for a call at the command line, too short to be worth keeping. */
+export const temporaryLifetimeMs = 15 * 60_000;
+export const maxTemporaryKeys = 1_000;
+
+export interface TemporaryKey {
+  readonly key: string;
+  readonly expiresAtMs: number;
+}
+
 /**
  * All live keys in memory, by their hash. A look-up touches no database, whether the key is known
  * or not: a flood of unknown keys costs a hash each and stores nothing. Unknown, revoked and
  * expired keys leave by the same way. About 0.4 KB a key.
+ *
+ * Temporary keys are here alone: no store has them, and they end with the process.
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #hashKey: Uint8Array;
   #byHash = new Map<string, KeyRecord>();
   readonly #hashById = new Map<string, string>();
+  /** By hash, in the order in which they were issued and expire. */
+  readonly #temporary = new Map<string, KeyRecord & { readonly expiresAtMs: number }>();
 
   constructor(store: KeyStore, hashKey: Uint8Array) {
     this.#store = store;
@@ -56,9 +70,31 @@ export class KeyDirectory {
   /** The key that this secret opens now, or undefined without saying why. */
   verify(secret: string, nowMs: number): KeyRecord | undefined {
     if (!isWellFormed(secret)) return undefined;
-    const record = this.#byHash.get(hashKeySecret(secret, this.#hashKey));
+    const hash = hashKeySecret(secret, this.#hashKey);
+    const record = this.#byHash.get(hash) ?? this.#temporary.get(hash);
     if (record === undefined) return undefined;
     return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs ? undefined : record;
+  }
+
+  /** A key that may call every model for a while. Never refused: at the bound the oldest falls. */
+  issueTemporary(accountId: string, nowMs: number): TemporaryKey {
+    for (const [hash, { expiresAtMs }] of this.#temporary)
+      if (expiresAtMs <= nowMs || this.#temporary.size >= maxTemporaryKeys)
+        this.#temporary.delete(hash);
+      else break;
+    const key = newKeySecret();
+    const hash = hashKeySecret(key, this.#hashKey);
+    const expiresAtMs = nowMs + temporaryLifetimeMs;
+    this.#temporary.set(hash, {
+      id: newId("key"),
+      accountId,
+      name: "temporary",
+      hash,
+      hint: keyHint(key),
+      createdAtMs: nowMs,
+      expiresAtMs,
+    });
+    return { key, expiresAtMs };
   }
 
   #put(record: KeyRecord): void {

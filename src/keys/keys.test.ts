@@ -1,5 +1,11 @@
-import { expect, test } from "bun:test";
-import { KeyDirectory, type KeyRecord, type KeyStore } from "./directory.ts";
+import { describe, expect, test } from "bun:test";
+import {
+  KeyDirectory,
+  type KeyRecord,
+  type KeyStore,
+  maxTemporaryKeys,
+  temporaryLifetimeMs,
+} from "./directory.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
 const hashKey = new Uint8Array(32).fill(7);
@@ -93,4 +99,52 @@ test("a revoked key is gone after its reload", async () => {
   expect(directory.verify(secret, 9)?.id).toBe("key_1");
   await directory.reload("key_1");
   expect(directory.verify(secret, 9)).toBeUndefined();
+});
+
+describe("a temporary key", () => {
+  test("is a key like any other, for every model, until its time is up", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const { key, expiresAtMs } = directory.issueTemporary("acct_1", 1000);
+    expect(isWellFormed(key)).toBe(true);
+    expect(expiresAtMs).toBe(1000 + temporaryLifetimeMs);
+    expect(directory.verify(key, expiresAtMs - 1)).toMatchObject({
+      id: expect.stringMatching(/^key_/),
+      accountId: "acct_1",
+      name: "temporary",
+    });
+    expect(directory.verify(key, expiresAtMs - 1)?.models).toBeUndefined();
+    expect(directory.verify(key, expiresAtMs)).toBeUndefined();
+  });
+
+  test("is not asked of the store, and outlives its reload", async () => {
+    const store = storeOf([]);
+    const directory = new KeyDirectory(store, hashKey);
+    const { key } = directory.issueTemporary("acct_1", 0);
+    expect(store.reads).toBe(0);
+    await directory.reloadAll();
+    expect(directory.verify(key, 1)?.accountId).toBe("acct_1");
+    expect(new KeyDirectory(store, hashKey).verify(key, 1)).toBeUndefined();
+  });
+
+  test("makes room by the oldest when there are as many as may be", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const issued = Array.from({ length: maxTemporaryKeys + 1 }, (_, at) =>
+      directory.issueTemporary("acct_1", at),
+    );
+    const [first, ...others] = issued.map(({ key }) => directory.verify(key, maxTemporaryKeys));
+    expect(first).toBeUndefined();
+    expect(others.every((record) => record !== undefined)).toBe(true);
+  });
+
+  test("that has expired makes room before one that has not", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const old = Array.from({ length: maxTemporaryKeys - 1 }, () =>
+      directory.issueTemporary("acct_1", 0),
+    );
+    const live = directory.issueTemporary("acct_1", 1);
+    const { key } = directory.issueTemporary("acct_1", temporaryLifetimeMs);
+    expect(old.some((one) => directory.verify(one.key, 1) !== undefined)).toBe(false);
+    for (const one of [live.key, key])
+      expect(directory.verify(one, temporaryLifetimeMs)?.accountId).toBe("acct_1");
+  });
 });

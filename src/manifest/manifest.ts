@@ -5,7 +5,7 @@ import { yamlValue } from "../base/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
 import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
-import { type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
+import { engineProvider, type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
 import { referencedName } from "../secrets/secrets.ts";
 import { Fields, type Path } from "./fields.ts";
 
@@ -51,7 +51,7 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
     problems.push(`line ${line}: ${path.length === 0 ? "the file" : path.join(".")} ${message}`);
   };
   const root = new Fields({ value: yamlValue(document, lineCounter) ?? {}, path: [], report });
-  root.only(["settings", "providers", "models"]);
+  root.only(["settings", "engine", "providers", "models"]);
   const providers = root.entries("providers").map((fields) => readProvider(fields, checkAddress));
   const models = root.entries("models").map((fields) => readModel(fields, providers));
   if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
@@ -61,6 +61,8 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
 function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
   fields.only(["kind", "base_url", "api_key", "allow_private"]);
   const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
+  if (name === engineProvider)
+    fields.wrong("kind", "is not yours to set: engine is the provider of the embedded models");
   const kind = fields.word("kind", providerKinds) ?? "openai";
   const baseUrl = (fields.text("base_url") ?? "").replace(/\/+$/, "");
   const allowPrivate = fields.flag("allow_private");
@@ -135,7 +137,8 @@ function readRoute(
 ): Route {
   fields.only(["provider", "model", "weight", "voices"]);
   const provider = fields.text("provider") ?? "";
-  if (provider !== "" && !providers.some(({ name }) => name === provider))
+  const isKnown = provider === engineProvider || providers.some(({ name }) => name === provider);
+  if (provider !== "" && !isKnown)
     fields.wrong("provider", `names ${provider}, which is not among the providers of this file`);
   const model = fields.text("model") ?? "";
   const weight = fields.optionalInteger("weight", { minimum: 0, maximum: 1_000_000 }) ?? 1;

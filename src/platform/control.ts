@@ -1,7 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Problem, type ProblemCode } from "../base/problem.ts";
+import { ownUid, socketPath } from "../base/socket-path.ts";
 import type { Operations } from "./operations.ts";
 
 /**
@@ -12,12 +20,8 @@ type Answer =
   | { readonly result: unknown }
   | { readonly problem: { readonly code: ProblemCode; readonly message: string } };
 
-/** A socket's path has at most about 100 characters: a deeper data directory gets a short one. */
 export function controlPath(dataDir: string): string {
-  const path = join(dataDir, "control.sock");
-  if (Buffer.byteLength(path) <= 100) return path;
-  const digest = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 16);
-  return join(tmpdir(), `svc-${ownUid()}-${digest}`, "control.sock");
+  return socketPath(dataDir, "control.sock");
 }
 
 export function startControl(dataDir: string, operations: Operations): { close(): Promise<void> } {
@@ -39,7 +43,8 @@ export function startControl(dataDir: string, operations: Operations): { close()
     async close() {
       await server.stop(true);
       rmSync(path, { force: true });
-      if (folder !== dataDir) rmdirSync(folder);
+      // The engine's socket may still be in it.
+      if (folder !== dataDir && readdirSync(folder).length === 0) rmdirSync(folder);
     },
   };
 }
@@ -67,7 +72,7 @@ export async function connectControl(
   const path = controlPath(dataDir);
   if (!existsSync(path)) return undefined;
   const ask = async (name: string, input: unknown): Promise<unknown> => {
-    const response = await fetch(`http://control/${name}`, {
+    const response = await fetch(`http://localhost/${name}`, {
       unix: path,
       method: "POST",
       body: JSON.stringify(input),
@@ -89,5 +94,3 @@ export async function connectControl(
     }),
   };
 }
-
-const ownUid = () => process.getuid?.() ?? 0;

@@ -4,7 +4,8 @@ import type { ChangeFeed } from "../base/feed.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
 import { Catalog, type CatalogStore, deprecate, retire } from "../catalog/catalog.ts";
-import type { KeyRecord, KeyStore } from "../keys/directory.ts";
+import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
+import type { KeyRecord, KeyStore, TemporaryKey } from "../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { exportManifest } from "../manifest/export.ts";
@@ -16,9 +17,11 @@ import {
   type KeyView,
   type ModelView,
   type NewKeyView,
+  type TemporaryKeyView,
   toAccountView,
   toKeyView,
   toModelView,
+  toTemporaryKeyView,
 } from "./views.ts";
 
 export interface ApplyView {
@@ -45,11 +48,24 @@ export interface Operations {
   }): Promise<NewKeyView>;
   listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
   revokeKey(input: { id: string }): Promise<KeyView>;
+  /** A key for calls from the command line; only a running server has a use for one. */
+  createTemporaryKey(input: { account?: string }): Promise<TemporaryKeyView>;
+  /** Where the running server's gateway answers callers on this machine. */
+  showGateway(input: Record<never, never>): Promise<{ readonly base_url: string }>;
+  /** The process of the embedded models; null where none is kept. */
+  showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
   listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
   deprecateModel(input: { id: string; retires: string; replacement: string }): Promise<ModelView>;
   retireModel(input: { id: string }): Promise<ModelView>;
   applyManifest(input: { text: string; dryRun: boolean; isOwnFile?: boolean }): Promise<ApplyView>;
   exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
+}
+
+/** What a running server adds: without one there is nobody to call. */
+export interface RunningGateway {
+  issueTemporaryKey(accountId: string): TemporaryKey;
+  /** Ends in /v1. */
+  baseUrl(): string;
 }
 
 export interface OperationParts {
@@ -61,14 +77,38 @@ export interface OperationParts {
   readonly clock: Clock;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
+  /** Whether a route's provider is there: that of the embedded models may be switched off. */
+  readonly isUsable: (route: Route) => boolean;
   /** Resolves when what was just written is in force in this process. */
   readonly takeEffect: () => Promise<void>;
+  /** Absent when a command has opened the store itself. */
+  readonly gateway?: RunningGateway | undefined;
+  readonly engine?: RunningEngine | undefined;
+}
+
+export interface RunningEngine {
+  view(): Promise<RunningEngineView>;
+}
+
+export interface RunningEngineView {
+  readonly state: string;
+  readonly pid: number | null;
+  readonly problem: string | null;
+  readonly models: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly pid: number | null;
+    readonly active: number;
+    readonly waiting: number;
+  }[];
 }
 
 export function createOperations(parts: OperationParts): Operations {
   return {
     ...accountOperations(parts),
     ...keyOperations(parts),
+    ...gatewayOperations(parts),
+    showEngine: async () => (await parts.engine?.view()) ?? null,
     ...modelOperations(parts),
     ...manifestOperations(parts),
   };
@@ -171,7 +211,35 @@ function keyOperations({ accounts, keys, catalog, secrets, clock, takeEffect }: 
   } satisfies Partial<Operations>;
 }
 
-function modelOperations({ catalog: store, clock, takeEffect }: OperationParts) {
+function gatewayOperations({ accounts, gateway }: OperationParts) {
+  const running = () => {
+    if (gateway === undefined)
+      throw new Problem(
+        "failed",
+        "The gateway does not run: start it with npm start (or svc serve).",
+      );
+    return gateway;
+  };
+  return {
+    async createTemporaryKey({ account: name }: { account?: string }) {
+      const server = running();
+      const account =
+        name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
+      return toTemporaryKeyView({
+        ...server.issueTemporaryKey(account.id),
+        accountId: account.id,
+        baseUrl: server.baseUrl(),
+      });
+    },
+    async showGateway() {
+      return { base_url: running().baseUrl() };
+    },
+  } satisfies Partial<Operations>;
+}
+
+function modelOperations({ catalog: store, clock, isUsable, takeEffect }: OperationParts) {
+  const view = (model: Model, nowMs: number) =>
+    toModelView({ model, isServed: isServed(withRoutes(model, isUsable)), nowMs });
   const load = async () => {
     const catalog = new Catalog(store);
     await catalog.reload();
@@ -181,7 +249,7 @@ function modelOperations({ catalog: store, clock, takeEffect }: OperationParts) 
     async listModels() {
       const { models } = await store.load();
       const nowMs = clock.nowMs();
-      return models.map((model) => toModelView(model, nowMs));
+      return models.map((model) => view(model, nowMs));
     },
     async deprecateModel({
       id,
@@ -193,14 +261,14 @@ function modelOperations({ catalog: store, clock, takeEffect }: OperationParts) 
       const model = deprecate({ catalog: await load(), id, retiresAtMs, replacement, nowMs });
       await store.write({ saveModels: [model] });
       await takeEffect();
-      return toModelView(model, nowMs);
+      return view(model, nowMs);
     },
     async retireModel({ id }: { id: string }) {
       const nowMs = clock.nowMs();
       const model = retire({ catalog: await load(), id, nowMs });
       await store.write({ saveModels: [model] });
       await takeEffect();
-      return toModelView(model, nowMs);
+      return view(model, nowMs);
     },
   } satisfies Partial<Operations>;
 }
@@ -258,6 +326,20 @@ async function findAccount(accounts: AccountStore, idOrName: string): Promise<Ac
     throw new Problem(
       "not_found",
       `There is no account ${idOrName}; ./svc account list shows those there are.`,
+    );
+  return account;
+}
+
+/** The account that is meant where none is named. */
+async function usualAccount(accounts: AccountStore): Promise<Account> {
+  const all = await accounts.list();
+  const account = all.find(({ name }) => name === "default") ?? all[0];
+  if (account === undefined)
+    throw new Problem("not_found", "There is no account yet: svc account create NAME makes one.");
+  if (all.length > 1 && account.name !== "default")
+    throw new Problem(
+      "invalid",
+      `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
     );
   return account;
 }

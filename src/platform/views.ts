@@ -2,8 +2,8 @@ import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
 import { priceKeys, priceScale } from "../call/price.ts";
 import { type LifecycleState, lifecycleState } from "../catalog/lifecycle.ts";
-import { isServed, type Model } from "../catalog/model.ts";
-import type { KeyRecord } from "../keys/directory.ts";
+import type { Model } from "../catalog/model.ts";
+import type { KeyRecord, TemporaryKey } from "../keys/directory.ts";
 import type { Account } from "../ledger/account.ts";
 
 /** What commands print with --json: snake_case, money as decimal strings in USD, times in UTC. */
@@ -32,6 +32,14 @@ export interface NewKeyView extends KeyView {
   readonly key: string;
   /** What the operator may have meant otherwise. */
   readonly warnings: readonly string[];
+}
+
+/** A key that no list shows, and where it opens the gateway. */
+export interface TemporaryKeyView {
+  readonly key: string;
+  readonly account: string;
+  readonly expires_at: string;
+  readonly base_url: string;
 }
 
 export interface ModelView {
@@ -70,7 +78,22 @@ export function toKeyView(record: KeyRecord, nowMs: number): KeyView {
   };
 }
 
-export function toModelView(model: Model, nowMs: number): ModelView {
+export function toTemporaryKeyView(
+  issued: TemporaryKey & { readonly accountId: string; readonly baseUrl: string },
+): TemporaryKeyView {
+  const { key, expiresAtMs, accountId, baseUrl } = issued;
+  return { key, account: accountId, expires_at: toDateText(expiresAtMs), base_url: baseUrl };
+}
+
+export function toModelView({
+  model,
+  isServed,
+  nowMs,
+}: {
+  readonly model: Model;
+  readonly isServed: boolean;
+  readonly nowMs: number;
+}): ModelView {
   const { id, endpoint, input, ownedBy, price, routes, maxOutputTokens, lifecycle } = model;
   const status = lifecycleState(lifecycle, nowMs);
   const prices = priceKeys.flatMap((key) => {
@@ -83,7 +106,7 @@ export function toModelView(model: Model, nowMs: number): ModelView {
     input,
     owned_by: ownedBy,
     status,
-    served: isServed(model) && status !== "retired",
+    served: isServed && status !== "retired",
     price: price === undefined ? null : Object.fromEntries(prices),
     routes: routes.map((route) => `${route.provider}/${route.model}`),
     max_output_tokens: maxOutputTokens ?? null,

@@ -71,6 +71,7 @@ function mayTryAnother({ code }: ApiError): boolean {
     case "upstream_overloaded":
     case "upstream_unavailable":
     case "upstream_rate_limited":
+    case "model_loading":
       return true;
     default:
       return false;

@@ -50,7 +50,7 @@ describe("the first start", () => {
     home.writeConfig(manifest());
     const first = await home.serve({ FAKE_KEY: "x" });
     expect(first.stdout()).toContain("shown this once");
-    const command = /Try it:\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
+    const command = /Call it\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
     expect(await new Response(shell.stdout).text()).toEndWith("data: [DONE]\n\n");
     expect(await first.stop()).toBe(0);
@@ -64,7 +64,7 @@ describe("the first start", () => {
 
   test("without any model still prints a command that works", async () => {
     const server = await home.serve();
-    const command = /Try it:\s+(curl .*)/.exec(server.stdout())?.[1] ?? "";
+    const command = /Call it\s+(curl .*)/.exec(server.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
     expect(JSON.parse(await new Response(shell.stdout).text())).toEqual({
       object: "list",
@@ -285,7 +285,7 @@ test("SIGTERM to npm stops the gateway, and npm with its exit code", async () =>
   let text = "";
   for await (const bytes of npm.stdout) {
     text += new TextDecoder().decode(bytes);
-    if (text.includes("Try it:")) break;
+    if (text.includes("ctrl-c stops it")) break;
   }
   const address = /gateway +(http\S+)\/v1/.exec(text)?.[1] ?? "";
   expect((await fetch(`${address}/healthz`)).status).toBe(200);

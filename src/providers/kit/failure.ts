@@ -7,6 +7,8 @@ export interface UpstreamFailure {
   readonly headers?: Headers;
   /** The start of its body. */
   readonly body: string;
+  /** Our own engine: its words hold no vendor, key or address, and name the field at fault. */
+  readonly isOwn?: boolean;
 }
 
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -33,6 +35,12 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
 export function toApiFailure(failure: UpstreamFailure): ApiError {
   const said = readErrorBody(failure.body);
   const code = failureCode(failure.status, said);
+  if (failure.isOwn === true && failure.status === 400)
+    return new ApiError({
+      code: code === "context_length_exceeded" ? code : "invalid_request",
+      message: said.words,
+      param: said.param,
+    });
   const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
   return upstreamError(code, {
     // Messages are left out: upstreams quote keys and prompts in them.
@@ -61,8 +69,14 @@ export function upstreamError(
 interface Said {
   /** Lower-case words of code, type and status. */
   readonly code: string;
+  /** Lower-case, to look for words in. */
   readonly message: string;
+  /** As they were said. */
+  readonly words: string;
+  readonly param: string | undefined;
 }
+
+const nothingSaid: Said = { code: "", message: "", words: "", param: undefined };
 
 function failureCode(status: number, said: Said): ErrorCode {
   if (status === 400 || status === 413 || status === 422) return refusalCode(said);
@@ -91,21 +105,25 @@ function readErrorBody(body: string): Said {
   try {
     const parsed: unknown = JSON.parse(body);
     const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : parsed;
-    if (!isRecord(error)) return { code: "", message: "" };
+    if (!isRecord(error)) return nothingSaid;
     const code = [error["code"], error["type"], error["status"], error["error_type"]].filter(
       (word) => typeof word === "string",
     );
     const message = error["message"] ?? error["error"];
+    const words = typeof message === "string" ? message : "";
+    const param = error["param"];
     return {
+      words,
+      param: typeof param === "string" ? param : undefined,
       code: code
         .join(" ")
         .toLowerCase()
         .replace(/[^\w .-]/g, "")
         .slice(0, 120),
-      message: typeof message === "string" ? message.toLowerCase() : "",
+      message: words.toLowerCase(),
     };
   } catch {
-    return { code: "", message: body.slice(0, 500).toLowerCase() };
+    return { ...nothingSaid, message: body.slice(0, 500).toLowerCase() };
   }
 }
 

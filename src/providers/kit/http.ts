@@ -7,15 +7,21 @@ export interface UpstreamPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
+  /** A unix socket, in place of the address's host and port. */
+  readonly socket?: string | undefined;
+  /** The upstream is our own: what it says of a request is told to the caller as it stands. */
+  readonly isOwn?: boolean;
 }
 
 const maxErrorBytes = 64 * 1024;
 const maxReplyBytes = 64 * 1024 * 1024;
 
 /** Posts JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
-export function post({ provider, url, headers, body, signal }: UpstreamPost): Promise<Response> {
-  return fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }).then(
-    (response) => (response.ok ? response : refused({ provider, response, signal })),
+export function post(options: UpstreamPost): Promise<Response> {
+  const { provider, url, headers, body, signal, socket, isOwn = false } = options;
+  const plain = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+  return fetch(url, socket === undefined ? plain : { ...plain, unix: socket }).then(
+    (response) => (response.ok ? response : refused({ provider, response, signal, isOwn })),
     (cause: unknown) => {
       throw toNetworkError({ provider, signal, cause });
     },
@@ -26,11 +32,13 @@ async function refused(options: {
   readonly provider: string;
   readonly response: Response;
   readonly signal: AbortSignal;
+  readonly isOwn: boolean;
 }): Promise<never> {
-  const { provider, response, signal } = options;
+  const { provider, response, signal, isOwn } = options;
   const text = await readStart(response).catch(() => "");
   if (signal.aborted) throw signal.reason;
-  throw toApiFailure({ provider, status: response.status, headers: response.headers, body: text });
+  const { status, headers } = response;
+  throw toApiFailure({ provider, status, headers, body: text, isOwn });
 }
 
 /** Whatever broke the connection: the caller's leaving and our own time limits keep their reason. */

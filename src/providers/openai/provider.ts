@@ -13,10 +13,15 @@ export interface OpenAiOptions {
   readonly name: string;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** A unix socket that the server listens on. */
+  readonly socket?: string;
+  /** Our own engine, whose words reach the caller as they stand. */
+  readonly isOwn?: boolean;
 }
 
 /** Any server that speaks the chat-completions format. */
-export function createOpenAiProvider({ name, baseUrl, apiKey }: OpenAiOptions): Provider {
+export function createOpenAiProvider(options: OpenAiOptions): Provider {
+  const { name, baseUrl, apiKey, socket, isOwn = false } = options;
   // A plain object: fetch takes it in at two thirds of the cost of a Headers.
   const headers = {
     "content-type": "application/json",
@@ -24,7 +29,15 @@ export function createOpenAiProvider({ name, baseUrl, apiKey }: OpenAiOptions): 
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
   const send = (path: string, body: unknown, signal: AbortSignal) =>
-    post({ provider: name, url: `${baseUrl}${path}`, headers, body: toBody(body), signal });
+    post({
+      provider: name,
+      url: `${baseUrl}${path}`,
+      headers,
+      body: toBody(body),
+      signal,
+      socket,
+      isOwn,
+    });
   // The vendor's newer models refuse the old name; most other servers know only that one.
   const capName = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)
     ? "max_completion_tokens"

@@ -1,0 +1,181 @@
+import { setImmediate } from "node:timers/promises";
+import {
+  CustomSource,
+  EncodedPacketSink,
+  Input,
+  type InputVideoTrack,
+  MATROSKA,
+  MP4,
+  type PacketRetrievalOptions,
+  QTFF,
+  WEBM,
+} from "mediabunny";
+import { EngineError } from "../contract.ts";
+import type { VideoCodec } from "./frame-header.ts";
+import { hasEndlessTables, withoutFragmentIndex } from "./mp4-guard.ts";
+import type { Colours } from "./pixels.ts";
+import type { PacketTime } from "./sampling.ts";
+
+export interface Packet {
+  readonly data: Uint8Array;
+  readonly isKey: boolean;
+}
+
+/** The picture track of a file, still encoded. */
+export interface Clip {
+  readonly codec: VideoCodec;
+  readonly width: number;
+  readonly height: number;
+  /** How far to turn the frames clockwise. */
+  readonly rotation: number;
+  readonly colours: Colours;
+  /** The `avcC` box of H.264. */
+  readonly box: Uint8Array | undefined;
+  /** In the order of decoding, as are the packets. */
+  readonly times: readonly PacketTime[];
+  readonly packets: AsyncIterable<Packet>;
+}
+
+export interface ClipOptions {
+  readonly video: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+// An hour at 60 frames a second, nearly.
+const maxFrames = 200_000;
+const codecs: readonly string[] = ["avc", "vp8", "vp9"] satisfies readonly VideoCodec[];
+
+export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
+  if (hasEndlessTables({ video, maxFrames })) throw tooManyFrames();
+  const reads = new ReadBudget();
+  const input = new Input({
+    formats: [MP4, QTFF, WEBM, MATROSKA],
+    source: toSource(withoutFragmentIndex(video), reads),
+  });
+  const track = await reading(() => input.getPrimaryVideoTrack());
+  if (!track) throw videoRefusal("no picture track was found in it");
+  const codec = await reading(() => track.getCodec());
+  if (!isKnownCodec(codec)) {
+    throw videoRefusal(`its codec is ${codec ?? "unknown"}, and only H.264, VP8 and VP9 are read`);
+  }
+  const sink = new EncodedPacketSink(track);
+  const times: PacketTime[] = [];
+  for await (const packet of packetsOf(sink, { options: { metadataOnly: true }, signal, reads })) {
+    if (times.length === maxFrames) throw tooManyFrames();
+    times.push({
+      startS: packet.timestamp,
+      durationS: packet.duration,
+      isKey: packet.type === "key",
+    });
+  }
+  if (times.length === 0) throw videoRefusal("it has no frames, or they were cut off");
+  return { codec, ...(await reading(() => describe(track))), times, packets: whole() };
+
+  // A file that was cut off still lists all of its frames.
+  async function* whole(): AsyncGenerator<Packet> {
+    let count = 0;
+    for await (const { data, type } of packetsOf(sink, { options: {}, signal, reads })) {
+      yield { data, isKey: type === "key" };
+      count++;
+    }
+    if (count < times.length)
+      throw videoRefusal(`it is cut off after ${count} of ${times.length} frames`);
+  }
+}
+
+/** What is said of a video that cannot be used, and why. */
+export function videoRefusal(reason: string): EngineError {
+  return new EngineError({
+    message: `input is not a video that can be decoded: ${reason}`,
+    param: "input",
+  });
+}
+
+function tooManyFrames(): EngineError {
+  return videoRefusal(`it lists more than ${maxFrames} frames`);
+}
+
+function isKnownCodec(codec: string | null): codec is VideoCodec {
+  return codec !== null && codecs.includes(codec);
+}
+
+async function describe(
+  track: InputVideoTrack,
+): Promise<Pick<Clip, "width" | "height" | "rotation" | "colours" | "box">> {
+  const config = await track.getDecoderConfig();
+  const { matrix, fullRange } = await track.getColorSpace();
+  const { description } = config ?? {};
+  return {
+    width: await track.getCodedWidth(),
+    height: await track.getCodedHeight(),
+    rotation: await track.getRotation(),
+    colours: { matrix: matrix ?? undefined, isFullRange: fullRange ?? false },
+    box: description && toBytes(description),
+  };
+}
+
+function toBytes(source: AllowSharedBufferSource): Uint8Array {
+  return ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
+}
+
+/**
+ * Ends a search that does not get on: on some damaged files the reader looks at the same place
+ * for ever, and gives nobody else a turn meanwhile.
+ */
+class ReadBudget {
+  private static readonly max = 50_000;
+  private left = ReadBudget.max;
+
+  spend(): void {
+    if (this.left === 0) throw new Error("the reader does not get on");
+    this.left--;
+  }
+
+  renew(): void {
+    this.left = ReadBudget.max;
+  }
+}
+
+// Without a cache every read comes by here, and the bytes are in memory anyway.
+function toSource(bytes: Uint8Array, reads: ReadBudget): CustomSource {
+  return new CustomSource({
+    getSize: () => bytes.length,
+    read: (start, end) => {
+      reads.spend();
+      return bytes.subarray(start, end);
+    },
+    maxCacheSize: 0,
+    // The read that failed tells as much.
+    handleUnhandledError: () => undefined,
+  });
+}
+
+interface PacketsOptions {
+  readonly options: PacketRetrievalOptions;
+  readonly signal: AbortSignal;
+  readonly reads: ReadBudget;
+}
+
+async function* packetsOf(sink: EncodedPacketSink, { options, signal, reads }: PacketsOptions) {
+  let packet = await reading(() => sink.getFirstPacket(options));
+  for (let count = 0; packet; count++) {
+    // Nothing else lets go of the thread, and so the news that the caller has left would not come.
+    if (count % 16 === 0) await setImmediate();
+    signal.throwIfAborted();
+    reads.renew();
+    yield packet;
+    const previous = packet;
+    packet = await reading(() => sink.getNextPacket(previous, options));
+  }
+}
+
+/** The container's reader throws whatever it stumbles over. */
+async function reading<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch {
+    throw videoRefusal("it is not an MP4 or WebM file, or it is damaged");
+  }
+}

@@ -1,0 +1,201 @@
+import { join } from "node:path";
+import { EngineError } from "../contract.ts";
+import type { FromHost, LoadMessage, ToHost } from "./protocol.ts";
+
+export interface ModelProcessOptions {
+  readonly name: string;
+  readonly load: LoadMessage;
+  /** Jobs that the model takes at once. */
+  readonly parallel: number;
+  /** Jobs that may wait; the next is refused. */
+  readonly maxWaiting: number;
+  readonly idleMs: number;
+  readonly log: (line: string) => void;
+}
+
+export interface ModelProcessView {
+  readonly name: string;
+  readonly state: "idle" | "loading" | "loaded";
+  readonly pid: number | null;
+  readonly active: number;
+  readonly waiting: number;
+}
+
+interface Job {
+  readonly id: number;
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly onPiece: (piece: unknown) => void;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
+
+/** A job that was given up must be let go by its model within this time; else the process ends. */
+const letGoMs = 20_000;
+const hostPath = join(import.meta.dir, "../host.ts");
+
+/**
+ * One model in a process of its own: started with the first job, ended when it has been idle, so
+ * that its memory goes back whole. Jobs beyond `parallel` wait in line. A process that dies fails
+ * the jobs it had; the next job starts another.
+ */
+export class ModelProcess {
+  readonly #options: ModelProcessOptions;
+  readonly #waiting: Job[] = [];
+  readonly #active = new Map<number, Job>();
+  #child: Child | undefined;
+  #isLoaded = false;
+  #nextId = 1;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: ModelProcessOptions) {
+    this.#options = options;
+  }
+
+  get view(): ModelProcessView {
+    return {
+      name: this.#options.name,
+      state: this.#child === undefined ? "idle" : this.#isLoaded ? "loaded" : "loading",
+      pid: this.#child?.pid ?? null,
+      active: this.#active.size,
+      waiting: this.#waiting.length,
+    };
+  }
+
+  /** Resolves with the model's result; pieces come before. Rejects at once when the signal does. */
+  run(input: unknown, signal: AbortSignal, onPiece: (piece: unknown) => void): Promise<unknown> {
+    const { parallel, maxWaiting } = this.#options;
+    if (this.#active.size >= parallel && this.#waiting.length >= maxWaiting)
+      return Promise.reject(
+        new EngineError({
+          status: 503,
+          code: "overloaded",
+          message: `The model is busy and ${maxWaiting} requests wait already. Try again later.`,
+        }),
+      );
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const job: Job = { id: this.#nextId++, input, signal, onPiece, resolve, reject };
+    const leave = () => this.#leave(job);
+    signal.addEventListener("abort", leave, { once: true });
+    const forget = () => signal.removeEventListener("abort", leave);
+    promise.then(forget, forget);
+    this.#waiting.push(job);
+    this.#startNext();
+    return promise;
+  }
+
+  close(): void {
+    clearTimeout(this.#idleTimer);
+    this.#child?.kill("SIGKILL");
+  }
+
+  #startNext(): void {
+    clearTimeout(this.#idleTimer);
+    while (this.#active.size < this.#options.parallel) {
+      const job = this.#waiting.shift();
+      if (job === undefined) break;
+      this.#active.set(job.id, job);
+      this.#send({ type: "run", id: job.id, job: job.input });
+    }
+    if (this.#active.size === 0 && this.#child !== undefined) this.#waitIdle(this.#child);
+  }
+
+  #waitIdle(child: Child): void {
+    this.#idleTimer = setTimeout(() => {
+      this.#options.log(`${this.#options.name} was idle: its memory is freed`);
+      // A job that comes before the process is gone gets another.
+      if (this.#child === child) this.#child = undefined;
+      child.kill("SIGKILL");
+    }, this.#options.idleMs);
+  }
+
+  #leave(job: Job): void {
+    job.reject(job.signal.reason);
+    const at = this.#waiting.indexOf(job);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    const child = this.#child;
+    if (!this.#active.has(job.id) || child === undefined) return;
+    this.#send({ type: "cancel", id: job.id });
+    const overdue = setTimeout(() => {
+      if (!this.#active.has(job.id) || this.#child !== child) return;
+      this.#options.log(`${this.#options.name} did not let go of a job: its process is ended`);
+      child.kill("SIGKILL");
+    }, letGoMs);
+    overdue.unref();
+  }
+
+  #send(message: ToHost): void {
+    this.#child ??= this.#spawn();
+    this.#child.send(message);
+  }
+
+  #spawn(): Child {
+    this.#isLoaded = false;
+    const child: Child = Bun.spawn([process.execPath, "--no-env-file", hostPath], {
+      stdin: "ignore",
+      // What native code prints is for the operator, never part of a reply.
+      stdout: "inherit",
+      stderr: "inherit",
+      serialization: "advanced",
+      ipc: (message: FromHost) => this.#onMessage(message),
+      onExit: (_, code, signal) =>
+        this.#onExit(child, signal === null ? `code ${code}` : `signal ${signal}`),
+    });
+    child.send(this.#options.load);
+    return child;
+  }
+
+  #onMessage(message: FromHost): void {
+    switch (message.type) {
+      case "loaded":
+        this.#isLoaded = true;
+        return;
+      case "unloadable":
+        this.#options.log(`${this.#options.name} cannot be loaded: ${message.problem}`);
+        this.#child?.kill("SIGKILL");
+        return;
+      case "piece":
+        this.#active.get(message.id)?.onPiece(message.piece);
+        return;
+      case "done":
+        this.#end(message.id, (job) => job.resolve(message.result));
+        return;
+      case "failed":
+        if (message.error.status === 500)
+          this.#options.log(`${this.#options.name} failed: ${message.error.message}`);
+        this.#end(message.id, (job) => job.reject(new EngineError(message.error)));
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #end(id: number, settle: (job: Job) => void): void {
+    const job = this.#active.get(id);
+    if (job === undefined) return;
+    this.#active.delete(id);
+    settle(job);
+    this.#startNext();
+  }
+
+  #onExit(child: Child, how: string): void {
+    if (this.#child !== child) return;
+    clearTimeout(this.#idleTimer);
+    const { name, log } = this.#options;
+    this.#child = undefined;
+    const failed = [...this.#active.values()];
+    this.#active.clear();
+    if (failed.length > 0) log(`${name} ended with ${how} while it worked`);
+    for (const job of failed)
+      job.reject(
+        new EngineError({
+          status: 502,
+          code: "model_failed",
+          message: "The model's process ended while it worked. The next request starts it again.",
+        }),
+      );
+    if (this.#waiting.length > 0) this.#startNext();
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Cuts text into the pieces that are spoken at once. Kokoro takes 510 symbols, is weak on a word or
+ * two and hurries beyond about 400, so pieces stay well between.
+ */
+import { toParagraphs } from "./markup.ts";
+import { normalize } from "./normalize.ts";
+import { toPhonemes } from "./phonemes.ts";
+
+/** What follows a piece, which decides the pause after it. */
+export type Boundary = "clause" | "sentence" | "paragraph" | "end";
+
+export interface Piece {
+  readonly phonemes: string;
+  readonly boundary: Boundary;
+}
+
+/** Above this the voices hurry. */
+const comfortableSymbols = 400;
+/** How far a run may fall short of the even length before another sentence is added to it. */
+const evenSlack = 40;
+/** Below this a sentence sounds clipped on its own and is spoken with the next one. */
+const tinySymbols = 8;
+/** A first sentence longer than this starts with its first clause, so that sound comes soon. */
+const longFirstSymbols = 70;
+const shortestFirstSymbols = 18;
+const longestFirstSymbols = 110;
+
+/** `flash` cuts at sentences and hastens the first piece; `pro` keeps paragraphs together. */
+export function toPieces(text: string, style: "flash" | "pro"): Piece[] {
+  const paragraphs = toParagraphs(text)
+    .map((paragraph) => toSentences(normalize(paragraph)).flatMap(toParts))
+    .filter((parts) => parts.length > 0);
+  const gather = style === "pro" ? evenRuns : singleSentences;
+  const pieces = paragraphs.flatMap((parts, index) =>
+    toPiecesOf(gather(parts), index === paragraphs.length - 1 ? "end" : "paragraph"),
+  );
+  return style === "flash" ? withQuickStart(pieces) : pieces;
+}
+
+/**
+ * Sentences of normalised text. Abbreviations and decimals are words by now, so a full stop ends a
+ * sentence; an ellipsis does not, nor does a mark that the sentence runs on from ('"What?" he asked').
+ */
+export function toSentences(text: string): string[] {
+  return text
+    .split(/(?<=\.)\s+|(?<=(?:[!?]["”)]*|\.["”)]+))\s+(?![a-z])/u)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /[A-Za-z]/u.test(sentence));
+}
+
+/** The phonemes of a sentence, or of its parts where it is too long to be spoken at once. */
+function toParts(sentence: string): string[] {
+  const phonemes = toPhonemes(sentence);
+  if (count(phonemes) <= comfortableSymbols) {
+    return /[a-zA-Zɑ-ʒæðŋθ]/u.test(phonemes) ? [phonemes] : [];
+  }
+  return halve(sentence).flatMap(toParts);
+}
+
+/** At the clause mark nearest the middle, or at the space nearest it, or within the endless word. */
+function halve(sentence: string): [string, string] {
+  const middle = sentence.length / 2;
+  for (const mark of [
+    /[;:—…]["”)]*\s*/gu,
+    /,["”)]*\s+/gu,
+    /\s+(?=(?:and|or|but|which|that|because|when|if)\s)/gu,
+    /\s+/gu,
+  ]) {
+    const ends = [...sentence.matchAll(mark)]
+      .map((match) => match.index + match[0].length)
+      .filter((end) => end > sentence.length / 8 && end < (sentence.length * 7) / 8);
+    const best = ends.toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle))[0];
+    if (best !== undefined) return [sentence.slice(0, best).trim(), sentence.slice(best).trim()];
+  }
+  const cut = Math.ceil(middle);
+  return [sentence.slice(0, cut), sentence.slice(cut)];
+}
+
+/** One sentence a run; only a tiny one is spoken together with the next. */
+function singleSentences(parts: readonly string[]): string[] {
+  return joinWhile(parts, (run) => count(run) < tinySymbols);
+}
+
+/** As much of the paragraph as is comfortable. A long one is cut into even runs: a last run of one
+ * short sentence would sound orphaned. */
+function evenRuns(parts: readonly string[]): string[] {
+  const total = count(parts.join(" "));
+  const even = total / Math.ceil(total / comfortableSymbols);
+  return joinWhile(parts, (run) => count(run) < even - evenSlack);
+}
+
+function joinWhile(parts: readonly string[], wantsMore: (run: string) => boolean): string[] {
+  const runs: string[] = [];
+  for (const part of parts) {
+    const run = runs.at(-1);
+    const joined = `${run ?? ""} ${part}`;
+    if (run !== undefined && wantsMore(run) && count(joined) <= comfortableSymbols) {
+      runs[runs.length - 1] = joined;
+    } else {
+      runs.push(part);
+    }
+  }
+  return runs;
+}
+
+function toPiecesOf(runs: readonly string[], last: Boundary): Piece[] {
+  return runs.map((phonemes, index) => {
+    const inner = /[.!?][”)]*$/u.test(phonemes) ? "sentence" : "clause";
+    return { phonemes, boundary: index === runs.length - 1 ? last : inner };
+  });
+}
+
+/** Speaks the first clause of a long first sentence on its own: the sound comes a second or more sooner. */
+function withQuickStart(pieces: readonly Piece[]): Piece[] {
+  const [first, ...rest] = pieces;
+  if (first === undefined || count(first.phonemes) <= longFirstSymbols) return [...pieces];
+  const cut = clauseEnd(first.phonemes);
+  if (cut === undefined) return [...pieces];
+  return [
+    { phonemes: first.phonemes.slice(0, cut).trim(), boundary: "clause" },
+    { phonemes: first.phonemes.slice(cut).trim(), boundary: first.boundary },
+    ...rest,
+  ];
+}
+
+function clauseEnd(phonemes: string): number | undefined {
+  const ends = [...phonemes.matchAll(/[,;:—…][”)]*\s/gu)].map(
+    (match) => match.index + match[0].length,
+  );
+  return ends.find(
+    (end) =>
+      end >= shortestFirstSymbols &&
+      end <= longestFirstSymbols &&
+      phonemes.length - end >= shortestFirstSymbols,
+  );
+}
+
+function count(phonemes: string): number {
+  return [...phonemes].length;
+}

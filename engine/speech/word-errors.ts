@@ -1,0 +1,27 @@
+import { normalize } from "./normalize.ts";
+
+/** Words alone, for comparing what was written with what was heard: digits spelled, nothing else changed. */
+export function toWords(text: string): string[] {
+  return normalize(text)
+    .toLowerCase()
+    .replaceAll("'", "")
+    .split(/[^a-z]+/u)
+    .filter((word) => word !== "");
+}
+
+/** The fewest words to change, add or drop to get from one to the other. */
+export function wordErrors(expected: readonly string[], heard: readonly string[]): number {
+  let previous = heard.map((_, index) => index + 1);
+  previous.unshift(0);
+  expected.forEach((word, row) => {
+    const current = [row + 1];
+    heard.forEach((other, column) => {
+      const changed = (previous[column] ?? 0) + (word === other ? 0 : 1);
+      const dropped = (previous[column + 1] ?? 0) + 1;
+      const added = (current[column] ?? 0) + 1;
+      current.push(Math.min(changed, dropped, added));
+    });
+    previous = current;
+  });
+  return previous.at(-1) ?? 0;
+}

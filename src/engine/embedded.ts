@@ -1,0 +1,80 @@
+import { type SetName, setNames } from "../../engine/weights/sets.ts";
+import { fromDecimal } from "../base/decimal.ts";
+import { type Price, type PriceKey, priceScale } from "../call/price.ts";
+import { engineProvider, type Model } from "../catalog/model.ts";
+
+/** The weights that a model of the engine needs; none for the operator's own files. */
+export function setOf(engineModel: string): SetName | undefined {
+  return setNames.find((set) => set === engineModel.replace(/-(flash|pro)$/, ""));
+}
+
+interface Embedded extends Pick<Model, "id" | "endpoint" | "input"> {
+  readonly serves: string;
+  readonly price: Partial<Record<PriceKey, string>>;
+  readonly maxOutputTokens?: number;
+}
+
+/** The models of the contract as this machine can serve them, with prices to start from. */
+const embedded: readonly Embedded[] = [
+  {
+    id: "svc-embedding-2",
+    endpoint: "embeddings",
+    input: "text",
+    serves: "text",
+    price: { input: "0.02" },
+  },
+  {
+    id: "svc-3-flash",
+    endpoint: "chat",
+    input: "text",
+    serves: "chat",
+    price: { input: "0.30", cached_input: "0.03", output: "2.50" },
+    maxOutputTokens: 2048,
+  },
+  {
+    id: "svc-2.5-flash-tts",
+    endpoint: "speech",
+    input: "text",
+    serves: "speech-flash",
+    price: { input: "0.50", audio_output: "10" },
+  },
+  {
+    id: "svc-2.5-pro-tts",
+    endpoint: "speech",
+    input: "text",
+    serves: "speech-pro",
+    price: { input: "1", audio_output: "20" },
+  },
+  {
+    id: "multimodal-embedding-1",
+    endpoint: "embeddings",
+    input: "media",
+    serves: "image",
+    price: { image: "0.0001", video_second: "0.0005" },
+  },
+];
+
+export function embeddedModels(nowMs: number): readonly Model[] {
+  return embedded.map(({ serves, price, ...rest }) => ({
+    ...rest,
+    ownedBy: "svc",
+    createdAtMs: nowMs,
+    price: toPrice(price),
+    routes: [
+      {
+        provider: engineProvider,
+        model: serves,
+        weight: 1,
+        ...(rest.endpoint === "speech" ? { voices: "same" as const } : {}),
+      },
+    ],
+    lifecycle: {},
+  }));
+}
+
+function toPrice(texts: Embedded["price"]): Price {
+  const pairs = Object.entries(texts) as [PriceKey, string][];
+  return Object.fromEntries(
+    pairs.map(([key, text]) => [key, fromDecimal(text, priceScale(key)) ?? 0n]),
+  );
+}

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { Problem } from "../base/problem.ts";
+import { projectDir } from "../config/settings.ts";
+
+const script = join(projectDir, "scripts", "install-engine.mjs");
+
+/** Installs the engine's runtime libraries where they are missing; npm's words go to `onLine`. */
+export async function ensureEngineInstalled({
+  onLine = () => {},
+  signal,
+}: {
+  readonly onLine?: (line: string) => void;
+  readonly signal?: AbortSignal;
+} = {}): Promise<void> {
+  const child = Bun.spawn(["node", script], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const said = await new Response(child.stderr).text();
+  const lines = said.split("\n").filter((line) => line.trim() !== "");
+  for (const line of lines) onLine(line);
+  if ((await child.exited) === 0) return;
+  signal?.throwIfAborted();
+  throw new Problem(
+    "failed",
+    `The runtime of the embedded models could not be installed: ${lines.slice(-6).join(" · ") || "npm said nothing"}. It is tried again; without network see docs/engine.md.`,
+  );
+}

@@ -1,0 +1,292 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packedBytes } from "../../engine/weights/layout.ts";
+import { type SetName, type SetProgress, setNames, weightSets } from "../../engine/weights/sets.ts";
+import { readyDir } from "../../engine/weights/state.ts";
+import { ApiError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { OwnModel } from "../config/engine-section.ts";
+import { projectDir } from "../config/settings.ts";
+import { setOf } from "./embedded.ts";
+import { ensureEngineInstalled } from "./install.ts";
+import { pullWeights } from "./weights-pull.ts";
+
+/** The engine as `svc engine status` shows it. */
+export interface EngineView {
+  readonly state: "unused" | "installing" | "starting" | "running" | "failed";
+  readonly pid: number | null;
+  readonly problem: string | null;
+  /** Those that a request has reached since the engine's start. */
+  readonly models: readonly {
+    readonly name: string;
+    readonly state: "idle" | "loading" | "loaded";
+    readonly pid: number | null;
+    readonly active: number;
+    readonly waiting: number;
+  }[];
+}
+
+export interface EngineOptions {
+  readonly socket: string;
+  readonly cacheDir: string;
+  /** Of the engine's process, which reads the same settings from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly ownModels: readonly OwnModel[];
+  readonly log: Log;
+}
+
+type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
+
+const firstPauseMs = 250;
+const longestPauseMs = 30_000;
+/** An engine that ran this long was healthy: its next start does not wait. */
+const healthyMs = 60_000;
+/** How long a call waits for an engine that is just starting. */
+const patienceMs = 15_000;
+const retryPullMs = 30_000;
+const stopMs = 5_000;
+
+/**
+ * Keeps the engine running while some model of the catalogue needs it: installs its libraries and
+ * fetches weights in the background, starts its process, starts it again when it dies (at once,
+ * then with growing pauses), and stops it with the gateway.
+ */
+export class EngineSupervisor {
+  readonly #options: EngineOptions;
+  /** Told how the fetching goes. */
+  readonly watchers = new Set<(progress: SetProgress) => void>();
+  readonly #stopping = new AbortController();
+  readonly #progress = new Map<SetName, SetProgress>();
+  #wanted: readonly SetName[] = [];
+  #isStarted = false;
+  #isPulling = false;
+  #child: Child | undefined;
+  #isListening = false;
+  #listening = Promise.withResolvers<void>();
+  #pauseMs = 0;
+  #startedMs = 0;
+  #problem: string | undefined;
+  #fetchRate = { startedMs: 0, doneBytes: 0 };
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  /** What the catalogue routes to the engine; called whenever that may have changed. */
+  need(models: Iterable<string>): void {
+    const names = [...models];
+    this.#wanted = setNames.filter((set) => names.some((name) => this.#setOf(name) === set));
+    if (names.length > 0 && !this.#isStarted) {
+      this.#isStarted = true;
+      void this.#install();
+    } else if (this.#child !== undefined) void this.#pull();
+  }
+
+  /** Throws `model_loading` with how far it is; waits for an engine that is just (re)starting. */
+  async whenReady(model: string, signal: AbortSignal): Promise<void> {
+    const set = this.#setOf(model);
+    if (set !== undefined && !this.#isReady(set)) {
+      // They may have been removed while we ran.
+      if (this.#child !== undefined) void this.#pull();
+      throw this.#loading(set);
+    }
+    const own = this.#options.ownModels.find(({ name }) => name === model);
+    if (own !== undefined && !existsSync(own.file))
+      throw new ApiError({
+        code: "model_loading",
+        message: "The file of this model is not there. The operator finds its name in the log.",
+        detail: `engine: ${own.file} of model ${model} is not there`,
+        retryAfterMs: 30_000,
+      });
+    if (this.#isListening) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const patience = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#starting()), patienceMs);
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    await Promise.race([this.#listening.promise, patience]).finally(() => clearTimeout(timer));
+  }
+
+  /** How far the weights are that the catalogue needs. */
+  get progress(): readonly SetProgress[] {
+    return this.#wanted.map((set) => {
+      const totalBytes = packedBytes(weightSets[set]);
+      if (this.#isReady(set)) return { set, phase: "ready", doneBytes: totalBytes, totalBytes };
+      return this.#progress.get(set) ?? { set, phase: "waiting", doneBytes: 0, totalBytes };
+    });
+  }
+
+  async view(): Promise<EngineView> {
+    const pid = this.#child?.pid ?? null;
+    const problem = this.#problem ?? null;
+    const status = this.#isListening
+      ? await fetch("http://localhost/status", { unix: this.#options.socket })
+          .then((response) => response.json() as Promise<Pick<EngineView, "models">>)
+          .catch(() => undefined)
+      : undefined;
+    const models = status?.models ?? [];
+    if (!this.#isStarted) return { state: "unused", pid, problem, models };
+    if (this.#isListening) return { state: "running", pid, problem, models };
+    const state = pid === null && this.#startedMs === 0 ? "installing" : "starting";
+    return { state: problem === null ? state : "failed", pid, problem, models };
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    const child = this.#child;
+    if (child === undefined) return;
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), stopMs);
+    await child.exited;
+    clearTimeout(timer);
+  }
+
+  #setOf(model: string): SetName | undefined {
+    return this.#options.ownModels.some(({ name }) => name === model) ? undefined : setOf(model);
+  }
+
+  #isReady(set: SetName): boolean {
+    return readyDir(this.#options.cacheDir, set) !== undefined;
+  }
+
+  async #install(): Promise<void> {
+    const { log } = this.#options;
+    for (let pauseMs = retryPullMs; !this.#stopping.signal.aborted; pauseMs *= 2) {
+      try {
+        await ensureEngineInstalled({
+          onLine: (line) => log.info(`engine: ${line}`),
+          signal: this.#stopping.signal,
+        });
+        this.#problem = undefined;
+        this.#spawn();
+        return void this.#pull();
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        this.#problem = error instanceof Error ? error.message : String(error);
+        log.error(this.#problem);
+        await this.#pause(Math.min(pauseMs, 600_000));
+      }
+    }
+  }
+
+  /** Fetches what is missing; what failed is tried again later, with growing pauses. */
+  async #pull(): Promise<void> {
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    const { cacheDir, log } = this.#options;
+    for (let pauseMs = retryPullMs; !this.#stopping.signal.aborted; pauseMs *= 2) {
+      const sets = this.#wanted.filter((set) => !this.#isReady(set));
+      if (sets.length === 0) break;
+      await pullWeights({
+        cacheDir,
+        sets,
+        signal: this.#stopping.signal,
+        onProgress: (progress) => this.#note(progress),
+      }).catch((error: unknown) => log.error(`engine: ${String(error)}`));
+      if (sets.every((set) => this.#isReady(set))) continue;
+      await this.#pause(Math.min(pauseMs, 600_000));
+    }
+    this.#isPulling = false;
+  }
+
+  #note(progress: SetProgress): void {
+    const before = this.#progress.get(progress.set);
+    if (progress.phase === "fetching" && before?.phase !== "fetching")
+      this.#fetchRate = { startedMs: Date.now(), doneBytes: progress.doneBytes };
+    this.#progress.set(progress.set, progress);
+    if (progress.phase === "failed" && before?.problem !== progress.problem)
+      this.#options.log.error(`engine: ${progress.set} is not here. ${progress.problem ?? ""}`);
+    for (const watch of this.watchers) watch(progress);
+  }
+
+  #spawn(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#startedMs = Date.now();
+    const main = join(projectDir, "src", "main.ts");
+    const child: Child = Bun.spawn([process.execPath, "--no-env-file", main, "engine"], {
+      env: { ...this.#options.environment },
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit",
+      ipc: () => {
+        this.#isListening = true;
+        this.#listening.resolve();
+      },
+      onExit: () => this.#onExit(child),
+    });
+    this.#child = child;
+  }
+
+  #onExit(child: Child): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#isListening = false;
+    if (this.#stopping.signal.aborted) return;
+    this.#listening = Promise.withResolvers();
+    const wasHealthy = Date.now() - this.#startedMs > healthyMs;
+    const pauseMs = wasHealthy ? 0 : this.#pauseMs;
+    this.#pauseMs = Math.min(Math.max(firstPauseMs, this.#pauseMs * 2), longestPauseMs);
+    this.#options.log.error("engine: its process ended; it is started again", {
+      code: child.exitCode,
+      signal: child.signalCode,
+      in_ms: pauseMs,
+    });
+    void this.#pause(pauseMs).then(() => this.#spawn());
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#stopping.signal.addEventListener("abort", () => resolve(), { once: true });
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  #loading(set: SetName): ApiError {
+    const progress = this.#progress.get(set);
+    return new ApiError({
+      code: "model_loading",
+      message: `This model is not ready yet: ${this.#describe(progress)}. Try again after the time in Retry-After.`,
+      retryAfterMs: this.#waitMs(progress),
+    });
+  }
+
+  #describe(progress: SetProgress | undefined): string {
+    if (this.#child === undefined)
+      return this.#problem === undefined
+        ? "its runtime is being installed"
+        : "its runtime could not be installed; the operator finds the reason in the log";
+    switch (progress?.phase) {
+      case "fetching": {
+        const { doneBytes, totalBytes } = progress;
+        const percent = Math.floor((100 * doneBytes) / Math.max(1, totalBytes));
+        return `${percent}% of its ${Math.round(totalBytes / 1e6)} MB of weights are here`;
+      }
+      case "preparing":
+        return "its weights are here and are being prepared";
+      case "failed":
+        return "its weights could not be fetched; the operator finds the reason in the log, and it is tried again";
+      default:
+        return "its weights wait for those of others to be fetched";
+    }
+  }
+
+  /** From the pace so far; between 2 s and a minute. */
+  #waitMs(progress: SetProgress | undefined): number {
+    if (progress?.phase === "preparing") return 3_000;
+    if (progress?.phase === "failed") return 30_000;
+    if (progress?.phase !== "fetching") return 10_000;
+    const { startedMs, doneBytes } = this.#fetchRate;
+    const perMs = (progress.doneBytes - doneBytes) / Math.max(1, Date.now() - startedMs);
+    const leftMs = perMs > 0 ? (progress.totalBytes - progress.doneBytes) / perMs : 10_000;
+    return Math.min(60_000, Math.max(2_000, Math.ceil(leftMs)));
+  }
+
+  #starting(): ApiError {
+    return new ApiError({
+      code: "model_loading",
+      message: "The embedded models are being started. Try again after the time in Retry-After.",
+      detail: "engine: not listening",
+      retryAfterMs: 5_000,
+    });
+  }
+}

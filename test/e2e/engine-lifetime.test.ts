@@ -1,0 +1,236 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readyDir } from "../../engine/weights/state.ts";
+import { testCacheDir, weightsDir } from "../../engine/weights/test-weights.ts";
+import { createHome } from "../child.ts";
+import { type EngineHome, startEngineHome } from "../engine-home.ts";
+import { type ErrorBody, parseStream } from "../event-stream.ts";
+
+setDefaultTimeout(300_000);
+
+let engine: EngineHome | undefined;
+afterEach(async () => {
+  await engine?.stop();
+  engine = undefined;
+});
+
+const story = {
+  model: "svc-3-flash",
+  stream: true,
+  messages: [{ role: "user", content: "Write a very long story about the sea." }],
+};
+const isAlive = (pid: number | null) => {
+  try {
+    process.kill(pid ?? 0, 0);
+    return pid !== null;
+  } catch {
+    return false;
+  }
+};
+
+describe("a dying engine", () => {
+  test("ends a stream with an error event, and the next request works", async () => {
+    engine = await startEngineHome({ sets: ["chat", "text"] });
+    const response = await engine.call("/chat/completions", story);
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let text = decoder.decode((await reader?.read())?.value);
+    const before = await engine.status();
+    process.kill(before.engine.pid, "SIGKILL");
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+      if (done) break;
+      text += decoder.decode(value);
+    }
+    const { error, isDone } = parseStream(text);
+    expect(isDone).toBe(false);
+    expect(error).toMatchObject({ code: "upstream_error" });
+    const next = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+    expect(next.status).toBe(200);
+    const after = await engine.status();
+    expect(after.engine.state).toBe("running");
+    expect(after.engine.pid).not.toBe(before.engine.pid);
+    // Its models went with it: none is left behind.
+    expect(before.engine.models.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  });
+
+  test("of which one model is killed breaks that model's call alone", async () => {
+    engine = await startEngineHome({ sets: ["chat", "text"] });
+    const response = await engine.call("/chat/completions", story);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const { engine: state } = await engine.status();
+    const chat = state.models.find(({ name }) => name === "chat");
+    process.kill(chat?.pid ?? 0, "SIGKILL");
+    let rest = "";
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+      if (done) break;
+      rest += new TextDecoder().decode(value);
+    }
+    expect(rest).toContain('"error"');
+    expect(rest).not.toContain("[DONE]");
+    const again = await engine.call("/chat/completions", {
+      ...story,
+      stream: false,
+      max_tokens: 1,
+    });
+    expect(again.status).toBe(200);
+    expect((await engine.status()).engine.pid).toBe(state.pid);
+  });
+});
+
+test("the engine and its models end with the server, when it stops and when it is killed", async () => {
+  for (const how of ["SIGTERM", "SIGKILL"] as const) {
+    const own = await startEngineHome({ sets: ["text"] });
+    await own.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+    const { engine: state } = await own.status();
+    const pids = [state.pid, ...state.models.map(({ pid }) => pid)];
+    expect(pids.every(isAlive)).toBe(true);
+    own.server.signal(how);
+    await own.server.exited;
+    while (pids.some(isAlive)) await Bun.sleep(10);
+    await own.home.remove();
+  }
+});
+
+test("an idle model is unloaded, and the engine answers again", async () => {
+  engine = await startEngineHome({ sets: ["text"], environment: { SVC_ENGINE_IDLE_S: "0.05" } });
+  const embed = () => engine?.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+  expect((await embed())?.status).toBe(200);
+  await engine.server.waitForLog("text was idle");
+  expect((await embed())?.status).toBe(200);
+});
+
+describe("a gateway", () => {
+  test("without embedded models does not serve, list or start them", async () => {
+    const home = createHome();
+    const off = await home.serve();
+    const reply = await fetch(`${off.baseUrl}/models`, {
+      headers: { authorization: `Bearer ${off.key}` },
+    });
+    expect(await reply.json()).toEqual({ object: "list", data: [] });
+    expect(await home.json<unknown>(["engine", "status"])).toMatchObject({ engine: null });
+    await home.remove();
+  });
+
+  test("with models of its own only starts no engine", async () => {
+    engine = await startEngineHome({
+      sets: [],
+      config: `
+providers: { acme: { kind: openai, base_url: "https://api.acme.example/v1" } }
+models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: acme, model: x }] } }`,
+    });
+    expect((await engine.status()).engine).toMatchObject({ state: "unused", pid: null });
+    expect((await engine.client.models.list()).data.map(({ id }) => id)).toEqual(["mine"]);
+  });
+
+  test("that was started with them and is then told off keeps them out of reach", async () => {
+    const home = createHome();
+    const environment = { SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() };
+    await weightsDir("text");
+    const first = await home.serve(environment);
+    await first.stop();
+    const second = await home.serve();
+    const reply = await fetch(`${second.baseUrl}/embeddings`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "svc-embedding-2", input: "hello" }),
+    });
+    expect(((await reply.json()) as ErrorBody).error.code).toBe("model_not_allowed");
+    await home.remove();
+  });
+});
+
+test("answers from the first second: a model whose weights are not here is 503 with the reason", async () => {
+  const cache = mkdtempSync(join(tmpdir(), "svc-cache-"));
+  // A registry that nobody answers at: the weights cannot come.
+  engine = await startEngineHome({
+    sets: [],
+    environment: { SVC_CACHE_DIR: cache, npm_config_registry: "http://127.0.0.1:9/" },
+  });
+  const { data } = await engine.client.models.list();
+  expect(data.map(({ id }) => id).sort()).toEqual([
+    "multimodal-embedding-1",
+    "svc-2.5-flash-tts",
+    "svc-2.5-pro-tts",
+    "svc-3-flash",
+    "svc-embedding-2",
+  ]);
+  const body = { model: "svc-embedding-2", input: "hello" };
+  const early = await engine.call("/embeddings", body);
+  expect(early.status).toBe(503);
+  expect(((await early.json()) as ErrorBody).error).toMatchObject({
+    code: "model_loading",
+    type: "server_error",
+  });
+  expect(Number(early.headers.get("retry-after"))).toBeGreaterThan(0);
+  await engine.server.waitForLog("text is not here");
+  const late = await engine.call("/embeddings", body);
+  expect(late.status).toBe(503);
+  expect(((await late.json()) as ErrorBody).error.message).toContain("could not be fetched");
+  expect(readyDir(cache, "text")).toBeUndefined();
+  rmSync(cache, { recursive: true, force: true });
+});
+
+describe("an operator's own model", () => {
+  test("is a config entry: a GGUF file that replaces the embedded chat, and one that is added", async () => {
+    const file = join(await weightsDir("chat"), "model.gguf");
+    const own = await startEngineHome({
+      sets: [],
+      config: `
+engine: { models: { chat: { file: "${file}", context: 256 }, tiny: { file: "${file}", parallel: 2 } } }
+models:
+  mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: tiny }] }
+  short: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: chat }] }`,
+    });
+    engine = own;
+    const say = (model: string, content: string) =>
+      own.call("/chat/completions", {
+        model,
+        max_tokens: 3,
+        messages: [{ role: "user", content }],
+      });
+    const [one, two] = await Promise.all([say("mine", "Hello"), say("mine", "Good day")]);
+    expect([one.status, two.status]).toEqual([200, 200]);
+    expect((await say("short", "Hello")).status).toBe(200);
+    const long = await say("short", "word ".repeat(300));
+    expect(((await long.json()) as ErrorBody).error.message).toContain("at most 256");
+  });
+
+  test("whose file is not there is 503 for callers, and named in the log", async () => {
+    engine = await startEngineHome({
+      sets: [],
+      config: `
+engine: { models: { mine: { file: ./nowhere.gguf } } }
+models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: mine }] } }`,
+    });
+    const reply = await engine.call("/chat/completions", {
+      model: "mine",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    expect(reply.status).toBe(503);
+    expect(((await reply.json()) as ErrorBody).error.message).not.toContain("nowhere.gguf");
+    await engine.server.waitForLog("nowhere.gguf");
+  });
+
+  test("that is written wrongly stops the start, with every mistake", async () => {
+    const home = createHome();
+    home.writeConfig(
+      `engine: { models: { text: { file: a.gguf }, mine: { context: 5, size: 3 } }, more: 1 }`,
+    );
+    const { code, stderr } = await home.svc(["serve"], { environment: { SVC_ENGINE: "on" } });
+    expect(code).toBe(2);
+    for (const word of [
+      "engine.models.text",
+      "mine.file is missing",
+      "mine.context",
+      "mine.size",
+      "engine.more",
+    ])
+      expect(stderr).toContain(word);
+    await home.remove();
+  });
+});

@@ -44,6 +44,8 @@ export interface ChildServer {
   readonly exited: Promise<number>;
   stdout(): string;
   stderr(): string;
+  /** Resolves when this text has come on stdout. */
+  waitForOutput(text: string | RegExp): Promise<void>;
   /** Resolves when this text has come on stderr. */
   waitForLog(text: string): Promise<void>;
   signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void;
@@ -129,6 +131,7 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
     exited: Promise.all([child.exited, stdout.ended, stderr.ended]).then(([code]) => code),
     stdout: stdout.text,
     stderr: stderr.text,
+    waitForOutput: (text) => stdout.until(text),
     waitForLog: (text) => stderr.until(text),
     signal: (name) => void child.kill(name),
     async stop() {

@@ -46,11 +46,8 @@ function clean(text: string): string {
       )
       .replace(/&#(?<code>\d{1,7});/gu, (whole, code: string) => fromCode(Number(code), whole))
       // Tables: the rule under the head goes, bars between cells become pauses.
-      .replace(/^ *\|?(?: *:?-{2,}:? *\|)+[ :-]*$/gmu, "")
-      .replace(
-        /^ *\|(?<cells>.*)\| *$/gmu,
-        (_, cells: string) => `${cells.split("|").join(", ")}.`,
-      )
+      .replace(/^ *\|?(?: *:?-{2,}:? *\|)+[ :-]*$\n?/gmu, "")
+      .replace(/^ *\|(?<cells>.*)\| *$/gmu, (_, cells: string) => `${cells.split("|").join(", ")}.`)
       .replace(/^ *(?:[-*_=] *){3,}$/gmu, "")
       .replace(/!?\[(?<label>[^\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)/gu, "$<label>")
       .replace(/\[\^?\d+\]/gu, "")

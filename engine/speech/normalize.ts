@@ -44,25 +44,27 @@ const vulgarFractions: Readonly<Record<string, string>> = {
 };
 
 function prepare(text: string): string {
-  return text
-    .replace(/(?<=\d)[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => ` ${vulgarFractions[sign] ?? ""}`)
-    .replace(/[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => vulgarFractions[sign] ?? "")
-    // The mark between spelled letters is ours alone.
-    .replace(/[·•‣◦]/gu, " ")
-    .replace(/[™®]/gu, "")
-    .replaceAll("℃", "°C")
-    .replaceAll("℉", "°F")
-    .replaceAll("№", "number ")
-    .replace(/[\uff01-\uff5e]/gu, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replace(/[、，]/gu, ", ")
-    .replace(/[。．]/gu, ". ")
-    .replace(/[‘’‛ʼ´`]/gu, "'")
-    .replace(/[“”„«»″]/gu, '"')
-    .replace(/\.{2,}|…/gu, "…")
-    .replace(/(?<=[!?])[!?]+/gu, "")
-    .replace(/(?<=\s)[-–—]+(?=\s)|(?<=[A-Za-z])(?:--+|—)(?=[A-Za-z])/gu, "—")
-    .replace(/--+/gu, "—")
-    .replace(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/giu, "");
+  return (
+    text
+      .replace(/(?<=\d)[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => ` ${vulgarFractions[sign] ?? ""}`)
+      .replace(/[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => vulgarFractions[sign] ?? "")
+      // The mark between spelled letters is ours alone.
+      .replace(/[·•‣◦]/gu, " ")
+      .replace(/[™®]/gu, "")
+      .replaceAll("℃", "°C")
+      .replaceAll("℉", "°F")
+      .replaceAll("№", "number ")
+      .replace(/[\uff01-\uff5e]/gu, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+      .replace(/[、，]/gu, ", ")
+      .replace(/[。．]/gu, ". ")
+      .replace(/[‘’‛ʼ´`]/gu, "'")
+      .replace(/[“”„«»″]/gu, '"')
+      .replace(/\.{2,}|…/gu, "…")
+      .replace(/(?<=[!?])[!?]+/gu, "")
+      .replace(/(?<=\s)[-–—]+(?=\s)|(?<=[A-Za-z])(?:--+|—)(?=[A-Za-z])/gu, "—")
+      .replace(/--+/gu, "—")
+      .replace(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/giu, "")
+  );
 }
 
 const cyrillic: Readonly<Record<string, string>> = Object.fromEntries(

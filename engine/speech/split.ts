@@ -22,8 +22,9 @@ const evenSlack = 40;
 const tinySymbols = 8;
 /** A first sentence longer than this starts with its first clause, so that sound comes soon. */
 const longFirstSymbols = 70;
-const shortestFirstSymbols = 18;
-const longestFirstSymbols = 110;
+const shortestClauseSymbols = 18;
+/** A clause may be this much longer than wished: a cut within it would be heard. */
+const clauseStretch = 1.5;
 
 /** `flash` cuts at sentences and hastens the first piece; `pro` keeps paragraphs together. */
 export function toPieces(text: string, style: "flash" | "pro"): Piece[] {
@@ -85,6 +86,7 @@ function singleSentences(parts: readonly string[]): string[] {
  * short sentence would sound orphaned. */
 function evenRuns(parts: readonly string[]): string[] {
   const total = count(parts.join(" "));
+  if (total <= comfortableSymbols) return [parts.join(" ")];
   const even = total / Math.ceil(total / comfortableSymbols);
   return joinWhile(parts, (run) => count(run) < even - evenSlack);
 }
@@ -110,29 +112,39 @@ function toPiecesOf(runs: readonly string[], last: Boundary): Piece[] {
   });
 }
 
-/** Speaks the first clause of a long first sentence on its own: the sound comes a second or more sooner. */
+/**
+ * Speaks the first clause of a long first sentence on its own, so that sound comes a second or more
+ * sooner; the next pieces may each be twice as long, so that sound is ready before the last one ends.
+ */
 function withQuickStart(pieces: readonly Piece[]): Piece[] {
-  const [first, ...rest] = pieces;
-  if (first === undefined || count(first.phonemes) <= longFirstSymbols) return [...pieces];
-  const cut = clauseEnd(first.phonemes);
-  if (cut === undefined) return [...pieces];
-  return [
-    { phonemes: first.phonemes.slice(0, cut).trim(), boundary: "clause" },
-    { phonemes: first.phonemes.slice(cut).trim(), boundary: first.boundary },
-    ...rest,
-  ];
+  const out: Piece[] = [];
+  let limit = longFirstSymbols;
+  for (const piece of pieces) {
+    let rest = piece.phonemes;
+    while (limit < comfortableSymbols && count(rest) > limit) {
+      const cut = clauseEnd(rest, limit);
+      if (cut === undefined) break;
+      out.push({ phonemes: rest.slice(0, cut).trim(), boundary: "clause" });
+      rest = rest.slice(cut).trim();
+      limit *= 2;
+    }
+    out.push({ phonemes: rest, boundary: piece.boundary });
+    limit *= 2;
+  }
+  return out;
 }
 
-function clauseEnd(phonemes: string): number | undefined {
-  const ends = [...phonemes.matchAll(/[,;:—…][”)]*\s/gu)].map(
-    (match) => match.index + match[0].length,
-  );
-  return ends.find(
-    (end) =>
-      end >= shortestFirstSymbols &&
-      end <= longestFirstSymbols &&
-      phonemes.length - end >= shortestFirstSymbols,
-  );
+/** The first good place when haste is all, the last one within the limit afterwards. */
+function clauseEnd(phonemes: string, limit: number): number | undefined {
+  const ends = [...phonemes.matchAll(/[,;:—…][”)]*\s/gu)]
+    .map((match) => match.index + match[0].length)
+    .filter(
+      (end) =>
+        end >= shortestClauseSymbols &&
+        end <= limit * clauseStretch &&
+        phonemes.length - end >= shortestClauseSymbols,
+    );
+  return limit === longFirstSymbols ? ends[0] : ends.at(-1);
 }
 
 function count(phonemes: string): number {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { weightSets } from "../../engine/weights/sets.ts";
 import { readyDir } from "../../engine/weights/state.ts";
 import { testCacheDir, weightsDir } from "../../engine/weights/test-weights.ts";
 import { createHome } from "../child.ts";
@@ -173,6 +174,59 @@ test("answers from the first second: a model whose weights are not here is 503 w
   expect(((await late.json()) as ErrorBody).error.message).toContain("could not be fetched");
   expect(readyDir(cache, "text")).toBeUndefined();
   rmSync(cache, { recursive: true, force: true });
+});
+
+test("while weights come, callers and the first screen are told how far they are", async () => {
+  const { packages } = weightSets.text;
+  const [packed] = packages;
+  // Sends a quarter and then nothing more, without an end.
+  const registry = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch(request): Response {
+      const { origin, pathname } = new URL(request.url);
+      const { name = "", version = "", integrity = "", bytes = 0 } = packed ?? {};
+      if (pathname.endsWith(".tgz"))
+        return new Response(
+          new ReadableStream({
+            start: (controller) => controller.enqueue(new Uint8Array(Math.ceil(bytes / 4))),
+          }),
+          { headers: { "content-length": String(bytes) } },
+        );
+      const dist = { tarball: `${origin}/${name}.tgz`, integrity };
+      return Response.json({ name, versions: { [version]: { name, version, dist } } });
+    },
+  });
+  const cache = mkdtempSync(join(tmpdir(), "svc-cache-"));
+  engine = await startEngineHome({
+    sets: [],
+    environment: { SVC_CACHE_DIR: cache, npm_config_registry: registry.url.href },
+  });
+  await engine.server.waitForOutput("text: fetching, 25 %");
+  const reply = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+  expect(reply.status).toBe(503);
+  expect(((await reply.json()) as ErrorBody).error.message).toContain(
+    "25% of its 17 MB of weights are here",
+  );
+  const chat = await engine.call("/chat/completions", story);
+  expect(((await chat.json()) as ErrorBody).error.message).toContain("wait for those of others");
+  await engine.stop();
+  engine = undefined;
+  await registry.stop(true);
+  rmSync(cache, { recursive: true, force: true });
+});
+
+test("requests beyond the queue are 503 with Retry-After, those in it are served", async () => {
+  engine = await startEngineHome({ sets: ["text"], environment: { SVC_ENGINE_QUEUE: "1" } });
+  const embed = (input: unknown) =>
+    engine?.call("/embeddings", { model: "svc-embedding-2", input });
+  await embed("warm");
+  const batch = Array.from({ length: 100 }, (_, at) => `A sentence of some length, number ${at}.`);
+  const replies = await Promise.all([1, 2, 3, 4, 5].map(() => embed(batch)));
+  expect(replies.map((reply) => reply?.status).sort()).toEqual([200, 200, 503, 503, 503]);
+  const refused = replies.find((reply) => reply?.status === 503);
+  expect(refused?.headers.get("retry-after")).toBe("5");
+  expect(await refused?.json()).toMatchObject({ error: { code: "upstream_overloaded" } });
 });
 
 describe("an operator's own model", () => {

@@ -24,7 +24,10 @@ async function serve(): Promise<void> {
   const configuration = loadConfiguration();
   // Loaded here, so that the other commands start without it.
   const { startServer } = await import("./server.ts");
-  const server = await startServer(configuration, version);
+  const output: { write: (line: string) => void } = {
+    write: (line) => void process.stderr.write(line),
+  };
+  const server = await startServer(configuration, version, (line) => output.write(line));
   process.on("unhandledRejection", (reason) =>
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );
@@ -48,6 +51,10 @@ async function serve(): Promise<void> {
     process.on("SIGINT", onSignal);
   });
   const screen = await printServing({ server, configuration, version });
+  output.write = (line) =>
+    screen.above(() => {
+      process.stderr.write(line);
+    });
   await stopped;
   screen.end();
 }

@@ -39,12 +39,13 @@ export interface RunningServer {
 export async function startServer(
   configuration: Configuration,
   version: string,
+  writeLog: (line: string) => void = (line) => void process.stderr.write(line),
 ): Promise<RunningServer> {
   const { settings } = configuration;
   const log = createLog({
     level: settings.logLevel,
     pretty: wantsColour(process.stderr),
-    write: (line) => void process.stderr.write(line),
+    write: writeLog,
   });
   const opened = await openStore(configuration);
   const undo: (() => Promise<void>)[] = [opened.close];

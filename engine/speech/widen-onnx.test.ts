@@ -79,7 +79,7 @@ describe("widening a half-precision model", () => {
     // Half precision has no 2049; the sum is exact only if the graph computes in single precision.
     const x = new Float32Array(4096).fill(1024.5);
     const { y } = await session.run({ x: new Tensor("float32", x, [4096]) });
-    expect([...(y?.data as Float32Array).slice(0, 2)]).toEqual([2053, 2053]);
+    expect(y?.data).toEqual(new Float32Array(4096).fill(2053));
   });
 
   test("leaves large weights as they are on disk and is the same every time", () => {

@@ -20,12 +20,16 @@ export interface ServingOptions {
   readonly version: string;
 }
 
+/** What goes on below the first screen. */
+export type Screen = Pick<ProgressView, "above" | "end">;
+const nothingBelow: Screen = { above: (write) => write(), end: () => {} };
+
 /** The first screen. Listeners are bound by now: what it says works. Progress goes on below it. */
 export async function printServing({
   server,
   configuration,
   version,
-}: ServingOptions): Promise<{ end(): void }> {
+}: ServingOptions): Promise<Screen> {
   const { operations, applied, gatewayUrl, platformUrl, engine } = server;
   const { settings, file } = configuration;
   const isNews = applied !== undefined && applied.differences.length + applied.warnings.length > 0;
@@ -51,7 +55,7 @@ export async function printServing({
   if (key !== undefined)
     print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key, models, weights })}`);
   print(`\n  ${style.dim("ctrl-c stops it; ./svc --help lists the commands")}\n`);
-  return engine === undefined ? { end() {} } : followWeights(engine, models);
+  return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
 function printModels(models: readonly ModelView[], weights: readonly SetProgress[]): void {
@@ -62,7 +66,10 @@ function printModels(models: readonly ModelView[], weights: readonly SetProgress
     );
   }
   const width = Math.max(...models.map(({ id }) => id.length));
-  for (const [at, model] of models.entries()) {
+  // In the order in which they get ready.
+  const sizeOf = (model: ModelView) => waitingFor(model, weights)?.totalBytes ?? 0;
+  const ordered = models.toSorted((left, right) => sizeOf(left) - sizeOf(right));
+  for (const [at, model] of ordered.entries()) {
     const waiting = waitingFor(model, weights);
     const state =
       waiting === undefined
@@ -89,8 +96,8 @@ function waitingFor(
 function followWeights(
   engine: Pick<EngineSupervisor, "progress" | "watchers">,
   models: readonly ModelView[],
-): { end(): void } {
-  if (engine.progress.every(({ phase }) => phase === "ready")) return { end() {} };
+): Screen {
+  if (engine.progress.every(({ phase }) => phase === "ready")) return nothingBelow;
   const view: ProgressView = createProgressView();
   for (const progress of engine.progress) view.update(progress);
   const told = new Set<string>();
@@ -109,7 +116,7 @@ function followWeights(
     view.end();
   };
   engine.watchers.add(watch);
-  return { end };
+  return { above: view.above, end };
 }
 
 function usesSet({ routes }: ModelView, { set }: SetProgress): boolean {

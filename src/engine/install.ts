@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { projectDir } from "../config/settings.ts";
+import { linesOf } from "./lines.ts";
 
 const script = join(projectDir, "scripts", "install-engine.mjs");
 
@@ -18,9 +19,12 @@ export async function ensureEngineInstalled({
     stderr: "pipe",
     ...(signal === undefined ? {} : { signal }),
   });
-  const said = await new Response(child.stderr).text();
-  const lines = said.split("\n").filter((line) => line.trim() !== "");
-  for (const line of lines) onLine(line);
+  const lines: string[] = [];
+  for await (const line of linesOf(child.stderr)) {
+    if (line.trim() === "") continue;
+    lines.push(line);
+    onLine(line);
+  }
   if ((await child.exited) === 0) return;
   signal?.throwIfAborted();
   throw new Problem(

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { SetName, SetProgress } from "../../engine/weights/sets.ts";
 import { projectDir } from "../config/settings.ts";
+import { linesOf } from "./lines.ts";
 
 const pullPath = join(projectDir, "engine", "weights", "main.ts");
 
@@ -22,12 +23,6 @@ export async function pullWeights(options: PullOptions): Promise<void> {
     stderr: "inherit",
     ...(signal === undefined ? {} : { signal, killSignal: "SIGTERM" }),
   });
-  let rest = "";
-  const decoder = new TextDecoder();
-  for await (const bytes of child.stdout) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") onProgress(JSON.parse(line));
-  }
+  for await (const line of linesOf(child.stdout)) if (line !== "") onProgress(JSON.parse(line));
   await child.exited;
 }

@@ -1,5 +1,6 @@
 import packageJson from "../package.json" with { type: "json" };
 import { createLog } from "./base/log.ts";
+import { Problem } from "./base/problem.ts";
 import { socketPath } from "./base/socket-path.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
@@ -82,7 +83,12 @@ async function runEngine(): Promise<void> {
     models: engineModels,
     idleMs: engineIdleMs,
     maxWaiting: engineQueue,
-    log: (line) => log.warn(`engine: ${line}`),
+    log: {
+      info: (line) => log.info(`engine: ${line}`),
+      error: (line) => log.error(`engine: ${line}`),
+    },
+  }).catch((error: unknown) => {
+    throw new Problem("busy", error instanceof Error ? error.message : String(error), error);
   });
   if (process.send === undefined) print(`The engine listens on ${engine.socket}. ctrl-c stops it.`);
   else process.send({ type: "listening" });

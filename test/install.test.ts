@@ -6,8 +6,11 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "..");
 const clone = mkdtempSync(join(tmpdir(), "svc-install-"));
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
-for (const name of ["package.json", "package-lock.json", ".npmrc", "scripts", "src"])
-  cpSync(join(root, name), join(clone, name), { recursive: true });
+for (const name of ["package.json", "package-lock.json", ".npmrc", "scripts", "src", "engine"])
+  cpSync(join(root, name), join(clone, name), {
+    recursive: true,
+    filter: (path) => !path.includes("node_modules"),
+  });
 const lockBefore = readFileSync(join(clone, "package-lock.json"), "utf8");
 
 async function run(

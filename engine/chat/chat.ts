@@ -1,5 +1,11 @@
 import { availableParallelism } from "node:os";
-import { type ChatHistoryItem, getLlama, LlamaChat, type LlamaGrammar } from "node-llama-cpp";
+import {
+  type ChatHistoryItem,
+  getLlama,
+  LlamaChat,
+  type LlamaGrammar,
+  LlamaLogLevel,
+} from "node-llama-cpp";
 import { type ChatJob, type ChatResult, EngineError, type Model } from "../contract.ts";
 
 export interface ChatOptions {
@@ -19,7 +25,12 @@ export async function loadChat({
   parallel,
   usualTemperature,
 }: ChatOptions): Promise<Model<ChatJob, string, ChatResult>> {
-  const llama = await getLlama({ build: "never", gpu: false, skipDownload: true });
+  const llama = await getLlama({
+    build: "never",
+    gpu: false,
+    skipDownload: true,
+    logLevel: LlamaLogLevel.error,
+  });
   const model = await llama.loadModel({ modelPath: file });
   const context = await model.createContext({
     sequences: parallel,

@@ -20,10 +20,7 @@ const open = (more: { readonly idleMs?: number; readonly maxWaiting?: number } =
     parallel: 1,
     maxWaiting: 2,
     idleMs: 60_000,
-    log: (line) => {
-      logged.push(line);
-      onLog(line);
-    },
+    log: { info: (line) => onLog(line), error: (line) => logged.push(line) },
     ...more,
   });
 };

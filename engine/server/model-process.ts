@@ -10,7 +10,13 @@ export interface ModelProcessOptions {
   /** Jobs that may wait; the next is refused. */
   readonly maxWaiting: number;
   readonly idleMs: number;
-  readonly log: (line: string) => void;
+  readonly log: EngineLog;
+}
+
+/** For the operator; never a prompt or a reply. */
+export interface EngineLog {
+  readonly info: (line: string) => void;
+  readonly error: (line: string) => void;
 }
 
 export interface ModelProcessView {
@@ -104,7 +110,7 @@ export class ModelProcess {
 
   #waitIdle(child: Child): void {
     this.#idleTimer = setTimeout(() => {
-      this.#options.log(`${this.#options.name} was idle: its memory is freed`);
+      this.#options.log.info(`${this.#options.name} was idle: its memory is freed`);
       // A job that comes before the process is gone gets another.
       if (this.#child === child) this.#child = undefined;
       child.kill("SIGKILL");
@@ -120,7 +126,9 @@ export class ModelProcess {
     this.#send({ type: "cancel", id: job.id });
     const overdue = setTimeout(() => {
       if (!this.#active.has(job.id) || this.#child !== child) return;
-      this.#options.log(`${this.#options.name} did not let go of a job: its process is ended`);
+      this.#options.log.error(
+        `${this.#options.name} did not let go of a job: its process is ended`,
+      );
       child.kill("SIGKILL");
     }, letGoMs);
     overdue.unref();
@@ -153,7 +161,7 @@ export class ModelProcess {
         this.#isLoaded = true;
         return;
       case "unloadable":
-        this.#options.log(`${this.#options.name} cannot be loaded: ${message.problem}`);
+        this.#options.log.error(`${this.#options.name} cannot be loaded: ${message.problem}`);
         this.#child?.kill("SIGKILL");
         return;
       case "piece":
@@ -164,7 +172,7 @@ export class ModelProcess {
         return;
       case "failed":
         if (message.error.status === 500)
-          this.#options.log(`${this.#options.name} failed: ${message.error.message}`);
+          this.#options.log.error(`${this.#options.name} failed: ${message.error.message}`);
         this.#end(message.id, (job) => job.reject(new EngineError(message.error)));
         return;
       default:
@@ -187,7 +195,7 @@ export class ModelProcess {
     this.#child = undefined;
     const failed = [...this.#active.values()];
     this.#active.clear();
-    if (failed.length > 0) log(`${name} ended with ${how} while it worked`);
+    if (failed.length > 0) log.error(`${name} ended with ${how} while it worked`);
     for (const job of failed)
       job.reject(
         new EngineError({

@@ -6,7 +6,7 @@ import { readyDir } from "../weights/state.ts";
 import { type Body, errorReply, readBody } from "./body.ts";
 import { answerChat } from "./chat.ts";
 import { answerMedia, answerText } from "./embeddings.ts";
-import { ModelProcess, type ModelProcessView } from "./model-process.ts";
+import { type EngineLog, ModelProcess, type ModelProcessView } from "./model-process.ts";
 import type { LoadMessage } from "./protocol.ts";
 import { answerSpeech } from "./speech.ts";
 
@@ -25,7 +25,7 @@ export interface EngineOptions {
   readonly models: readonly OwnModel[];
   readonly idleMs: number;
   readonly maxWaiting: number;
-  readonly log: (line: string) => void;
+  readonly log: EngineLog;
 }
 
 export interface Engine {
@@ -54,7 +54,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     () => true,
     () => false,
   );
-  if (isAlive) throw new Error(`an engine listens on ${socket} already`);
+  if (isAlive)
+    throw new Error(
+      `An engine listens on ${socket} already: svc serve has started it, or somebody by hand.`,
+    );
   // Left by a process that is dead.
   rmSync(socket, { force: true });
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });

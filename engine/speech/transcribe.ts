@@ -104,7 +104,9 @@ async function main(): Promise<void> {
     },
   });
   if (values.speech === undefined || values.recogniser === undefined) {
-    throw new Error("Name the folders with the weights: --speech DIR --recogniser DIR");
+    process.stderr.write("Name the folders with the weights: --speech DIR --recogniser DIR\n");
+    process.exitCode = 2;
+    return;
   }
   const rows = await speakAndHear({
     speech: values.speech,

@@ -1,3 +1,5 @@
+import { bytesField, type Chunks, textField, varintField } from "../protobuf.ts";
+
 /**
  * Writes the few parts of the ONNX format that a plain network needs. The format is protocol
  * buffers; a message is kept as a list of chunks, so that big weights are never copied.
@@ -29,8 +31,6 @@ export interface OnnxGraph {
   readonly output: OnnxValue;
 }
 
-type Chunks = readonly Uint8Array[];
-
 // IR 7 with operator set 13 is what onnxruntime has read since 2020.
 const irVersion = 7;
 const operatorSet = 13;
@@ -47,9 +47,9 @@ export function toOnnx(graph: OnnxGraph): Chunks {
     ...bytesField(12, fromValue(graph.output)),
   ];
   return [
-    ...numberField(1, irVersion),
+    varintField(1, irVersion),
     ...bytesField(7, body),
-    ...bytesField(8, [...textField(1, ""), ...numberField(2, operatorSet)]),
+    ...bytesField(8, [...textField(1, ""), varintField(2, operatorSet)]),
   ];
 }
 
@@ -62,8 +62,8 @@ function fromNode(node: OnnxNode): Chunks {
     ...Object.entries(node.attributes ?? {}).flatMap(([name, values]) =>
       bytesField(5, [
         ...textField(1, name),
-        ...values.flatMap((value) => numberField(8, value)),
-        ...numberField(20, attributeInts),
+        ...values.map((value) => varintField(8, value)),
+        varintField(20, attributeInts),
       ]),
     ),
   ];
@@ -72,8 +72,8 @@ function fromNode(node: OnnxNode): Chunks {
 function fromTensor(tensor: OnnxTensor): Chunks {
   const { buffer, byteOffset, byteLength } = tensor.data;
   return [
-    ...tensor.dims.flatMap((dim) => numberField(1, dim)),
-    ...numberField(2, elementFloat),
+    ...tensor.dims.map((dim) => varintField(1, dim)),
+    varintField(2, elementFloat),
     ...textField(8, tensor.name),
     ...bytesField(9, [new Uint8Array(buffer, byteOffset, byteLength)]),
   ];
@@ -81,34 +81,8 @@ function fromTensor(tensor: OnnxTensor): Chunks {
 
 function fromValue(value: OnnxValue): Chunks {
   const shape = value.dims.flatMap((dim) =>
-    bytesField(1, typeof dim === "number" ? numberField(1, dim) : textField(2, dim)),
+    bytesField(1, typeof dim === "number" ? [varintField(1, dim)] : textField(2, dim)),
   );
-  const tensorType = [...numberField(1, elementFloat), ...bytesField(2, shape)];
+  const tensorType = [varintField(1, elementFloat), ...bytesField(2, shape)];
   return [...textField(1, value.name), ...bytesField(2, bytesField(1, tensorType))];
-}
-
-function numberField(field: number, value: number): Chunks {
-  return [varints(field * 8, value)];
-}
-
-function textField(field: number, text: string): Chunks {
-  return bytesField(field, [new TextEncoder().encode(text)]);
-}
-
-function bytesField(field: number, chunks: Chunks): Chunks {
-  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  return [varints(field * 8 + 2, sizeBytes), ...chunks];
-}
-
-function varints(...values: readonly number[]): Uint8Array {
-  const bytes: number[] = [];
-  for (const value of values) {
-    let rest = value;
-    while (rest > 127) {
-      bytes.push((rest % 128) + 128);
-      rest = Math.floor(rest / 128);
-    }
-    bytes.push(rest);
-  }
-  return Uint8Array.from(bytes);
 }

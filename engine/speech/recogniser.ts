@@ -73,19 +73,26 @@ async function transcribe({
   readonly suppressed: ReadonlySet<number>;
   readonly features: Tensor;
 }): Promise<number[]> {
-  const { last_hidden_state: hidden } = await encoder.run({ input_features: features });
+  const { last_hidden_state: hidden } = await encoder.run(
+    { input_features: features },
+    // Its attention maps, half a gigabyte a sentence, are of no use here.
+    ["last_hidden_state"],
+  );
   if (hidden === undefined) throw new Error("The recogniser's encoder gave nothing.");
   let past = emptyPast();
   let input = prompt;
   const heard: number[] = [];
   while (heard.length < longestAnswer) {
     const first = heard.length === 0;
-    const output = await decoder.run({
-      input_ids: new Tensor("int64", BigInt64Array.from(input, BigInt), [1, input.length]),
-      encoder_hidden_states: hidden,
-      use_cache_branch: new Tensor("bool", [!first], [1]),
-      ...past,
-    });
+    const output = await decoder.run(
+      {
+        input_ids: new Tensor("int64", BigInt64Array.from(input, BigInt), [1, input.length]),
+        encoder_hidden_states: hidden,
+        use_cache_branch: new Tensor("bool", [!first], [1]),
+        ...past,
+      },
+      ["logits", ...cacheNames().map((name) => `present.${name}`)],
+    );
     const next = bestToken(output["logits"], first, suppressed);
     if (next === end) break;
     heard.push(next);

@@ -7,6 +7,7 @@ import {
   LlamaLogLevel,
 } from "node-llama-cpp";
 import { type ChatJob, type ChatResult, EngineError, type Model } from "../contract.ts";
+import { createPace } from "./pace.ts";
 
 export interface ChatOptions {
   readonly file: string;
@@ -32,11 +33,12 @@ export async function loadChat({
     logLevel: LlamaLogLevel.error,
   });
   const model = await llama.loadModel({ modelPath: file });
+  const pace = createPace(availableParallelism());
+  llama.maxThreads = pace.threads;
   const context = await model.createContext({
     sequences: parallel,
     contextSize: Math.min(contextTokens, model.trainContextSize),
-    // More threads than cores make each of them wait for the others.
-    threads: availableParallelism(),
+    threads: pace.threads,
   });
   const free = Array.from({ length: parallel }, () => {
     const sequence = context.getSequence();
@@ -77,6 +79,7 @@ export async function loadChat({
         // seeded one.
         if (job.seed !== undefined) await slot.sequence.clearHistory();
         let completionTokens = 0;
+        let lastMs = 0;
         const { metadata } = await slot.chat.generateResponse(history, {
           signal,
           maxTokens: Math.min(job.maxTokens ?? room, room),
@@ -95,6 +98,11 @@ export async function loadChat({
           onTextChunk: emit,
           onToken: (tokens) => {
             completionTokens += tokens.length;
+            const nowMs = performance.now();
+            // Before the first token the prompt was read.
+            if (lastMs !== 0) pace.note((nowMs - lastMs) / tokens.length);
+            lastMs = nowMs;
+            llama.maxThreads = pace.threads;
           },
         });
         const finishReason = metadata.stopReason === "maxTokens" ? "length" : "stop";

@@ -27,7 +27,7 @@ import { Progress } from "./progress.ts";
 const help = `bun bench/engine.ts [options]
 
 Measures the embedded engine on this machine. See bench/README.md. The whole takes some minutes,
-fetches what a fresh clone fetches, and needs 3 GB in the temporary folder while it runs.
+fetches what a fresh clone fetches, and needs some 2 GB in the temporary folder while it runs.
 
   --quick   without the fresh clone: this checkout, and the weights in your own cache
   --json    results as JSON, with the figures of every round

@@ -21,6 +21,7 @@ const tasks = {
     run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
+  "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
   test: () => process.exit(runTests() ? 0 : 1),

@@ -68,6 +68,10 @@ function reduce(phonemes: string, word: string): string {
     .replace(/(?<=[bdfhklmnpstvzðŋɡʃʒʤʧθ])əl(?![AIOWYiuæɑɔəɛɜɪʊʌˈˌ])/gu, "ᵊl")
     // "water", "city", "party": a t between vowels, the second unstressed, is tapped.
     .replace(/(?<=[AIOWYiuæɑɔəɛɜɪʊʌɹ])t(?=[iəɪOuᵻA]|ᵊl)/gu, "T");
+  // "Fundamental", "accidentally": the ending takes the stress.
+  if (/entall?y?$/u.test(word) && /ˈ.*[əᵊ]nt(?:ᵊl|əli)$/u.test(reduced)) {
+    reduced = reduced.replace("ˈ", "ˌ").replace(/[əᵊ]nt(?=(?:ᵊl|əli)$)/u, "ˈɛnt");
+  }
   if (/es$|'s$/u.test(word)) reduced = reduced.replace(/(?<=[szʃʒʤʧ])[əɪ]z$/u, "ᵻz");
   if (word.endsWith("ed")) reduced = reduced.replace(/(?<=[tdT])[əɪ]d$/u, "ᵻd");
   return reduced;

@@ -21,8 +21,8 @@ effectiveness əfˈɛktɪvnəs|either ˈiðəɹ|eleven əlˈɛvᵊn|eleventh əl
 emerge əmˈɜɹʤ|emergency əmˈɜɹʤənsi|emotion əmˈOʃən|emotional əmˈOʃənᵊl|emotionally əmˈOʃənəli
 employee ɛmplˈYi|encounter ɪnkˈWntəɹ|engineer ˌɛnʤənˈɪɹ|entire ɪntˈIəɹ|entirely ɪntˈIəɹli|enter ˈɛntəɹ
 environment ɪnvˈIɹənmənt|environmental ɪnvˌIɹənmˈɛntᵊl|evening ˈivnɪŋ|eventually əvˈɛnʧuəli
-everybody ˈɛvɹibˌɑdi|everyone ˈɛvɹiwˌʌn|excess ˈɛksˌɛs|expert ˈɛkspˌɜɹt|eye ˈI|fifteen fˌɪftˈin
-fifteenth fˌɪftˈinθ|flavour flˈAvəɹ|focus fˈOkəs|follow fˈɑlO|forbidden fəɹbˈɪdᵊn|formidable fˈɔɹmədəbᵊl
+everybody ˈɛvɹibˌɑdi|everyone ˈɛvɹiwˌʌn|excess ˈɛksˌɛs|expert ˈɛkspˌɜɹt|eye ˈI
+flavour flˈAvəɹ|focus fˈOkəs|follow fˈɑlO|forbidden fəɹbˈɪdᵊn|formidable fˈɔɹmədəbᵊl
 forte fˈɔɹtˌA|function fˈʌŋkʃən|fundamental fˌʌndəmˈɛntᵊl|fundamentally fˌʌndəmˈɛntəli|gas ɡˈæs
 gentlemen ʤˈɛntᵊlmən|genuine ʤˈɛnjuən|genuinely ʤˈɛnjuənli|gigantic ʤIɡˈæntɪk|give ɡˈɪv|gonna ɡˈʌnə
 government ɡˈʌvəɹnmənt|grandfather ɡɹˈændfˌɑðəɹ|graph ɡɹˈæf|guarantee ɡˌɛɹəntˈi|half hˈæf|hang hˈæŋ
@@ -46,8 +46,8 @@ project pɹˈɑʤˌɛkt|pumpkin pˈʌmpkɪn|quarantine kwˈɔɹəntˌin|question
 regular ɹˈɛɡjələɹ|relax ɹɪlˈæks|remind ɹimˈInd|representative ɹˌɛpɹəzˈɛntəTɪv|research ɹˈisˌɜɹʧ
 researcher ɹˈisˌɜɹʧəɹ|reservoir ɹˈɛzəɹvwˌɑɹ|reset ɹisˈɛt|resign ɹəzˈIn|resort ɹəzˈɔɹt|restaurant ɹˈɛstəɹˌɑnt
 romance ɹOmˈæns|route ɹˈut|rugged ɹˈʌɡɪd|sacred sˈAkɹɪd|said sˈɛd|sandwich sˈændwɪʧ|saturday sˈæTəɹdˌA
-says sˈɛz|scientific sˌIəntˈɪfɪk|see sˈi|series sˈɪɹiz|setup sˈɛTˌʌp|shoe ʃˈu|silicon sˈɪləkˌɑn|sixteen sˌɪkstˈin
-sixteenth sˌɪkstˈinθ|sky skˈI|software sˈɔftwˌɛɹ|solely sˈOlli|somebody sˈʌmbˌɑdi|sometimes sˈʌmtˌImz
+says sˈɛz|scientific sˌIəntˈɪfɪk|see sˈi|series sˈɪɹiz|setup sˈɛTˌʌp|shoe ʃˈu|silicon sˈɪləkˌɑn
+sky skˈI|software sˈɔftwˌɛɹ|solely sˈOlli|somebody sˈʌmbˌɑdi|sometimes sˈʌmtˌImz
 somewhat sˈʌmwˌʌt|soundtrack sˈWndtɹˌæk|specialty spˈɛʃᵊlti|species spˈiʃiz|spiritual spˈɪɹɪʧuəl
 startup stˈɑɹTˌʌp|statistics stətˈɪstɪks|status stˈæTəs|straightforward stɹˌAtfˈɔɹwəɹd|stronger stɹˈɔŋɡəɹ
 strongest stɹˈɔŋɡəst|longer lˈɔŋɡəɹ|longest lˈɔŋɡəst|younger jˈʌŋɡəɹ|youngest jˈʌŋɡəst|suggest səɡʤˈɛst
@@ -60,10 +60,27 @@ vegan vˈiɡən|vehicle vˈiəkᵊl|veggie vˈɛʤi|virus vˈIɹəs|volunteer v�
 whatever wˌʌTˈɛvəɹ|whenever wˌɛnˈɛvəɹ|whereas wˌɛɹˈæz|wicked wˈɪkɪd|won wˈʌn|worthwhile wˌɜɹθwˈIl|yeah jˈæ
 yes jˈɛs|yourself jʊɹsˈɛlf|yourselves jʊɹsˈɛlvz|zombie zˈɑmbi|calorie kˈæləɹi|selfie sˈɛlfi|use jˈuz|used jˈuzd
 close klˈOs|read ɹˈid|lead lˈid|tear tˈɪɹ|object ˈɑbʤɛkt|bow bˈO|content kˈɑntˌɛnt|excuse ɪkskjˈuz|wound wˈund
-schedule skˈɛʤˌul|process pɹˈɑsˌɛs|progress pɹˈɑɡɹˌɛs|archive ˈɑɹkˌIv|cache kˈæʃ|paste pˈAst|taste tˈAst|waste wˈAst
+schedule skˈɛʤˌul|process pɹˈɑsˌɛs|progress pɹˈɑɡɹˌɛs|archive ˈɑɹkˌIv|cache kˈæʃ|ache ˈAk|aching ˈAkɪŋ|headache hˈɛdˌAk|analyses ənˈæləsˌiz|antarctica æntˈɑɹktɪkə|anthem ˈænθəm|antique æntˈik
+athens ˈæθənz|atlas ˈætləs|authenticity ˌɔθɛntˈɪsəTi|bezel bˈɛzᵊl|collagen kˈɑləʤən|coupon kˈupˌɑn|coworker kˈOwˌɜɹkəɹ
+crises kɹˈIsˌiz|curling kˈɜɹlɪŋ|cybersecurity sˌIbəɹsəkjˈʊɹəTi|dopamine dˈOpəmˌin|endurance ɪndˈʊɹəns|entirety ɪntˈIɹəTi
+espresso ɛspɹˈɛsO|forecast fˈɔɹkˌæst|fracture fɹˈækʧəɹ|frontier fɹʌntˈɪɹ|hughes hjˈuz|indices ˈɪndəsˌiz
+insignificant ˌɪnsəɡnˈɪfəkənt|interpret ɪntˈɜɹpɹət|iterate ˈɪTəɹˌAt|lemonade lˌɛmənˈAd|milan məlˈɑn|montage mɑntˈɑʒ
+mozzarella mˌɑtsəɹˈɛlə|organise ˈɔɹɡənˌIz|outgoing ˈWtɡˌOɪŋ|override ˌOvəɹɹˈId|parentheses pəɹˈɛnθəsˌiz|positivity pˌɑzətˈɪvəTi
+relatable ɹəlˈATəbᵊl|segue sˈɛɡwˌA|skiing skˈiɪŋ|spontaneous spɑntˈAniəs|unused ʌnjˈuzd|windy wˈɪndi|wolves wˈʊlvz
+paste pˈAst|taste tˈAst|waste wˈAst
 develop dəvˈɛləp|developed dəvˈɛləpt|developing dəvˈɛləpɪŋ|developer dəvˈɛləpəɹ|going ɡˈOɪŋ|financial fInˈænʃᵊl
 investment ɪnvˈɛstmənt|honestly ˈɑnəstli|perfectly pˈɜɹfəktli|exactly ɪɡzˈæktli|liter lˈiTəɹ|euro jˈʊɹO
-unless ʌnlˈɛs|valuable vˈæljuəbᵊl|situation sˌɪʧuˈAʃən|whoa wˈO|lose lˈuz|choose ʧˈuz|move mˈuv|prove pɹˈuv
+unless ʌnlˈɛs|valuable vˈæljuəbᵊl|situation sˌɪʧuˈAʃən|whoa wˈO|creme kɹˈɛm|brulee bɹulˈA|cafe kæfˈA|jose hOzˈA|lose lˈuz|choose ʧˈuz|move mˈuv|prove pɹˈuv
+`;
+
+const numbers = `
+zero zˈɪɹO|seven sˈɛvᵊn|seventh sˈɛvᵊnθ|thirteen θˌɜɹtˈin|fourteen fˌɔɹtˈin|fifteen fˌɪftˈin|sixteen sˌɪkstˈin|seventeen sˌɛvᵊntˈin
+eighteen ˌAtˈin|nineteen nˌIntˈin|thirteenth θˌɜɹtˈinθ|fourteenth fˌɔɹtˈinθ|fifteenth fˌɪftˈinθ|sixteenth sˌɪkstˈinθ
+seventeenth sˌɛvᵊntˈinθ|eighteenth ˌAtˈinθ|nineteenth nˌIntˈinθ|twentieth twˈɛntiəθ|thirtieth θˈɜɹTiəθ|fortieth fˈɔɹTiəθ
+fiftieth fˈɪftiəθ|sixtieth sˈɪkstiəθ|seventieth sˈɛvᵊntiəθ|eightieth ˈATiəθ|ninetieth nˈIntiəθ|seventy sˈɛvᵊnti
+hundred hˈʌndɹəd|hundredth hˈʌndɹədθ|million mˈɪljən|millionth mˈɪljənθ|eighth ˈAtθ|quarter kwˈɔɹTəɹ|underscore ˈʌndəɹskˌɔɹ
+hertz hˈɜɹts|kilohertz kˈɪləhˌɜɹts|megahertz mˈɛɡəhˌɜɹts|gigahertz ɡˈɪɡəhˌɜɹts|kilobyte kˈɪləbˌIt|terabyte tˈɛɹəbˌIt|petabyte pˈɛTəbˌIt
+probably pɹˈɑbəbli|tomorrow təmˈɑɹO|message mˈɛsɪʤ|infinity ɪnfˈɪnəTi|incorporated ɪnkˈɔɹpəɹˌATᵻd|twenty twˈɛnti
 `;
 
 const names = `
@@ -82,11 +99,15 @@ postgresql pˈOstɡɹˌɛskjˌuˈɛl|python pˈIθˌɑn|regex ɹˈɛʤˌɛks|red
 spotify spˈɑTəfˌI|sqlite ˌɛskjˌuˈɛllˌIt|taiwan tˌIwˈɑn|texas tˈɛksəs|thomas tˈɑməs|tokyo tˈOkiˌO
 typescript tˈIpskɹˌɪpt|ubuntu ubˈuntu|unesco junˈɛskO|unicef jˈunəsˌɛf|vegas vˈAɡəs|wifi wˈIfˌI
 wikipedia wˌɪkəpˈidiə|xbox ˈɛksbˌɑks|yaml jˈæmᵊl|youtube jˈutˌub|zoom zˈum|ascii ˈæski|gif ɡˈɪf|jalapeno hˌɑləpˈAnjO
+asean ˈɑsiˌɑn|awol ˈAwˌɔl|bios bˈIˌOs|boeing bˈOɪŋ|captcha kˈæpʧə|cobol kˈObˌɔl|covid kˈOvɪd|crispr kɹˈɪspəɹ|cuda kˈudə
+defcon dˈɛfkˌɑn|eprom ˈipɹˌɑm|fema fˈimə|fifa fˈifə|fifo fˈIfˌO|fomo fˈOmˌO|gnu ɡnˈu|gui ɡˈui|hipaa hˈɪpə|ikea Ikˈiə
+imax ˈImˌæks|iso ˈIsˌO|lidar lˈIdˌɑɹ|midi mˈɪdi|nasdaq nˈæzdˌæk|noaa nˈOə|norad nˈɔɹˌæd|osha ˈOʃə|peta pˈiTə|saas sˈæs
+sars sˈɑɹz|scsi skˈʌzi|toml tˈɑmᵊl|yolo jˈOlO|ok ˌOkˈA|lan lˈæn|wan wˈæn|dos dˈɔs
 emoji imˈOʤi|kokoro kˈOkəɹO|blog blˈɑɡ|app ˈæp|apps ˈæps|wi wˈI|fi fˈI|http ˌAʧtˌitˌipˈi|url jˌuˌɑɹˈɛl|llama lˈɑmə
 `;
 
 export const lexicon: ReadonlyMap<string, string> = new Map(
-  `${everyday}|${names}`
+  `${everyday}|${numbers}|${names}`
     .split(/[|\n]/u)
     .filter((entry) => entry !== "")
     .map((entry) => {

@@ -1,94 +1,16 @@
 /** Words in capitals: spelled letter by letter, read as a word, or merely loud. */
 import { type Rule, rule } from "./rules.ts";
 
-/** Read as a word; the spelling on the right is the one to say. */
-const spokenAs: Readonly<Record<string, string>> = {
-  ACID: "acid",
-  AIDS: "aids",
-  AJAX: "ajax",
-  ASCII: "ascii",
-  ASEAN: "ah-see-on",
-  AWOL: "ay-wall",
-  BASIC: "basic",
-  BIOS: "bye-oss",
-  CAD: "cad",
-  CAPTCHA: "captcha",
-  COBOL: "co-ball",
-  COVID: "co-vid",
-  CRUD: "crud",
-  CUDA: "cooda",
-  DOS: "doss",
-  EPROM: "ee-prom",
-  FEMA: "feema",
-  FIFA: "feefa",
-  GAN: "gan",
-  GIF: "gif",
-  GNU: "ga-new",
-  GUI: "gooey",
-  HIPAA: "hippa",
-  IKEA: "eye-key-uh",
-  IMAX: "eye-max",
-  ISO: "eye-so",
-  JPEG: "jpeg",
-  JSON: "json",
-  JWT: "jot",
-  LAN: "lan",
-  LASER: "laser",
-  LED: "L·E·D",
-  LIDAR: "lie-dar",
-  LIFO: "life-oh",
-  MIDI: "middy",
-  MODEM: "modem",
-  NAFTA: "nafta",
-  NASA: "nasa",
-  NASDAQ: "nazz-dack",
-  NATO: "nato",
-  NOAA: "noah",
-  OAUTH: "oauth",
-  OPEC: "opec",
-  OSHA: "oh-sha",
-  PIN: "pin",
-  RADAR: "radar",
-  RAID: "raid",
-  RAM: "ram",
-  REGEX: "regex",
-  REST: "rest",
-  ROM: "rom",
-  SAAS: "sass",
-  SARS: "sars",
-  SCUBA: "scuba",
-  SIM: "sim",
-  SOAP: "soap",
-  SONAR: "sonar",
-  SWAT: "swat",
-  UNESCO: "unesco",
-  UNICEF: "unicef",
-  UNIX: "unix",
-  VAT: "V·A·T",
-  WAN: "wan",
-  WIFI: "wifi",
-  YAML: "yaml",
-  YOLO: "yolo",
-  ZIP: "zip",
-  SQL: "S·Q·L",
-  SCSI: "scuzzy",
-  CEO: "C·E·O",
-  OK: "okay",
-  TOML: "tommle",
-  NIMBY: "nimby",
-  FOMO: "foe-moe",
-  LLAMA: "llama",
-  CRISPR: "crisper",
-  NORAD: "nor-add",
-  DEFCON: "deaf-con",
-  MENSA: "mensa",
-  PETA: "peeta",
-  INTERPOL: "interpol",
-};
+/** Read as a word; the lexicon knows how. */
+const spoken = new Set(
+  "ACID AIDS AJAX ASCII ASEAN AWOL BASIC BIOS CAD CAPTCHA COBOL COVID CRISPR CRUD CUDA DEFCON DOS EPROM FEMA FIFA FIFO FOMO GAN GIF GNU GUI HIPAA IKEA IMAX INTERPOL ISO JPEG JSON LAN LASER LIDAR LLAMA MENSA MIDI MODEM NAFTA NASA NASDAQ NATO NIMBY NOAA NORAD OAUTH OK OPEC OSHA PETA PIN RADAR RAID RAM REGEX REST ROM SAAS SARS SCSI SCUBA SIM SOAP SONAR SWAT TOML UNESCO UNICEF UNIX WAN WIFI YAML YOLO ZIP".split(
+    " ",
+  ),
+);
 
 /** Spelled although they could be read as a word. */
 const spelled = new Set(
-  "US IT UK EU UN AI AM PM TV PC ID IP OS UI UX HR PR DJ MC AC DC LA NY VP ASAP DIY FAQ USA USB URL API CIA FBI IRA IRS SOS VIP ATM CEO CFO CTO COO IOU ETA EST ISP ICU ADHD AOL ESPN AAA IEEE UFO AMA AMD ARM CPU GPU IDE IDS LLM MIT NBA NFL NHL MLB UPS SUV ETF IPO ROI KPI NGO IQ EQ ER EV PhD".split(
+  "US IT UK EU UN AI AM PM TV PC ID IP OS UI UX HR PR DJ MC AC DC LA NY VP ASAP DIY FAQ USA USB URL API CIA FBI IRA IRS SOS VIP ATM CEO CFO CTO COO IOU ETA EST ISP ICU ADHD AOL ESPN AAA IEEE UFO AMA AMD ARM CPU GPU IDE LED VAT JWT SQL IDS LLM MIT NBA NFL NHL MLB UPS SUV ETF IPO ROI KPI NGO IQ EQ ER EV PhD".split(
     " ",
   ),
 );
@@ -113,6 +35,8 @@ export const nameRules: readonly Rule[] = [
   rule(/\b(?<letter>[CFJ])#/gu, ({ letter = "" }) => `·${letter} sharp`),
   rule(/(?<!\w)\.NET\b/gu, () => "dot net"),
   rule(/\b(?:PhD|Ph\.D)\b/gu, () => "P·H·D"),
+  rule(/\bAT&T\b/gu, () => "A·T and T"),
+  rule(/\bCtrl\b/giu, () => "control"),
   rule(/\biOS\b/gu, () => "ios"),
   rule(/\bmacOS\b/gu, () => "macos"),
   rule(/\bWi-?Fi\b/giu, () => "wifi"),
@@ -149,24 +73,26 @@ function sayCapitals({
   readonly tail: string;
   readonly shouting: boolean;
 }): string | undefined {
-  const said = spokenAs[head];
-  if (said !== undefined) return said + tail;
-  if (shouting)
-    return spelled.has(head) && !loud.has(head.toLowerCase()) ? spell(head) + tail : undefined;
-  if (spelled.has(head)) return spell(head) + tail;
-  if (loud.has(head.toLowerCase())) return undefined;
-  if (head.length <= 3 || unpronounceable.test(head))
-    return head.length <= 6 || !/[AEIOUY]/u.test(head) ? spell(head) + tail : undefined;
-  return undefined;
+  const lower = head.toLowerCase();
+  if (spoken.has(head)) return lower + tail;
+  if (loud.has(lower) && (shouting || !spelled.has(head))) return undefined;
+  const isSpelled =
+    spelled.has(head) || unpronounceable.test(head) || (head.length <= 3 && !shouting);
+  return isSpelled ? spell(head) + tail : undefined;
 }
 
-/** Most words of the sentence in capitals: nobody spells a whole sentence. */
+/** Most words of the sentence are common ones in capitals: nobody spells a whole sentence. */
 function isShouting(before: string, head: string, after: string): boolean {
   const start = before.slice(
     Math.max(before.lastIndexOf("."), before.lastIndexOf("!"), before.lastIndexOf("?")) + 1,
   );
   const [end = ""] = after.split(/[.!?]/u, 1);
   const words = `${start}${head}${end}`.match(/[A-Za-z']{2,}/gu) ?? [];
-  const capitals = words.filter((word) => word === word.toUpperCase());
+  const capitals = words.filter((word) => word === word.toUpperCase() && isWord(word));
   return words.length >= 3 && capitals.length * 10 >= words.length * 6;
+}
+
+function isWord(capitals: string): boolean {
+  if (loud.has(capitals.toLowerCase())) return true;
+  return capitals.length >= 4 && !spelled.has(capitals) && !unpronounceable.test(capitals);
 }

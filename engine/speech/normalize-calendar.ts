@@ -92,8 +92,10 @@ export const calendarRules: readonly Rule[] = [
       `\\b(?<hour>1[0-2]|[1-9])(?:\\s?(?<firstHalf>[ap])\\.?m\\.?)?\\s?[-–]\\s?(?<last>1[0-2]|[1-9])\\s?${half}`,
       "giu",
     ),
-    ({ hour = "", firstHalf = "", last = "", half: lastHalf = "" }) =>
-      `${cardinal(hour)}${sayHalf(firstHalf)} to ${cardinal(last)}${sayHalf(lastHalf)}`,
+    ({ hour = "", firstHalf = "", last = "", half: lastHalf = "" }, { text, after }) => {
+      const range = `${cardinal(hour)}${sayHalf(firstHalf)} to ${cardinal(last)}${sayHalf(lastHalf)}`;
+      return keepStop(range, text, after);
+    },
   ),
   // 2.30 pm
   rule(

@@ -39,7 +39,8 @@ export const numberRules: readonly Rule[] = [
   // 21st
   rule(/(?<![\w.])(?<n>\d+(?:,\d{3})*)(?:st|nd|rd|th)\b/giu, ({ n = "" }) => ordinal(n)),
   rule(/\b24\/7\b/gu, () => "twenty-four seven"),
-  rule(/\b9\/11\b/gu, () => "nine eleven"),
+  rule(/\b(?<a>[79])\/11\b/gu, ({ a = "" }) => `${cardinal(a)} eleven`),
+  rule(/(?<![\w./])(?<a>\d+)\/\k<a>(?![\w/])/gu, ({ a = "" }) => `${cardinal(a)} ${cardinal(a)}`),
   // 2 1/2, 3/4
   rule(
     /(?<![\w./])(?<whole>\d+)\s(?<a>\d{1,2})\/(?<b>\d{1,3})(?![\w/]|\.\d)/gu,

@@ -1,5 +1,5 @@
 /** Money, units of measure, percentages: a number together with what it counts. */
-import { cardinal, decade, decimal } from "./number-words.ts";
+import { cardinal, decade, decimal, fraction } from "./number-words.ts";
 import { type Groups, type Rule, rule } from "./rules.ts";
 
 type Unit = readonly [one: string, many: string];
@@ -112,6 +112,8 @@ const units: Readonly<Record<string, Unit>> = {
   l: regular("liter"),
   ml: regular("milliliter"),
   mL: regular("milliliter"),
+  tsp: regular("teaspoon"),
+  tbsp: regular("tablespoon"),
   ns: regular("nanosecond"),
   µs: regular("microsecond"),
   ms: regular("millisecond"),
@@ -158,7 +160,25 @@ export const quantityRules: readonly Rule[] = [
   rule(new RegExp(`(?<amount>${number})\\s?¢`, "gu"), ({ amount: cents = "" }) =>
     counted(cents, regular("cent")),
   ),
-  // "five dollars/month"
+  // 3/4 tsp, 2 1/2 km
+  rule(
+    new RegExp(
+      `(?<![\\w./])(?:(?<whole>\\d+)\\s)?(?<a>\\d{1,2})/(?<b>\\d{1,2})\\s?(?<unit>${unitNames})(?![\\w°²³%]|/[A-Za-z])`,
+      "gu",
+    ),
+    ({ whole = "", a = "", b = "", unit: name = "" }) => {
+      const unit = units[name];
+      if (unit === undefined) return undefined;
+      const part = fraction(a, b);
+      if (whole === "") return b === "2" ? `half a ${unit[0]}` : `${part} of a ${unit[0]}`;
+      return `${cardinal(whole)} and ${part.replace(/^one /u, "a ")} ${unit[1]}`;
+    },
+  ),
+  // "five dollars/month", "ten euros/hr"
+  rule(
+    /(?<=\b(?:dollars?|euros?|pounds?|yen|rupees?|cents?))\s?\/\s?(?<unit>h|hr|min|sec|mo|yr|kg|km)\b/gu,
+    ({ unit: name = "" }) => ` per ${name === "mo" ? "month" : (units[name]?.[0] ?? name)}`,
+  ),
   rule(/(?<=\b(?:dollars?|euros?|pounds?|yen|rupees?|cents?))\s?\/\s?(?=[a-z])/gu, () => " per "),
   // 5'10"
   rule(
@@ -171,6 +191,10 @@ export const quantityRules: readonly Rule[] = [
     ({ tens = "" }) => decade(tens),
   ),
   rule(/(?<!\w)['’](?<tens>[1-9]0)['’]?s\b/gu, ({ tens = "" }) => decade(tens)),
+  rule(
+    /(?<![\w.,])(?<tens>[2-9]0)s(?=\s(?:music|style|fashion|movies?|films?|rock|pop|kids?|era|hits|nostalgia|and\s(?:the\s)?\d0s)\b)/gu,
+    ({ tens = "" }) => decade(tens),
+  ),
   rule(/\b(?<tens>1[1-9]\d0|20\d0)['’]?s\b/gu, ({ tens = "" }) => decade(tens)),
   rule(
     new RegExp(`(?<![\\w.,])${amount}(?:\\s|-)?(?<unit>${unitNames})(?![\\w°²³%]|/[A-Za-z])`, "gu"),

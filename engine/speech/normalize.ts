@@ -15,8 +15,8 @@ import { applyRules } from "./rules.ts";
 
 const rules = [
   ...webRules,
-  ...abbreviationRules,
   ...calendarRules,
+  ...abbreviationRules,
   ...symbolRules,
   ...quantityRules,
   ...nameRules,
@@ -113,6 +113,7 @@ function tidy(text: string): string {
       .replace(/[,;:—\s]+(?=[.!?])/gu, "")
       .replace(/(?<=[.!?…])[.,;:]+/gu, "")
       .replace(/,(?:\s*,)+/gu, ",")
+      .replace(/(?<=[,;])(?=[A-Za-z])/gu, " ")
       .replace(/^[\s,;:.!?…—)]+/u, "")
       .trim()
   );

@@ -39,6 +39,10 @@ describe("words", () => {
     ["mixed", "mˈɪkst"],
     ["listening", "lˈɪsᵊnɪŋ"],
     ["dog's", "dˈɑɡz"],
+    ["o'neill", "Onˈil"],
+    ["accidental", "ˌæksədˈɛntᵊl"],
+    ["marching", "mˈɑɹʧɪŋ"],
+    ["seventeen", "sˌɛvᵊntˈin"],
     ["unknown", "ˌʌnnˈOn"],
   ])("%s", (word, phonemes) => {
     expect(pronounce(word)).toBe(phonemes);

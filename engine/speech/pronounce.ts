@@ -49,6 +49,8 @@ function fromHomograph(word: string, role: Role | undefined): string | undefined
 function fromStem(word: string): string | undefined {
   const possessive = /^(.+)'s$/u.exec(word);
   if (possessive !== null) return withS(pronounce(possessive[1] ?? ""));
+  const irish = /^o'([a-z]{3,})$/u.exec(word);
+  if (irish !== null) return `O${pronounce(irish[1] ?? "")}`;
   if (/^.+s'$/u.test(word)) return pronounce(word.slice(0, -1));
   const plural = pluralStem(word);
   if (plural !== undefined) return withS(pronounce(plural));
@@ -72,7 +74,7 @@ function pluralStem(word: string): string | undefined {
 
 /** Endings after which the stem never had a silent e ("finding", "mixed", "pressed"). */
 const bareStem =
-  /(?:x|ss|tch|ck|nd|ld|ct|pt|sh|wn|nt|rt|lt|ll|rk|sk|nk|mp|ft|ff|zz|[aeo]y|[oae]w|een|ea[dklnr]|ee[dp]|oa[dtn]|oo[dklmpt]|ai[dlnt])$/u;
+  /(?:x|ss|ch|mb|ck|nd|ld|ct|pt|sh|wn|nt|rt|lt|ll|rk|sk|nk|mp|ft|ff|zz|[aeo]y|[oae]w|een|ea[dklnr]|ee[dp]|oa[dtn]|oo[dklmpt]|ai[dlnt])$/u;
 /** Longer words whose last syllable is weak: "listen", "consider", "mention", "travel". */
 const weakStem = /[aeiouy][^aeiouy]+(?:er|en|ion|el|on)$/u;
 

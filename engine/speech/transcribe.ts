@@ -2,9 +2,11 @@
  * Speaks twenty sentences, has a recogniser write down what it hears, and counts the wrong words. Each
  * sentence comes with its spoken form written by hand: a number read wrongly is an error even where the
  * recogniser would spell the wrong reading with the same digits.
+ * The weights come from the cache, fetched if need be, or from --speech DIR and --recogniser DIR.
  */
 import { parseArgs } from "node:util";
 import { type SpeechJob, type VoiceName, voiceNames } from "../contract.ts";
+import { weightsDir } from "../weights/test-weights.ts";
 import { sampleRate } from "./audio.ts";
 import { loadRecogniser } from "./recogniser.ts";
 import { loadSpeech } from "./speech.ts";
@@ -103,14 +105,9 @@ async function main(): Promise<void> {
       json: { type: "boolean", default: false },
     },
   });
-  if (values.speech === undefined || values.recogniser === undefined) {
-    process.stderr.write("Name the folders with the weights: --speech DIR --recogniser DIR\n");
-    process.exitCode = 2;
-    return;
-  }
   const rows = await speakAndHear({
-    speech: values.speech,
-    recogniser: values.recogniser,
+    speech: values.speech ?? (await weightsDir("speech")),
+    recogniser: values.recogniser ?? (await weightsDir("recogniser")),
     onRow: (done) => {
       if (!values.json) process.stderr.write(`\r${done} of ${sentences.length} sentences`);
     },

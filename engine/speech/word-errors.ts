@@ -1,8 +1,13 @@
 import { normalize } from "./normalize.ts";
+import { digits } from "./number-words.ts";
 
 /** Words alone, for comparing what was written with what was heard: digits spelled, nothing else changed. */
 export function toWords(text: string): string[] {
-  return normalize(text)
+  // A recogniser groups the digits of a phone number as it likes: "21255-50142".
+  const ungrouped = text.replace(/(?<![\d.,])\d[\d-]{6,}\d(?![\d.,]\d)/gu, (number) =>
+    digits(number),
+  );
+  return normalize(ungrouped)
     .toLowerCase()
     .replaceAll("'", "")
     .split(/[^a-z]+/u)

@@ -157,7 +157,7 @@ const voiceSha256 = {
 const speech: WeightSet<"speech"> = {
   name: "speech",
   from: {
-    model: "Kokoro-82M, fp16 ONNX, widened to fp32 here, and five of its voices",
+    model: "Kokoro-82M, fp16 ONNX, made to compute in fp32 here, and five of its voices",
     license: "Apache-2.0",
     origin: "hexgrad/Kokoro-82M; voices out of kokoro-js, whose code is not used",
   },

@@ -1,8 +1,16 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyCheckout, diskBytes } from "./engine-clone.ts";
+import { copyCheckout, diskMegabytes } from "./engine-clone.ts";
 import { projectDir } from "./processes.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "svc-bench-test-"));
@@ -31,11 +39,15 @@ test("without git, what a clone never holds stays behind all the same", () => {
     expect(existsSync(join(to, path))).toBe(false);
 });
 
-test("a folder weighs what its files take, and one that is not there nothing", () => {
+test("a folder weighs what its files take, each once, and one that is not there nothing", () => {
   const folder = join(dir, "weighed");
+  const file = join(folder, "deep", "file");
   mkdirSync(join(folder, "deep"), { recursive: true });
-  writeFileSync(join(folder, "deep", "file"), Buffer.alloc(1_000_000, 1));
-  expect(diskBytes(folder)).toBeGreaterThanOrEqual(1_000_000);
-  expect(diskBytes(folder)).toBeLessThan(1_100_000);
-  expect(diskBytes(join(dir, "nowhere"))).toBe(0);
+  writeFileSync(file, Buffer.alloc(5 * 2 ** 20 - 2 ** 19, 1));
+  linkSync(file, join(folder, "the-same-file"));
+  expect(diskMegabytes(folder)).toBe(5);
+  writeFileSync(join(folder, "another"), Buffer.alloc(2 * 2 ** 20, 1));
+  expect(diskMegabytes(folder)).toBe(7);
+  expect(diskMegabytes(folder, folder)).toBe(7);
+  expect(diskMegabytes(join(dir, "nowhere"))).toBe(0);
 });

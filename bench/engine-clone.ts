@@ -17,12 +17,22 @@ export function copyCheckout(from: string, to: string): void {
   }
 }
 
-/** What it takes on the disk, in whole blocks; nothing if it is not there. */
-export function diskBytes(path: string): number {
+/**
+ * What it takes on the disk as `du -m` tells it: whole blocks, folders too, a file with several
+ * names once, in MB of 1,048,576 bytes, rounded up; nothing if it is not there.
+ */
+export function diskMegabytes(...paths: readonly string[]): number {
+  const seen = new Set<string>();
+  return Math.ceil(paths.reduce((sum, path) => sum + blockBytes(path, seen), 0) / 2 ** 20);
+}
+
+function blockBytes(path: string, seen: Set<string>): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return 0;
-  if (!stats.isDirectory()) return stats.blocks * 512;
-  return readdirSync(path).reduce((sum, name) => sum + diskBytes(join(path, name)), 0);
+  const inode = `${stats?.dev} ${stats?.ino}`;
+  if (stats === undefined || seen.has(inode)) return 0;
+  seen.add(inode);
+  const names = stats.isDirectory() ? readdirSync(path) : [];
+  return names.reduce((sum, name) => sum + blockBytes(join(path, name), seen), stats.blocks * 512);
 }
 
 /** Undefined where there is no git, or no repository. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type SetName, setNames } from "../engine/weights/sets.ts";
 import { readyDir } from "../engine/weights/state.ts";
 import { type Call, chat, embed, type Gateway, ModelLoading, speak } from "./engine-calls.ts";
-import { diskBytes } from "./engine-clone.ts";
+import { diskMegabytes } from "./engine-clone.ts";
 import type { Figure, Part } from "./engine-report.ts";
 import type { EngineServer } from "./engine-server.ts";
 import { image } from "./engine-traffic.ts";
@@ -90,26 +90,24 @@ export async function measureStart(options: StartOptions): Promise<Start> {
 
 /** What a clone, once started, takes on the disk. */
 export function measureSizes(projectDir: string, cacheDir: string): Part {
-  const megabytes = (named: Pick<Figure, "name" | "label">, bytes: number): Figure => ({
+  const megabytes = (named: Pick<Figure, "name" | "label">, value: number): Figure => ({
     ...named,
     unit: "MB",
     digits: 0,
-    values: [bytes / 1e6],
+    values: [value],
   });
-  const modules = (folder: string) => diskBytes(join(folder, "node_modules"));
-  const weights = (set: SetName) => diskBytes(readyDir(cacheDir, set) ?? "");
+  const modules = (folder: string) => diskMegabytes(join(folder, "node_modules"));
+  const weights = (...sets: readonly SetName[]) =>
+    diskMegabytes(...sets.map((set) => readyDir(cacheDir, set) ?? ""));
   return {
-    title: "On the disk",
+    title: "On the disk, as du -m counts",
     figures: [
       megabytes({ name: "gateway_mb", label: "node_modules" }, modules(projectDir)),
       megabytes(
         { name: "engine_mb", label: "engine/node_modules" },
         modules(join(projectDir, "engine")),
       ),
-      megabytes(
-        { name: "weights_mb", label: "weights, all" },
-        setNames.reduce((sum, set) => sum + weights(set), 0),
-      ),
+      megabytes({ name: "weights_mb", label: "weights, all" }, weights(...setNames)),
       ...setNames.map((set) =>
         megabytes({ name: `weights_${set}_mb`, label: `  ${set}` }, weights(set)),
       ),

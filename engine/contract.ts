@@ -88,6 +88,6 @@ export interface EngineErrorOptions {
   readonly status?: number;
   readonly code?: string;
   readonly message: string;
-  /** The field of the request, as in `input.3`. */
+  /** The field of the request, as in `input[3]`. */
   readonly param?: string | undefined;
 }

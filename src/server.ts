@@ -87,10 +87,7 @@ export async function startServer(
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
     const applied = await applyChangedFile(configuration, opened, operations);
-    if (engine !== undefined && (await opened.store.catalog.load()).models.length === 0) {
-      await opened.store.catalog.write({ saveModels: embeddedModels(systemClock.nowMs()) });
-      await state.follower.catchUp();
-    }
+    if (engine !== undefined) await addEmbedded(configuration, opened, state);
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const control = startControl(settings.dataDir, operations);
     undo.push(() => control.close());
@@ -151,6 +148,25 @@ async function loadState({
   });
   await follower.start();
   return { keys, catalog, providers, follower, origins: new Set() };
+}
+
+/**
+ * The embedded models of a fresh machine; with an `engine:` section, also those that an existing
+ * catalogue lacks. What is there is never changed.
+ */
+async function addEmbedded(
+  { namesEngine }: Configuration,
+  { store }: Opened,
+  { follower }: State,
+): Promise<void> {
+  const { models } = await store.catalog.load();
+  if (models.length > 0 && !namesEngine) return;
+  const lacking = embeddedModels(systemClock.nowMs()).filter(
+    ({ id }) => !models.some((known) => known.id === id),
+  );
+  if (lacking.length === 0) return;
+  await store.catalog.write({ saveModels: lacking });
+  await follower.catchUp();
 }
 
 /** The names that routes give to models of the engine. */

@@ -17,7 +17,12 @@ export interface ChatOptions {
   readonly parallel: number;
   /** For callers who name none. */
   readonly usualTemperature: number;
+  /** A very small model says the same again and again unless it is kept from it. */
+  readonly isProneToLoops: boolean;
 }
+
+/** Grows with the length of what is said again word for word. */
+const loopPenalty = { strength: 0.8, base: 1.75, allowedLength: 3 };
 
 /** Any GGUF chat model, with the template it carries. */
 export async function loadChat({
@@ -25,12 +30,13 @@ export async function loadChat({
   contextTokens,
   parallel,
   usualTemperature,
+  isProneToLoops,
 }: ChatOptions): Promise<Model<ChatJob, string, ChatResult>> {
   const llama = await getLlama({
     build: "never",
     gpu: false,
     skipDownload: true,
-    logLevel: LlamaLogLevel.error,
+    logLevel: LlamaLogLevel.disabled,
   });
   const model = await llama.loadModel({ modelPath: file });
   const pace = createPace(availableParallelism());
@@ -80,7 +86,7 @@ export async function loadChat({
         if (job.seed !== undefined) await slot.sequence.clearHistory();
         let completionTokens = 0;
         let lastMs = 0;
-        const { metadata } = await slot.chat.generateResponse(history, {
+        const { metadata, response } = await slot.chat.generateResponse(history, {
           signal,
           maxTokens: Math.min(job.maxTokens ?? room, room),
           temperature: job.temperature ?? usualTemperature,
@@ -89,12 +95,16 @@ export async function loadChat({
           minP: 0.05,
           seed: job.seed ?? Math.floor(Math.random() * 2 ** 31),
           customStopTriggers: job.stop,
+          ...(isProneToLoops ? { dryRepeatPenalty: loopPenalty } : {}),
           repeatPenalty: {
             penalty: 1.1,
+            lastTokens: 256,
             frequencyPenalty: job.frequencyPenalty,
             presencePenalty: job.presencePenalty,
           },
-          ...(job.json === undefined ? {} : { grammar: await grammarFor(job.json) }),
+          ...(job.json === undefined
+            ? {}
+            : { grammar: await grammarFor(job.json), trimWhitespaceSuffix: true }),
           onTextChunk: emit,
           onToken: (tokens) => {
             completionTokens += tokens.length;
@@ -105,7 +115,8 @@ export async function loadChat({
             llama.maxThreads = pace.threads;
           },
         });
-        const finishReason = metadata.stopReason === "maxTokens" ? "length" : "stop";
+        const isCut = metadata.stopReason === "maxTokens" && !(job.json && isWholeJson(response));
+        const finishReason = isCut ? "length" : "stop";
         return { finishReason, promptTokens, completionTokens };
       } finally {
         free.push(slot);
@@ -120,6 +131,16 @@ function tooLong(promptTokens: number, contextTokens: number): EngineError {
     message: `The conversation has ${promptTokens} tokens; this model reads at most ${contextTokens}, its answer included. Shorten it.`,
     param: "messages",
   });
+}
+
+/** The grammar goes on with line breaks behind a value: an answer cut there is whole. */
+function isWholeJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function badSchema(error: unknown): EngineError {

@@ -115,7 +115,7 @@ test.each([
   await expect(embed("cat.jpg", "coffee.jpg", name, "cat.png")).rejects.toMatchObject({
     name: "EngineError",
     status: 400,
-    param: "input.2",
+    param: "input[2]",
     message: `input[2] is not an image that can be decoded: ${reason}`,
   });
 });

@@ -59,7 +59,7 @@ function refuse(error: unknown, index: number): never {
   if (!(error instanceof PictureError)) throw error;
   throw new EngineError({
     message: `input[${index}] is not an image that can be decoded: ${error.message}`,
-    param: `input.${index}`,
+    param: `input[${index}]`,
   });
 }
 

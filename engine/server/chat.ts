@@ -1,5 +1,6 @@
 import { type ChatJob, type ChatResult, EngineError } from "../contract.ts";
 import { type Body, errorReply, isRecord, numberIn } from "./body.ts";
+import { toJsonFormat } from "./json-format.ts";
 import type { ModelProcess } from "./model-process.ts";
 
 /** `POST /v1/chat/completions`. A failure before the first token has its own status. */
@@ -101,6 +102,12 @@ export function toChatJob(body: Body): ChatJob {
     });
   if ((numberIn(body, "n", { minimum: 1, maximum: 128, whole: true }) ?? 1) > 1)
     throw new EngineError({ message: "This model gives one answer: n must be 1.", param: "n" });
+  const choice = body["tool_choice"];
+  if (choice === "required" || isRecord(choice))
+    throw new EngineError({
+      message: "This model calls no tools: tool_choice must be auto or none.",
+      param: "tool_choice",
+    });
   const most = Number.MAX_SAFE_INTEGER;
   const maxTokens =
     numberIn(body, "max_completion_tokens", { minimum: 1, maximum: most, whole: true }) ??
@@ -118,7 +125,7 @@ export function toChatJob(body: Body): ChatJob {
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
     // The sampler takes 32 bits.
-    ...(seed === undefined ? {} : { seed: Math.abs(seed) % 2 ** 32 }),
+    ...(seed === undefined ? {} : { seed: ((seed % 2 ** 32) + 2 ** 32) % 2 ** 32 }),
     ...(json === undefined ? {} : { json }),
   };
 }
@@ -139,7 +146,7 @@ function toMessage(value: unknown, at: number): ChatJob["messages"][number] {
     default:
       throw new EngineError({
         message: `messages[${at}].role must be system, user or assistant.`,
-        param: `messages.${at}.role`,
+        param: `messages[${at}].role`,
       });
   }
 }
@@ -154,7 +161,7 @@ function toText(content: unknown, at: number): string {
         return part["text"];
       throw new EngineError({
         message: `messages[${at}].content holds a part that is no text; this model reads text only.`,
-        param: `messages.${at}.content`,
+        param: `messages[${at}].content`,
       });
     })
     .join("\n");
@@ -167,12 +174,4 @@ function toStop(value: unknown): readonly string[] {
     if (typeof word === "string" && word !== "") return word;
     throw new EngineError({ message: "stop must be text, or a list of texts.", param: "stop" });
   });
-}
-
-function toJsonFormat(value: unknown): ChatJob["json"] {
-  if (!isRecord(value)) return undefined;
-  if (value["type"] === "json_object") return "any";
-  const described = value["json_schema"];
-  if (value["type"] !== "json_schema" || !isRecord(described)) return undefined;
-  return isRecord(described["schema"]) ? described["schema"] : "any";
 }

@@ -62,7 +62,7 @@ function toTexts(input: unknown): readonly string[] {
 function toOneText(value: unknown, at: number): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && isTokens(value)) return fromTokens(value);
-  throw new EngineError({ message: `input[${at}] must be a text.`, param: `input.${at}` });
+  throw new EngineError({ message: `input[${at}] must be a text.`, param: `input[${at}]` });
 }
 
 function isTokens(list: readonly unknown[]): list is readonly number[] {
@@ -98,6 +98,6 @@ function toImage(value: unknown, at: number): Uint8Array {
     return Buffer.from(value.slice(start.length), "base64");
   throw new EngineError({
     message: `input[${at}] must be an image as a data URI (data:image/png;base64,…).`,
-    param: `input.${at}`,
+    param: `input[${at}]`,
   });
 }

@@ -36,10 +36,12 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
-type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
+type Child = Bun.Subprocess<"ignore", "ignore", "ignore">;
 
 /** A job that was given up must be let go by its model within this time; else the process ends. */
 const letGoMs = 20_000;
+/** A model that has given no sign for so long is stuck; the longest prompts are read in less. */
+const stuckMs = 300_000;
 const hostPath = join(import.meta.dir, "../host.ts");
 
 /**
@@ -55,6 +57,7 @@ export class ModelProcess {
   #isLoaded = false;
   #nextId = 1;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #stuckTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: ModelProcessOptions) {
     this.#options = options;
@@ -73,6 +76,7 @@ export class ModelProcess {
   /** Resolves with the model's result; pieces come before. Rejects at once when the signal does. */
   run(input: unknown, signal: AbortSignal, onPiece: (piece: unknown) => void): Promise<unknown> {
     const { parallel, maxWaiting } = this.#options;
+    if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#active.size >= parallel && this.#waiting.length >= maxWaiting)
       return Promise.reject(
         new EngineError({
@@ -94,6 +98,7 @@ export class ModelProcess {
 
   close(): void {
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#stuckTimer);
     this.#child?.kill("SIGKILL");
   }
 
@@ -105,6 +110,7 @@ export class ModelProcess {
       this.#active.set(job.id, job);
       this.#send({ type: "run", id: job.id, job: job.input });
     }
+    this.#watch();
     if (this.#active.size === 0 && this.#child !== undefined) this.#waitIdle(this.#child);
   }
 
@@ -143,11 +149,14 @@ export class ModelProcess {
     this.#isLoaded = false;
     const child: Child = Bun.spawn([process.execPath, "--no-env-file", hostPath], {
       stdin: "ignore",
-      // What native code prints is for the operator, never part of a reply.
-      stdout: "inherit",
-      stderr: "inherit",
+      // Native code prints what it was given, and that is the callers': what matters comes as a message.
+      stdout: "ignore",
+      stderr: "ignore",
       serialization: "advanced",
-      ipc: (message: FromHost) => this.#onMessage(message),
+      ipc: (message: FromHost) => {
+        // What a process says that was given up is about jobs that have failed already.
+        if (this.#child === child) this.#onMessage(message);
+      },
       onExit: (_, code, signal) =>
         this.#onExit(child, signal === null ? `code ${code}` : `signal ${signal}`),
     });
@@ -156,28 +165,37 @@ export class ModelProcess {
   }
 
   #onMessage(message: FromHost): void {
+    this.#watch();
     switch (message.type) {
       case "loaded":
         this.#isLoaded = true;
         return;
       case "unloadable":
-        this.#options.log.error(`${this.#options.name} cannot be loaded: ${message.problem}`);
-        this.#child?.kill("SIGKILL");
+        this.#options.log.error(
+          `${this.#options.name} cannot be loaded: ${message.problem}. If its files are broken, remove and fetch them again (svc engine remove, svc engine pull)`,
+        );
+        this.#giveUp("could not be loaded");
         return;
       case "piece":
-        this.#active.get(message.id)?.onPiece(message.piece);
+        this.#pass(message.id, message.piece);
         return;
       case "done":
         this.#end(message.id, (job) => job.resolve(message.result));
         return;
       case "failed":
-        if (message.error.status === 500)
+        if (message.error.status === 500 && !this.#active.get(message.id)?.signal.aborted)
           this.#options.log.error(`${this.#options.name} failed: ${message.error.message}`);
         this.#end(message.id, (job) => job.reject(new EngineError(message.error)));
         return;
       default:
         message satisfies never;
     }
+  }
+
+  /** Nobody takes what comes for a caller who has left. */
+  #pass(id: number, piece: unknown): void {
+    const job = this.#active.get(id);
+    if (job !== undefined && !job.signal.aborted) job.onPiece(piece);
   }
 
   #end(id: number, settle: (job: Job) => void): void {
@@ -189,13 +207,19 @@ export class ModelProcess {
   }
 
   #onExit(child: Child, how: string): void {
-    if (this.#child !== child) return;
+    if (this.#child === child) this.#giveUp(`ended with ${how} while it worked`);
+  }
+
+  /** The process is done with, dead or not: its jobs fail, those in line get another process. */
+  #giveUp(why: string): void {
     clearTimeout(this.#idleTimer);
-    const { name, log } = this.#options;
+    clearTimeout(this.#stuckTimer);
+    const child = this.#child;
     this.#child = undefined;
+    child?.kill("SIGKILL");
     const failed = [...this.#active.values()];
     this.#active.clear();
-    if (failed.length > 0) log.error(`${name} ended with ${how} while it worked`);
+    if (failed.length > 0) this.#options.log.error(`${this.#options.name} ${why}`);
     for (const job of failed)
       job.reject(
         new EngineError({
@@ -205,5 +229,11 @@ export class ModelProcess {
         }),
       );
     if (this.#waiting.length > 0) this.#startNext();
+  }
+
+  #watch(): void {
+    clearTimeout(this.#stuckTimer);
+    if (this.#active.size === 0) return;
+    this.#stuckTimer = setTimeout(() => this.#giveUp("was stuck: its process is ended"), stuckMs);
   }
 }

@@ -63,9 +63,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   const server = Bun.serve({
     unix: socket,
-    fetch(request, own) {
-      // Models think; the gateway has time limits of its own.
-      own.timeout(request, 0);
+    // Else the runtime prints its own report of a reply that breaks off, with our source in it.
+    development: false,
+    // Models think, before they begin and in between; the gateway has time limits of its own. The
+    // types do not know it for a socket of this kind, but it is what keeps Bun from cutting a
+    // reply after ten silent seconds (`server.timeout` does not).
+    ...({ idleTimeout: 0 } as object),
+    fetch(request) {
       return route(request, entries, processes).catch(errorReply);
     },
     error: errorReply,
@@ -123,7 +127,8 @@ function entriesOf(
   const own = options.models.map(({ name, file, contextTokens, parallel }): [string, Entry] => {
     const load = (): LoadMessage => {
       if (!existsSync(file)) throw notReady(`The file of ${name} is not there.`);
-      const options = { file, contextTokens, parallel, usualTemperature: 0.8 };
+      const usual = { usualTemperature: 0.8, isProneToLoops: false };
+      const options = { file, contextTokens, parallel, ...usual };
       return { type: "load", kind: "chat", options };
     };
     return [name, { path: chatPath, answer: answerChat, open: openOnce(name, parallel, load) }];
@@ -185,7 +190,13 @@ function embeddedChat(dir: string): LoadMessage {
     type: "load",
     kind: "chat",
     // Its likeliest words are its best: a model this small, at two bits a weight, strays soon.
-    options: { file: `${dir}/model.gguf`, contextTokens: 2048, parallel: 1, usualTemperature: 0 },
+    options: {
+      file: `${dir}/model.gguf`,
+      contextTokens: 2048,
+      parallel: 1,
+      usualTemperature: 0,
+      isProneToLoops: true,
+    },
   };
 }
 

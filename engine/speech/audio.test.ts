@@ -26,6 +26,26 @@ describe("a piece of sound", () => {
     expect(rms(trimmed)).toBeGreaterThan(0.3);
   });
 
+  test("that begins and ends loudly is faded in and out over eight milliseconds", () => {
+    const trimmed = trim(new Float32Array(sampleRate).fill(0.5));
+    const fade = 0.008 * sampleRate;
+    for (const ramp of [trimmed.slice(0, fade + 1), trimmed.slice(-fade - 1).reverse()]) {
+      expect(ramp[0]).toBe(0);
+      expect(ramp[fade / 2]).toBeCloseTo(0.25, 3);
+      expect(ramp[fade]).toBe(0.5);
+      expect([...ramp]).toEqual([...ramp].toSorted((a, b) => a - b));
+    }
+  });
+
+  test("joins the next without a click", () => {
+    const joined = [0.5, -0.5, 0.5].flatMap((level) => [
+      ...toInt16({ samples: trim(new Float32Array(4800).fill(level)), gain: 1, pauseMs: 0 }),
+    ]);
+    const steps = [0, ...joined, 0].map((sample, at, all) => Math.abs(sample - (all[at - 1] ?? 0)));
+    expect(joined.length).toBe(3 * 4800);
+    expect(Math.max(...steps)).toBeLessThan(0.005 * 32_768);
+  });
+
   test("that is silent is empty", () => {
     expect(trim(new Float32Array(sampleRate)).length).toBe(0);
     expect(trim(new Float32Array(0)).length).toBe(0);
@@ -56,11 +76,17 @@ describe("loudness", () => {
     expect(loudness(padded)).toBeCloseTo(-23.01, 0);
   });
 
-  test("comes to the target by the gain, within bounds", () => {
+  test("comes to the target by the gain", () => {
     const quiet = tone(2, { hertz: 997, level: 0.05 });
     const gain = gainToTarget(quiet);
     expect(loudness(quiet.map((sample) => sample * gain))).toBeCloseTo(targetLufs, 1);
-    expect(gainToTarget(new Float32Array(sampleRate))).toBe(1);
-    expect(gainToTarget(tone(1, { level: 0.0001 }))).toBeLessThan(6);
+  });
+
+  test("changes by fifteen decibels at most, and silence stays as it is", () => {
+    const gainOf = (level: number) => gainToTarget(tone(1, { hertz: 997, level }));
+    expect(20 * Math.log10(gainOf(0.001))).toBeCloseTo(15, 5);
+    expect(20 * Math.log10(gainOf(1))).toBeCloseTo(-15, 5);
+    expect(gainOf(0.0001)).toBe(1);
+    expect(gainOf(0)).toBe(1);
   });
 });

@@ -26,6 +26,10 @@ const loud = new Set(
 const unpronounceable =
   /^[^AEIOUY]+$|^[^AEIOUY]{3,}(?<!S[CPT][RL])|[AEIOUY]{3,}|^(?:[BDFGKMNPRTV][BCDFGKMNPTVZ]|L[^AEIOUY]|R[^AEIOUYH]|N[^AEIOUY]|M[^AEIOUY])|(?:[BCDFGKPTV][BDFGKMNV]|[^AEIOUY]{4,}|SB|SD|SG|BN|DN|ML|SR|TM|UU|II)$|Q(?!U)/u;
 
+/** Written small as often as in capitals, and then said the same. */
+const small =
+  "npm|npx|https|http|api|url|uri|json|html|css|xml|csv|sql|cpu|gpu|llm|sdk|cli|ssh|dns|tcp|udp|ssl|tls";
+
 const spell = (letters: string): string =>
   letters.length === 1 ? `·${letters}` : [...letters].join("·");
 
@@ -45,8 +49,8 @@ export const nameRules: readonly Rule[] = [
 ];
 
 export const acronymRules: readonly Rule[] = [
-  // YouTube, camelCase
-  rule(/(?<=[a-z]{2})(?=[A-Z][A-Za-z])|(?<=[a-z])(?=[A-Z]{2,}\b)/gu, (_, { before }) =>
+  // YouTube, camelCase, vCPUs
+  rule(/(?<=[a-z]{2})(?=[A-Z][A-Za-z])|(?<=[a-z])(?=[A-Z]{2,}s?\b)/gu, (_, { before }) =>
     /\b(?:Mc|Mac|O'|De|La|Le|Van|Di|Fitz)$/u.test(before) ||
     /\b(?:You|Git|Pay|Deep|Open|Java|Type|Photo|My|Postgre|Chat)$/u.test(before)
       ? ""
@@ -56,6 +60,10 @@ export const acronymRules: readonly Rule[] = [
     /(?<![\w·])(?<head>[A-Z]{2,})(?<tail>'?s)?(?![\w·])/gu,
     ({ head = "", tail = "" }, { before, after }) =>
       sayCapitals({ head, tail, shouting: isShouting(before, head, after) }),
+  ),
+  rule(
+    new RegExp(`(?<![\\w·'])(?<head>${small})(?<tail>'?s)?(?![\\w·])`, "giu"),
+    ({ head = "", tail = "" }) => sayCapitals({ head: head.toUpperCase(), tail, shouting: false }),
   ),
   // A lone capital A within a sentence is a letter: "vitamin A", "Hepatitis A vaccine".
   rule(

@@ -43,7 +43,7 @@ export const numberRules: readonly Rule[] = [
   rule(/(?<![\w./])(?<a>\d+)\/\k<a>(?![\w/])/gu, ({ a = "" }) => `${cardinal(a)} ${cardinal(a)}`),
   // 2 1/2, 3/4
   rule(
-    /(?<![\w./])(?<whole>\d+)\s(?<a>\d{1,2})\/(?<b>\d{1,3})(?![\w/]|\.\d)/gu,
+    /(?<![\w./,])(?<whole>\d+(?:,\d{3})*)(?:\s+|-)(?<a>\d{1,2})\/(?<b>\d{1,3})(?![\w/]|\.\d)/gu,
     ({ whole = "", a = "", b = "" }) => {
       const part = fraction(a, b);
       return `${cardinal(whole)} and ${a === "1" ? part.replace(/^one/u, "a") : part}`;

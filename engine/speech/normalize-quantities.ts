@@ -135,6 +135,8 @@ const units: Readonly<Record<string, Unit>> = {
 const number = "\\d+(?:,\\d{3})*(?:\\.\\d+)?|\\.\\d+";
 const amount = `(?<minus>(?<![\\w)])[-−])?(?<amount>${number})(?:\\s?(?:-|–|to)\\s?(?<to>${number}))?`;
 const scale = "(?:\\s?(?<scale>thousand|million|billion|trillion|[kKMmBbTt]n?)\\b)?";
+const whole = "(?<whole>\\d+(?:,\\d{3})*)(?:\\s+|-)";
+const part = "(?<a>\\d{1,2})/(?<b>\\d{1,2})";
 const escaped = (names: readonly string[]): string =>
   names
     .toSorted((a, b) => b.length - a.length)
@@ -146,7 +148,23 @@ const symbols = escaped(currencyNames.filter((name) => !isCode(name)));
 const codes = escaped(currencyNames.filter(isCode));
 const unitNames = escaped(Object.keys(units));
 
+// A lone "12B" is a house or a seat; it counts billions only next to a word of size or a thing counted.
+const sizeBefore =
+  /\b(?:over|under|about|around|nearly|almost|roughly|than|up to|raised|worth)\s$/iu;
+const countedAfter =
+  /^(?:\s[a-z]+)?[\s-](?:param(?:eter)?s?|weights|models?|LLMs?|tokens?|people|users?|customers|views|requests|rows|records|years|dollars|euros|pounds)\b/iu;
+
 export const quantityRules: readonly Rule[] = [
+  // 3/4 tsp, 2 1/2 km, 12-1/2-lb, 3 1/2 €
+  rule(
+    new RegExp(
+      `(?<![\\w./,$€£])(?<minus>(?<!\\))[-−])?(?:${whole})?${part}[\\s-]?(?<unit>${unitNames}|[€£¥₹₩]|${codes})(?![\\w°²³%]|/[A-Za-z])`,
+      "gu",
+    ),
+    sayMixed,
+  ),
+  // $12 1/2, $2 1/2 million
+  rule(new RegExp(`(?<unit>${symbols})\\s?${whole}${part}${scale}(?![\\w/])`, "gu"), sayMixed),
   // $3.50, £1.2 million, -€20, $5-10, USD 5
   rule(
     new RegExp(
@@ -159,20 +177,6 @@ export const quantityRules: readonly Rule[] = [
   rule(new RegExp(`${amount}${scale}\\s?(?<currency>[€£¥₹₩]|\\b(?:${codes})\\b)`, "gu"), sayMoney),
   rule(new RegExp(`(?<amount>${number})\\s?¢`, "gu"), ({ amount: cents = "" }) =>
     counted(cents, regular("cent")),
-  ),
-  // 3/4 tsp, 2 1/2 km
-  rule(
-    new RegExp(
-      `(?<![\\w./])(?:(?<whole>\\d+)\\s)?(?<a>\\d{1,2})/(?<b>\\d{1,2})\\s?(?<unit>${unitNames})(?![\\w°²³%]|/[A-Za-z])`,
-      "gu",
-    ),
-    ({ whole = "", a = "", b = "", unit: name = "" }) => {
-      const unit = units[name];
-      if (unit === undefined) return undefined;
-      const part = fraction(a, b);
-      if (whole === "") return b === "2" ? `half a ${unit[0]}` : `${part} of a ${unit[0]}`;
-      return `${cardinal(whole)} and ${part.replace(/^one /u, "a ")} ${unit[1]}`;
-    },
   ),
   // "five dollars/month", "ten euros/hr"
   rule(
@@ -208,8 +212,13 @@ export const quantityRules: readonly Rule[] = [
   ),
   rule(
     new RegExp(`(?<![\\w.,$])(?<amount>${number})(?<scale>[kKMB])\\b(?!-\\d)`, "gu"),
-    ({ amount: count = "", scale: by = "" }) =>
-      `${decimal(count)} ${magnitudes[by.toLowerCase()] ?? by}`,
+    ({ amount: count = "", scale: by = "" }, { before, after }) => {
+      const isWhole = /^\d+$/u.test(count);
+      if (by === "B" && isWhole && !sizeBefore.test(before) && !countedAfter.test(after)) {
+        return undefined;
+      }
+      return `${decimal(count)} ${magnitudes[by.toLowerCase()] ?? by}`;
+    },
   ),
   // 1920x1080, then 3x
   rule(
@@ -221,6 +230,20 @@ export const quantityRules: readonly Rule[] = [
     ({ amount: factor = "" }) => `${decimal(factor)} times`,
   ),
 ];
+
+function sayMixed(groups: Groups): string | undefined {
+  const { minus = "", whole: count = "", a = "", b = "", unit: name = "" } = groups;
+  const unit = units[name] ?? currencies[name]?.unit;
+  if (unit === undefined) return undefined;
+  const sign = minus === "" ? "" : "minus ";
+  const rest = fraction(a, b);
+  if (count === "") {
+    return sign + (rest === "one half" ? `half a ${unit[0]}` : `${rest} of a ${unit[0]}`);
+  }
+  const magnitude = magnitudes[(groups["scale"] ?? "").toLowerCase()];
+  const many = magnitude === undefined ? unit[1] : `${magnitude} ${unit[1]}`;
+  return `${sign}${cardinal(count)} and ${rest.replace(/^one /u, "a ")} ${many}`;
+}
 
 function sayMoney(groups: Groups): string | undefined {
   const { amount: from = "", to = "", scale: by = "" } = groups;

@@ -7,6 +7,7 @@
 import { abbreviationRules } from "./normalize-abbreviations.ts";
 import { acronymRules, nameRules } from "./normalize-acronyms.ts";
 import { calendarRules } from "./normalize-calendar.ts";
+import { labelRules, placeRules } from "./normalize-labels.ts";
 import { numberRules } from "./normalize-numbers.ts";
 import { quantityRules } from "./normalize-quantities.ts";
 import { leftoverRules, symbolRules } from "./normalize-symbols.ts";
@@ -18,7 +19,9 @@ const rules = [
   ...calendarRules,
   ...abbreviationRules,
   ...symbolRules,
+  ...placeRules,
   ...quantityRules,
+  ...labelRules,
   ...nameRules,
   ...numberRules,
   ...acronymRules,
@@ -48,6 +51,7 @@ function prepare(text: string): string {
     text
       .replace(/(?<=\d)[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => ` ${vulgarFractions[sign] ?? ""}`)
       .replace(/[½⅓⅔¼¾⅕⅛⅜⅝⅞]/gu, (sign) => vulgarFractions[sign] ?? "")
+      .replaceAll("⁄", "/")
       // The mark between spelled letters is ours alone.
       .replace(/[·•‣◦]/gu, " ")
       .replace(/[™®]/gu, "")

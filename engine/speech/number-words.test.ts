@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { cardinal, decade, decimal, digits, fraction, ordinal, year } from "./number-words.ts";
+import {
+  cardinal,
+  decade,
+  decimal,
+  digits,
+  fraction,
+  labelNumber,
+  ordinal,
+  year,
+} from "./number-words.ts";
 
 describe("number words", () => {
   test.each([
@@ -42,6 +51,19 @@ describe("number words", () => {
     ["800", "eight hundred"],
   ])("says the year %s", (text, words) => {
     expect(year(text)).toBe(words);
+  });
+
+  test.each([
+    ["7", "seven"],
+    ["12", "twelve"],
+    ["221", "two twenty-one"],
+    ["404", "four oh four"],
+    ["300", "three hundred"],
+    ["1204", "twelve oh four"],
+    ["012", "zero one two"],
+    ["12345", "one two three four five"],
+  ])("says %s as the number of a house or room", (text, words) => {
+    expect(labelNumber(text)).toBe(words);
   });
 
   test("says decades, decimals and fractions", () => {

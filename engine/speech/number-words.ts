@@ -73,6 +73,16 @@ export function year(text: string): string {
   return `${belowHundred(high)} ${low < 10 ? `oh ${small[low] ?? ""}` : belowHundred(low)}`;
 }
 
+/** "221": two twenty-one; "404": four oh four; "1204": twelve oh four: the number of a house or room. */
+export function labelNumber(text: string): string {
+  if (text.startsWith("0") || text.length > 4) return digits(text);
+  if (text.length !== 3) return year(text);
+  const low = Number(text) % 100;
+  const high = small[Number(text.charAt(0))] ?? "";
+  if (low === 0) return `${high} hundred`;
+  return `${high} ${low < 10 ? `oh ${small[low] ?? ""}` : belowHundred(low)}`;
+}
+
 /** "1990": nineteen nineties. */
 export function decade(text: string): string {
   return pluralWord(text.length === 2 ? belowHundred(Number(text)) : year(text));

@@ -48,14 +48,28 @@ describe("flash", () => {
 });
 
 describe("pro", () => {
+  const lengthsOf = (text: string): number[] =>
+    toPieces(text, "pro").map((piece) => symbols(piece.phonemes));
+
   test("speaks a paragraph at once and parts paragraphs", () => {
     const pieces = toPieces("It rained. We stayed in.\n\nThen the sun came out. We left.", "pro");
     expect(pieces.map((piece) => piece.boundary)).toEqual(["paragraph", "end"]);
   });
 
   test("cuts a long paragraph into even runs of whole sentences", () => {
-    const lengths = toPieces(sentence.repeat(9), "pro").map((piece) => symbols(piece.phonemes));
-    expect(Math.min(...lengths) * 2).toBeGreaterThan(Math.max(...lengths));
+    for (const one of [sentence, "The gateway keeps count of what was used. "]) {
+      const [single = 0] = lengthsOf(one);
+      for (let times = 10; times <= 25; times += 1) {
+        const lengths = lengthsOf(one.repeat(times));
+        expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(single + 1);
+        expect(Math.max(...lengths)).toBeGreaterThan(200);
+      }
+    }
+  });
+
+  test("leaves no short sentence alone at the end of a long paragraph", () => {
+    const lengths = lengthsOf(`${sentence.repeat(7)}It rained. We left.`);
+    expect(Math.min(...lengths)).toBeGreaterThan(200);
   });
 });
 

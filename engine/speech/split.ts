@@ -16,8 +16,6 @@ export interface Piece {
 
 /** Above this the voices hurry. */
 const comfortableSymbols = 400;
-/** How far a run may fall short of the even length before another sentence is added to it. */
-const evenSlack = 40;
 /** Below this a sentence sounds clipped on its own and is spoken with the next one. */
 const tinySymbols = 8;
 /** A first sentence longer than this starts with its first clause, so that sound comes soon. */
@@ -85,10 +83,25 @@ function singleSentences(parts: readonly string[]): string[] {
 /** As much of the paragraph as is comfortable. A long one is cut into even runs: a last run of one
  * short sentence would sound orphaned. */
 function evenRuns(parts: readonly string[]): string[] {
-  const total = count(parts.join(" "));
-  if (total <= comfortableSymbols) return [parts.join(" ")];
-  const even = total / Math.ceil(total / comfortableSymbols);
-  return joinWhile(parts, (run) => count(run) < even - evenSlack);
+  const fewest = Math.ceil(count(parts.join(" ")) / comfortableSymbols);
+  for (let runCount = fewest; runCount < parts.length; runCount += 1) {
+    const runs = cutEvenly(parts, runCount);
+    if (runs.every((run) => count(run) <= comfortableSymbols)) return runs;
+  }
+  return [...parts];
+}
+
+/** A part belongs to the run in whose even share its middle lies. */
+function cutEvenly(parts: readonly string[], runCount: number): string[] {
+  const share = (count(parts.join(" ")) + 1) / runCount;
+  const runs = Array.from({ length: runCount }, (): string[] => []);
+  let start = 0;
+  for (const part of parts) {
+    const size = count(part) + 1;
+    runs[Math.floor((start + size / 2) / share)]?.push(part);
+    start += size;
+  }
+  return runs.filter((run) => run.length > 0).map((run) => run.join(" "));
 }
 
 function joinWhile(parts: readonly string[], wantsMore: (run: string) => boolean): string[] {

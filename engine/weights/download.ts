@@ -44,7 +44,8 @@ export async function download(options: Download): Promise<void> {
     if (file.doneBytes < packed.bytes) await fetchRest(file, options);
     checkIntegrity({ packed, file });
   } catch (error) {
-    if (error instanceof WrongBytes) rmSync(path, { force: true });
+    // An empty file would only look like something begun.
+    if (error instanceof WrongBytes || file.doneBytes === 0) rmSync(path, { force: true });
     throw error;
   } finally {
     closeSync(file.descriptor);

@@ -24,7 +24,10 @@ export function explain(error: unknown, cacheDir: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "AbortError") return stopped;
   const path = "path" in error && typeof error.path === "string" ? error.path : cacheDir;
-  return diskSentences[codeOf(error) ?? ""]?.(path, cacheDir) ?? error.message;
+  const code = codeOf(error) ?? "";
+  const sentence = diskSentences[code]?.(path, cacheDir);
+  if (sentence !== undefined) return sentence;
+  return "syscall" in error && error.syscall === "mkdir" ? notMade(path, code) : error.message;
 }
 
 export function codeOf(error: unknown): string | undefined {
@@ -38,6 +41,9 @@ const diskFull = (_path: string, cacheDir: string) =>
   `The disk of ${cacheDir} is full. What was fetched so far is kept: free some space and run it again, ${elsewhere}.`;
 const notAllowed = (path: string) =>
   `${path} may not be written by this user. Give it the right to write there, ${elsewhere}.`;
+/** Below a link that leads nowhere, or where the system lets nobody make a folder. */
+const notMade = (path: string, code: string) =>
+  `The folder ${path} cannot be made (${code}). Make it yourself, ${elsewhere}.`;
 
 const diskSentences: Readonly<Record<string, (path: string, cacheDir: string) => string>> = {
   ENOSPC: diskFull,

@@ -9,10 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { partialPath, setDir } from "./layout.ts";
 import type { WeightSet } from "./sets.ts";
-import { readyDirOf, removeSets, stateOf } from "./state.ts";
+import { readyDirOf } from "./state.ts";
 import { createPullHome, first, one, type PullHome, scoped, second, two } from "./test-home.ts";
 import { makePackage, makeSet, noise } from "./test-registry.ts";
 
@@ -70,6 +70,22 @@ describe("a pull", () => {
     home.expectWhole(first, one);
   });
 
+  test("takes just as much room as there is", async () => {
+    const neededBytes = one.packed.bytes + 300_000;
+    const freeBytesOf = async () => neededBytes;
+    expect((await home.pull([first], { freeBytesOf })).results[0]?.problem).toBeUndefined();
+    home.expectWhole(first, one);
+  });
+
+  test("needs room only for what an earlier run has not fetched", async () => {
+    const part = partialPath(home.cacheDir, one.packed);
+    mkdirSync(dirname(part), { recursive: true });
+    writeFileSync(part, one.tarball.subarray(0, half));
+    const freeBytesOf = async () => one.packed.bytes - half + 300_000;
+    expect((await home.pull([first], { freeBytesOf })).results[0]?.problem).toBeUndefined();
+    home.expectWhole(first, one);
+  });
+
   test("joins the parts of a file in the pinned order, whatever order they are packed in", async () => {
     const parts = await makePackage("parts", { b: noise("b", 5000), a: noise("a", 9000) });
     const joined = Buffer.concat([parts.files["a"] ?? "", parts.files["b"] ?? ""].map(Buffer.from));
@@ -104,7 +120,26 @@ describe("a pull", () => {
     };
     const speech = () => Promise.reject(new Error("not this one"));
     await home.pull([set], { prepareSteps: { image, speech } });
-    expect(readdirSync(readyDirOf(home.cacheDir, set) ?? "")).toEqual(["made.bin"]);
+    const dir = readyDirOf(home.cacheDir, set) ?? "";
+    expect(readdirSync(dir)).toEqual(["made.bin"]);
+    for (const text of ["ab", "abcd"]) {
+      writeFileSync(join(dir, "made.bin"), text);
+      expect(readyDirOf(home.cacheDir, set)).toBeUndefined();
+    }
+  });
+
+  test("fails when the prepare step makes a file of another size", async () => {
+    const set: WeightSet = {
+      ...first,
+      prepare: { step: "image", revision: 1, makes: [{ path: "made.bin", bytes: 3 }] },
+    };
+    const image = async (dir: string) => writeFileSync(join(dir, "made.bin"), "abcd");
+    const { results } = await home.pull([set], { prepareSteps: { image, speech: image } });
+    expect(results[0]).toMatchObject({
+      phase: "failed",
+      problem: "made.bin was not prepared as it must be: expected 3 bytes, found 4.",
+    });
+    home.expectNothingReady(set);
   });
 
   test("leaves nothing that looks ready when the prepare step fails, and fetches no second time", async () => {
@@ -120,45 +155,6 @@ describe("a pull", () => {
     await home.pull([set], { prepareSteps: { image, speech: fail } });
     expect(readyDirOf(home.cacheDir, set)).toBeDefined();
     expect(home.ranges()).toEqual([null]);
-  });
-});
-
-describe("a broken connection", () => {
-  test("is taken up where it broke", async () => {
-    home.registry.answerNext({ kind: "cut", afterBytes: half }, { kind: "status", status: 503 });
-    const { results } = await home.pull([first]);
-    expect(results[0]?.problem).toBeUndefined();
-    home.expectWhole(first, one);
-    const [whole, ...rest] = home.ranges();
-    expect(whole).toBeNull();
-    expect(rest).toHaveLength(2);
-    for (const range of rest) expect(range).toMatch(/^bytes=[1-9]\d*-$/);
-  });
-
-  test("starts again with a registry that ignores ranges", async () => {
-    home.registry.answerNext({ kind: "cut", afterBytes: half }, { kind: "no-ranges" });
-    expect((await home.pull([first])).results[0]?.problem).toBeUndefined();
-    home.expectWhole(first, one);
-    expect(home.ranges()).toHaveLength(2);
-  });
-
-  test("starts again when the registry has no such range", async () => {
-    home.registry.answerNext({ kind: "cut", afterBytes: half }, { kind: "status", status: 416 });
-    expect((await home.pull([first])).results[0]?.problem).toBeUndefined();
-    home.expectWhole(first, one);
-    expect(home.ranges()[2]).toBeNull();
-  });
-
-  test("is given up after some tries, with what came kept for the next run", async () => {
-    const broken = { kind: "status", status: 502 } as const;
-    home.registry.answerNext({ kind: "cut", afterBytes: half }, broken, broken, broken, broken);
-    const { results } = await home.pull([first]);
-    expect(results[0]?.problem).toMatch(/answered 502 for one-model@1\.0\.0\. Run it again later/);
-    const keptBytes = stateOf({ cacheDir: home.cacheDir, sets: [first] })[0]?.partialBytes ?? 0;
-    expect(keptBytes).toBeGreaterThan(0);
-    await home.pull([first]);
-    home.expectWhole(first, one);
-    expect(home.ranges().at(-1)).toBe(`bytes=${keptBytes}-`);
   });
 });
 
@@ -189,12 +185,27 @@ describe("a failure says what to do", () => {
     expect(home.ranges()).toEqual([null, null]);
   });
 
-  test("when the tarball is shorter or longer than it must be", async () => {
-    for (const bytes of [one.packed.bytes - 100, one.packed.bytes + 100]) {
-      home.registry.answerNext({ kind: "other-bytes", bytes: noise("other", bytes) });
-      expect(await problemOf([first])).toContain("one-model@1.0.0 is not what it must be");
-      expect(existsSync(partialPath(home.cacheDir, one.packed))).toBe(false);
+  test("when one hash of several is wrong, and nothing of the set stays", async () => {
+    const set = makeSet("several", [one, two, scoped]);
+    const wrongFiles = set.files.map(({ path }) => ({
+      ...set,
+      files: set.files.map((file) =>
+        file.path === path ? { ...file, sha256: "0".repeat(64) } : file,
+      ),
+    }));
+    const integrity = `sha512-${"A".repeat(86)}==`;
+    const wrongPackages = set.packages.map(({ name }) => ({
+      ...set,
+      packages: set.packages.map((packed) =>
+        packed.name === name ? { ...packed, integrity } : packed,
+      ),
+    }));
+    for (const wrong of [...wrongFiles, ...wrongPackages]) {
+      expect(await problemOf([wrong])).toContain("is not what it must be");
+      expect(readdirSync(join(home.cacheDir, "models"))).toEqual([]);
     }
+    await home.pull([set]);
+    home.expectWhole(set, one, two, scoped);
   });
 
   test("when a file inside has another hash", async () => {
@@ -212,6 +223,8 @@ describe("a failure says what to do", () => {
     expect(await problemOf([absent])).toMatch(
       /has no absent@1\.0\.0 \(404\).*npm pack absent@1\.0\.0/,
     );
+    // Not even an empty file: no byte came.
+    expect(readdirSync(join(home.cacheDir, "downloads"))).toEqual([]);
     const newer = makeSet("newer", [{ ...one, packed: { ...one.packed, version: "2.0.0" } }]);
     expect(await problemOf([newer])).toContain("has one-model, but not version 2.0.0");
     for (const status of [401, 403]) {
@@ -238,6 +251,10 @@ describe("a failure says what to do", () => {
     const freeBytesOf = async () => 200_000;
     expect(await problemOf([first], { freeBytesOf })).toBe(
       `first needs 0.6 MB in ${home.cacheDir} (0.3 MB to fetch, 0.3 MB unpacked), but only 0.2 MB are free. Free some space and run it again, or name another folder with SVC_CACHE_DIR.`,
+    );
+    const neededBytes = one.packed.bytes + 300_000;
+    expect(await problemOf([first], { freeBytesOf: async () => neededBytes - 1 })).toMatch(
+      /needs 0\.6 MB .* only 0\.6 MB are free/,
     );
     expect(home.registry.requests).toEqual([]);
   });
@@ -301,36 +318,5 @@ describe("tarballs from a folder", () => {
       /one-model-1\.0\.0\.tgz is not what it must be: .* npm pack one-model@1\.0\.0$/,
     );
     expect(readdirSync(from)).toEqual(["one-model-1.0.0.tgz"]);
-  });
-});
-
-describe("what is there", () => {
-  test("is told with its size, and removed with all that belongs to it", async () => {
-    expect(stateOf({ cacheDir: home.cacheDir, sets: [first] })).toEqual([
-      { set: "first", dir: undefined, diskBytes: 0, partialBytes: 0, totalBytes: one.packed.bytes },
-    ]);
-    expect(removeSets({ cacheDir: home.cacheDir, sets: [first] })).toEqual([
-      { set: "first", freedBytes: 0 },
-    ]);
-    await home.pull([first, second]);
-    const older = join(home.cacheDir, "models", "first-0123456789");
-    mkdirSync(older);
-    writeFileSync(join(older, "model.bin"), "1234");
-    writeFileSync(partialPath(home.cacheDir, one.packed), "12");
-    expect(stateOf({ cacheDir: home.cacheDir, sets: [first] })).toEqual([
-      {
-        set: "first",
-        dir: setDir(home.cacheDir, first),
-        diskBytes: 300_004,
-        partialBytes: 2,
-        totalBytes: one.packed.bytes,
-      },
-    ]);
-    expect(removeSets({ cacheDir: home.cacheDir, sets: [first] })).toEqual([
-      { set: "first", freedBytes: 300_006 },
-    ]);
-    home.expectNothingReady(first);
-    expect(existsSync(older)).toBe(false);
-    home.expectWhole(second, two);
   });
 });

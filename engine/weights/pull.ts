@@ -161,11 +161,23 @@ async function make({ set, pull, making, tarballs }: Make): Promise<void> {
     await prepareSteps[set.prepare.step](making);
     for (const { path, isSource } of set.files)
       if (isSource) rmSync(join(making, path), { force: true });
+    checkMade(set.prepare, making);
   }
   signal.throwIfAborted();
   await syncAll(making);
   renameSync(making, setDir(cacheDir, set));
   await sync(modelsDir(cacheDir));
+}
+
+/** Another size would never count as ready, and every start would make the set again. */
+function checkMade({ makes }: PrepareStep, dir: string): void {
+  for (const { path, bytes } of makes) {
+    const foundBytes = statSync(join(dir, path), { throwIfNoEntry: false })?.size ?? 0;
+    if (foundBytes !== bytes)
+      throw new Error(
+        `${path} was not prepared as it must be: expected ${bytes} bytes, found ${foundBytes}.`,
+      );
+  }
 }
 
 /** The tarballs of a set, whole and checked. */
@@ -197,6 +209,11 @@ async function gather(
 }
 
 function checkFolder({ packages }: WeightSet, from: string): void {
+  const isFolder = statSync(from, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder !== true)
+    throw new WeightsProblem(
+      `${from} ${isFolder === undefined ? "does not exist" : "is not a folder"}: --from needs the folder with the tarballs that npm pack made.`,
+    );
   const missing = packages.filter((packed) => !existsSync(join(from, tarballName(packed))));
   if (missing.length === 0) return;
   const specs = missing.map(({ name, version }) => `${name}@${version}`).join(" ");

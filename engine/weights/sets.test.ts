@@ -52,5 +52,9 @@ test("what the disk refuses is said in plain words", () => {
   );
   expect(refusal("EACCES")).toMatch(/^\/cache\/models may not be written by this user\./);
   expect(refusal("EROFS")).toMatch(/^\/cache\/models is on a file system that is read-only\./);
+  const notMade = Object.assign(new Error("x"), { code: "ENOENT", path: "/cache/locks" });
+  expect(explain(Object.assign(notMade, { syscall: "mkdir" }), "/cache")).toMatch(
+    /^The folder \/cache\/locks cannot be made \(ENOENT\)\./,
+  );
   expect(explain(new Error("something else"), "/cache")).toBe("something else");
 });

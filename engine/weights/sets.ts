@@ -46,7 +46,7 @@ export interface PrepareStep {
   readonly step: "speech" | "image";
   /** Raised when the step makes something else from the same sources. */
   readonly revision: number;
-  /** With sizes for the check of free space. */
+  /** With exact sizes: a made file of any other size is not whole. */
   readonly makes: readonly { readonly path: string; readonly bytes: number }[];
 }
 

@@ -16,7 +16,7 @@ export function readyDirOf(cacheDir: string, set: WeightSet): string | undefined
   const kept = set.files.filter(({ isSource }) => isSource === undefined);
   const isWhole =
     kept.every((file) => sizeOf(join(dir, file.path)) === fileBytes(file)) &&
-    (set.prepare?.makes ?? []).every(({ path }) => sizeOf(join(dir, path)) > 0);
+    (set.prepare?.makes ?? []).every(({ path, bytes }) => sizeOf(join(dir, path)) === bytes);
   return isWhole ? dir : undefined;
 }
 

@@ -33,7 +33,7 @@ export type TarballAnswer =
   | { readonly kind: "hold"; readonly atBytes: readonly number[] }
   | { readonly kind: "no-ranges" }
   | { readonly kind: "status"; readonly status: number }
-  | { readonly kind: "other-bytes"; readonly bytes: Uint8Array };
+  | { readonly kind: "other-bytes"; readonly bytes: Uint8Array; readonly hasNoLength?: true };
 
 export interface TestPackage {
   readonly packed: WeightPackage;
@@ -158,8 +158,9 @@ async function serveTarball({
   const start = Number(/^bytes=(\d+)-$/.exec(wanted ?? "")?.[1] ?? 0);
   if (start >= bytes.length) return void response.writeHead(416).end();
   const rest = bytes.subarray(start);
+  const hasLength = answer?.kind !== "other-bytes" || answer.hasNoLength === undefined;
   response.writeHead(start > 0 ? 206 : 200, {
-    "content-length": rest.length,
+    ...(hasLength ? { "content-length": rest.length } : {}),
     ...(start > 0 ? { "content-range": `bytes ${start}-${bytes.length - 1}/${bytes.length}` } : {}),
   });
   if (answer?.kind !== "cut" && answer?.kind !== "hold") return void response.end(rest);

@@ -24,7 +24,7 @@ const serve: Command = {
 const engine: Command = {
   name: "engine",
   about:
-    "Runs the process of the embedded models. svc serve starts it by itself and keeps it running.",
+    "Runs the process of the embedded models, as svc serve does by itself. See also: svc engine pull | status | remove.",
   examples: ["svc engine"],
   run: ({ wiring }) => wiring.engine(),
 };

@@ -28,7 +28,8 @@ function curlLine({ url, body, isStream = false, output }: CurlOptions): string 
     "curl",
     ...(isStream ? ["-N"] : []),
     quote(url),
-    `-H "Authorization: Bearer $KEY"`,
+    // Without a key the shell says so, instead of a call that is refused.
+    '-H "Authorization: Bearer ${KEY:?}"',
     "-H 'Content-Type: application/json'",
     isShort ? `-d ${quote(only)}` : "--data-binary @-",
     ...(output === undefined ? [] : [`-o ${quote(output)}`]),

@@ -51,12 +51,14 @@ const status: Command = {
   flags: jsonFlag,
   examples: ["svc engine status", "svc engine status --json"],
   async run({ switches, wiring }) {
-    const { cacheDir } = wiring.configuration().settings;
+    const { cacheDir, engine: isOn } = wiring.configuration().settings;
     const states = stateOf({ cacheDir });
     const engine = await wiring.withOperations((operations) => operations.showEngine({}));
     if (switches.has("json"))
       return printJson({ engine, cache_dir: cacheDir, sets: states.map(stateView) });
-    print(`${style.dim("engine:")} ${engine === null ? "not running" : engineText(engine)}`);
+    print(
+      `${style.dim("engine:")} ${engine === null ? (isOn === "on" ? "not running" : "switched off (SVC_ENGINE=off)") : engineText(engine)}`,
+    );
     for (const { name, state, pid, active, waiting } of engine?.models ?? [])
       print(
         `  ${name.padEnd(14)}${state}${pid === null ? "" : `, process ${pid}`}, ${active} running, ${waiting} waiting`,

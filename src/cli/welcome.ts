@@ -1,4 +1,4 @@
-import type { SetProgress } from "../../engine/weights/sets.ts";
+import { type SetProgress, setNames } from "../../engine/weights/sets.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
@@ -8,12 +8,14 @@ import { printApply } from "./commands.ts";
 import { print, style } from "./output.ts";
 import { createProgressView, megabytes, type ProgressView } from "./progress.ts";
 
+type ServedEngine = Pick<EngineSupervisor, "progress" | "watchers" | "problemOf">;
+
 export interface ServingOptions {
   readonly server: {
     readonly gatewayUrl: string;
     readonly platformUrl: string;
     readonly operations: Operations;
-    readonly engine: Pick<EngineSupervisor, "progress" | "watchers"> | undefined;
+    readonly engine: ServedEngine | undefined;
     readonly applied: Parameters<typeof printApply>[0] | undefined;
   };
   readonly configuration: Configuration;
@@ -38,68 +40,89 @@ export async function printServing({
     printApply(applied, false);
     print();
   }
-  const models = (await operations.listModels({})).filter(({ served }) => served);
+  const models = inOrder((await operations.listModels({})).filter(({ served }) => served));
   const weights = engine?.progress ?? [];
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  console   ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
   const key = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
-  if (key !== undefined)
-    print(`  API key   ${style.bold(key)}  ${style.yellow("shown this once: keep it")}`);
-  else if (settings.firstKey === "off")
+  if (key !== undefined) {
+    print(`  API key   ${style.bold(key)}`);
+    print(`            ${style.yellow("shown this once: keep it")}`);
+  }
+  if (key === undefined && settings.firstKey === "off")
     print(
       `  API key   ${style.dim("./svc account create NAME, then ./svc key create --account NAME")}`,
     );
-  printModels(models, weights);
+  printModels(models, engine, settings.engine === "off");
   if (key !== undefined)
     print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key, models, weights })}`);
   print(`\n  ${style.dim("ctrl-c stops it; ./svc --help lists the commands")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
-function printModels(models: readonly ModelView[], weights: readonly SetProgress[]): void {
+function printModels(
+  models: readonly ModelView[],
+  engine: ServedEngine | undefined,
+  isOff: boolean,
+): void {
   if (models.length === 0) {
-    print(`  models    ${style.yellow("none yet")}`);
+    print(`  models    ${style.yellow("none yet")}${isOff ? " (SVC_ENGINE=off)" : ""}`);
     return print(
-      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README), then start again or run ./svc apply svc.yaml`,
+      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README),\n  then start again or run ./svc apply svc.yaml`,
     );
   }
   const width = Math.max(...models.map(({ id }) => id.length));
-  // In the order in which they get ready.
-  const sizeOf = (model: ModelView) => waitingFor(model, weights)?.totalBytes ?? 0;
-  const ordered = models.toSorted((left, right) => sizeOf(left) - sizeOf(right));
-  for (const [at, model] of ordered.entries()) {
-    const waiting = waitingFor(model, weights);
-    const state =
-      waiting === undefined
-        ? `${style.green("ready")}  ${style.dim(tryLine(model))}`
-        : style.yellow(`${megabytes(waiting.totalBytes)} MB to fetch`);
-    print(`  ${at === 0 ? "models" : "      "}    ${model.id.padEnd(width)}  ${state}`);
-  }
+  for (const [at, model] of models.entries())
+    print(
+      `  ${at === 0 ? "models" : "      "}    ${model.id.padEnd(width)}  ${stateText(model, engine)}`,
+    );
+  const ready = models.filter((model) => isReady(model, engine));
+  if (ready.length === 0) return;
+  print(`\n  Try it in another shell\n`);
+  for (const model of ready) print(`    ${style.cyan(tryLine(model))}`);
+}
+
+function stateText(model: ModelView, engine: ServedEngine | undefined): string {
+  const problem = engineModels(model).map((name) => engine?.problemOf(name));
+  if (problem.length === model.routes.length && problem.every((one) => one !== undefined))
+    return style.red(problem[0] ?? "");
+  const waiting = waitingFor(model, engine?.progress ?? []);
+  if (waiting === undefined) return style.green("ready");
+  const { doneBytes, totalBytes, phase } = waiting;
+  return style.yellow(
+    phase === "waiting" && doneBytes === totalBytes
+      ? "its runtime is being installed"
+      : `${megabytes(totalBytes)} MB to fetch`,
+  );
+}
+
+const isReady = (model: ModelView, engine: ServedEngine | undefined) =>
+  waitingFor(model, engine?.progress ?? []) === undefined &&
+  engineModels(model).every((name) => engine?.problemOf(name) === undefined);
+
+/** The names that its routes give to models of the engine. */
+function engineModels({ routes }: ModelView): readonly string[] {
+  return routes
+    .filter((route) => route.startsWith("engine/"))
+    .map((route) => route.slice("engine/".length));
 }
 
 /** The weights that a model still waits for, if it can be served by the engine alone. */
-function waitingFor(
-  { routes }: ModelView,
-  weights: readonly SetProgress[],
-): SetProgress | undefined {
-  const sets = routes.map((route) =>
-    route.startsWith("engine/") ? setOf(route.slice("engine/".length)) : undefined,
-  );
-  const [first] = sets;
-  if (first === undefined || sets.includes(undefined)) return undefined;
-  return weights.find(({ set, phase }) => set === first && phase !== "ready");
+function waitingFor(model: ModelView, weights: readonly SetProgress[]): SetProgress | undefined {
+  const names = engineModels(model);
+  const [first] = names;
+  if (first === undefined || names.length < model.routes.length) return undefined;
+  return weights.find(({ set, phase }) => set === setOf(first) && phase !== "ready");
 }
 
 /** Bars (or lines, where there is no terminal) until all weights are here, and what to try then. */
-function followWeights(
-  engine: Pick<EngineSupervisor, "progress" | "watchers">,
-  models: readonly ModelView[],
-): Screen {
+function followWeights(engine: ServedEngine, models: readonly ModelView[]): Screen {
   if (engine.progress.every(({ phase }) => phase === "ready")) return nothingBelow;
   const view: ProgressView = createProgressView();
   for (const progress of engine.progress) view.update(progress);
+  const width = Math.max(0, ...models.map(({ id }) => id.length));
   const told = new Set<string>();
   const watch = (progress: SetProgress) => {
     view.update(progress);
@@ -107,7 +130,9 @@ function followWeights(
     told.add(progress.set);
     view.above(() => {
       for (const model of models.filter((one) => usesSet(one, progress)))
-        print(`${style.green("ready")}  ${model.id}  ${style.cyan(tryLine(model))}`);
+        print(
+          `  ${style.green("ready")}  ${model.id.padEnd(width)}  ${style.cyan(tryLine(model))}`,
+        );
     });
     if (engine.progress.every(({ phase }) => phase === "ready")) end();
   };
@@ -119,10 +144,18 @@ function followWeights(
   return { above: view.above, end };
 }
 
-function usesSet({ routes }: ModelView, { set }: SetProgress): boolean {
-  return routes.some(
-    (route) => route.startsWith("engine/") && setOf(route.slice("engine/".length)) === set,
-  );
+function usesSet(model: ModelView, { set }: SetProgress): boolean {
+  return engineModels(model).some((name) => setOf(name) === set);
+}
+
+/** Those of the engine in the order in which their weights come. */
+function inOrder(models: readonly ModelView[]): readonly ModelView[] {
+  const place = (model: ModelView) => {
+    const [name] = engineModels(model);
+    const set = name === undefined ? undefined : setOf(name);
+    return set === undefined ? -1 : setNames.indexOf(set);
+  };
+  return models.toSorted((left, right) => place(left) - place(right));
 }
 
 /** Only on the very first start, when nobody has made an account yet. */

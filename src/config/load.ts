@@ -13,6 +13,8 @@ export interface Configuration {
   readonly file: { readonly path: string; readonly text: string } | undefined;
   /** The operator's own models for the engine. */
   readonly engineModels: readonly OwnModel[];
+  /** Whether the config file has an `engine:` section, if only an empty one. */
+  readonly namesEngine: boolean;
   /** As it was read, for processes that must read the same. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A variable of the environment, for `${NAME}` in the config file. */
@@ -40,6 +42,7 @@ export function loadConfiguration(
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
     file,
     engineModels: engine.models,
+    namesEngine: file !== undefined && sectionOf(file, "engine") !== undefined,
     environment,
     variable: (name) => environment[name],
   };

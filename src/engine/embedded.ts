@@ -29,7 +29,7 @@ const embedded: readonly Embedded[] = [
     input: "text",
     serves: "chat",
     price: { input: "0.30", cached_input: "0.03", output: "2.50" },
-    maxOutputTokens: 2048,
+    maxOutputTokens: 512,
   },
   {
     id: "svc-2.5-flash-tts",

@@ -1,5 +1,16 @@
+import { ApiError } from "../base/errors.ts";
 import type { Provider, ProviderCall } from "../providers/contract.ts";
 import { createOpenAiProvider } from "../providers/openai/provider.ts";
+
+const connectTries = 20;
+const connectPauseMs = 50;
+
+const unconnectedCodes = ["FailedToOpenSocket", "ConnectionRefused", "ENOENT", "ECONNREFUSED"];
+
+function networkCode(error: unknown): string {
+  const cause = error instanceof ApiError ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+}
 
 export interface EngineProviderOptions {
   readonly socket: string;
@@ -20,8 +31,19 @@ export function createEngineProvider({ socket, whenReady }: EngineProviderOption
     <T, R>(call: ((options: ProviderCall<T>) => Promise<R>) | undefined) =>
     async (options: ProviderCall<T>): Promise<R> => {
       if (call === undefined) throw new TypeError("the engine cannot do this");
-      await whenReady(options.target.model, options.signal);
-      return call(options);
+      for (let tries = 1; ; tries++) {
+        await whenReady(options.target.model, options.signal);
+        try {
+          return await call(options);
+        } catch (error) {
+          // It died a moment ago: the next one is on its way. A call that was on its way into the
+          // old one is made again once, since it may be what killed it.
+          const code = networkCode(error);
+          const isLost = code === "ECONNRESET" && tries === 1;
+          if (!isLost && !(unconnectedCodes.includes(code) && tries < connectTries)) throw error;
+          await Bun.sleep(connectPauseMs);
+        }
+      }
     };
   return {
     name: "engine",

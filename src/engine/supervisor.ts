@@ -37,8 +37,13 @@ export interface EngineOptions {
 
 type Child = Bun.Subprocess<"ignore", "inherit", "inherit">;
 
+/** A look that costs nothing; npm's own look follows at the start. */
+const isInstalled = () => existsSync(join(projectDir, "engine/node_modules/.package-lock.json"));
+
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
+/** From here on nobody waits for it, and the status says so. */
+const hopelessMs = 2_000;
 /** An engine that ran this long was healthy: its next start does not wait. */
 const healthyMs = 60_000;
 /** How long a call waits for an engine that is just starting. */
@@ -74,7 +79,11 @@ export class EngineSupervisor {
 
   /** What the catalogue routes to the engine; called whenever that may have changed. */
   need(models: Iterable<string>): void {
-    const names = [...models];
+    const names = [...new Set(models)];
+    for (const name of names) {
+      const problem = this.problemOf(name);
+      if (problem !== undefined) this.#options.log.warn(`engine: ${problem}`);
+    }
     this.#wanted = setNames.filter((set) => names.some((name) => this.#setOf(name) === set));
     if (names.length > 0 && !this.#isStarted) {
       this.#isStarted = true;
@@ -90,15 +99,16 @@ export class EngineSupervisor {
       if (this.#child !== undefined) void this.#pull();
       throw this.#loading(set);
     }
-    const own = this.#options.ownModels.find(({ name }) => name === model);
-    if (own !== undefined && !existsSync(own.file))
+    const problem = this.problemOf(model);
+    if (problem !== undefined)
       throw new ApiError({
-        code: "model_loading",
-        message: "The file of this model is not there. The operator finds its name in the log.",
-        detail: `engine: ${own.file} of model ${model} is not there`,
-        retryAfterMs: 30_000,
+        code: "upstream_unavailable",
+        message:
+          "The model cannot be reached at present. The operator finds the reason in the log.",
+        detail: `engine: ${problem}`,
       });
     if (this.#isListening) return;
+    if (this.#pauseMs > hopelessMs) throw this.#starting();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const patience = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#starting()), patienceMs);
@@ -107,11 +117,27 @@ export class EngineSupervisor {
     await Promise.race([this.#listening.promise, patience]).finally(() => clearTimeout(timer));
   }
 
+  /** What keeps a model from ever being served, until the operator mends it. */
+  problemOf(model: string): string | undefined {
+    const own = this.#options.ownModels.find(({ name }) => name === model);
+    if (own === undefined)
+      return setOf(model) === undefined
+        ? `there is no model ${model}; the embedded ones are chat, text, image, speech-flash and speech-pro, others stand in engine.models of svc.yaml`
+        : undefined;
+    return existsSync(own.file) ? undefined : `the file of ${model}, ${own.file}, is not there`;
+  }
+
   /** How far the weights are that the catalogue needs. */
   get progress(): readonly SetProgress[] {
     return this.#wanted.map((set) => {
       const totalBytes = packedBytes(weightSets[set]);
-      if (this.#isReady(set)) return { set, phase: "ready", doneBytes: totalBytes, totalBytes };
+      if (this.#isReady(set))
+        return {
+          set,
+          phase: isInstalled() ? "ready" : "waiting",
+          doneBytes: totalBytes,
+          totalBytes,
+        };
       return this.#progress.get(set) ?? { set, phase: "waiting", doneBytes: 0, totalBytes };
     });
   }
@@ -159,6 +185,7 @@ export class EngineSupervisor {
         });
         this.#problem = undefined;
         this.#spawn();
+        for (const progress of this.progress) if (progress.phase === "ready") this.#tell(progress);
         return void this.#pull();
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
@@ -177,6 +204,7 @@ export class EngineSupervisor {
     for (let pauseMs = retryPullMs; !this.#stopping.signal.aborted; pauseMs *= 2) {
       const sets = this.#wanted.filter((set) => !this.#isReady(set));
       if (sets.length === 0) break;
+      log.info(`engine: fetching the weights of ${sets.join(", ")}`);
       await pullWeights({
         cacheDir,
         sets,
@@ -194,8 +222,13 @@ export class EngineSupervisor {
     if (progress.phase === "fetching" && before?.phase !== "fetching")
       this.#fetchRate = { startedMs: Date.now(), doneBytes: progress.doneBytes };
     this.#progress.set(progress.set, progress);
+    if (this.#stopping.signal.aborted) return;
     if (progress.phase === "failed" && before?.problem !== progress.problem)
       this.#options.log.error(`engine: ${progress.set} is not here. ${progress.problem ?? ""}`);
+    this.#tell(progress);
+  }
+
+  #tell(progress: SetProgress): void {
     for (const watch of this.watchers) watch(progress);
   }
 
@@ -210,6 +243,7 @@ export class EngineSupervisor {
       stderr: "inherit",
       ipc: () => {
         this.#isListening = true;
+        this.#problem = undefined;
         this.#listening.resolve();
       },
       onExit: () => this.#onExit(child),
@@ -220,15 +254,17 @@ export class EngineSupervisor {
   #onExit(child: Child): void {
     if (this.#child !== child) return;
     this.#child = undefined;
+    // Those who wait already are told by the same promise when another start has come through.
+    if (this.#isListening) this.#listening = Promise.withResolvers();
     this.#isListening = false;
     if (this.#stopping.signal.aborted) return;
-    this.#listening = Promise.withResolvers();
-    const wasHealthy = Date.now() - this.#startedMs > healthyMs;
-    const pauseMs = wasHealthy ? 0 : this.#pauseMs;
-    this.#pauseMs = Math.min(Math.max(firstPauseMs, this.#pauseMs * 2), longestPauseMs);
+    if (Date.now() - this.#startedMs > healthyMs) this.#pauseMs = 0;
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);
+    const code = child.signalCode ?? child.exitCode;
+    if (pauseMs >= hopelessMs) this.#problem = `its process ends with ${code} as soon as it starts`;
     this.#options.log.error("engine: its process ended; it is started again", {
-      code: child.exitCode,
-      signal: child.signalCode,
+      code,
       in_ms: pauseMs,
     });
     void this.#pause(pauseMs).then(() => this.#spawn());
@@ -265,8 +301,10 @@ export class EngineSupervisor {
         return "its weights are here and are being prepared";
       case "failed":
         return "its weights could not be fetched; the operator finds the reason in the log, and it is tried again";
-      default:
+      case "waiting":
         return "its weights wait for those of others to be fetched";
+      default:
+        return "its weights are about to be fetched";
     }
   }
 

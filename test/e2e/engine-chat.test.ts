@@ -62,6 +62,14 @@ test("the same seed gives the same text, another seed another", async () => {
   expect(others.some((text) => text !== first)).toBe(true);
 });
 
+test("a greeting does not end in a loop", async () => {
+  const { choices } = await ask({ max_tokens: 120 }, [{ role: "user", content: "hi" }]);
+  const words = (choices[0]?.message.content ?? "").toLowerCase().split(/\W+/);
+  const runs = words.map((_, at) => words.slice(at, at + 6).join(" ")).slice(0, -6);
+  // No six words come three times.
+  for (const run of runs) expect(runs.filter((other) => other === run).length).toBeLessThan(3);
+});
+
 test("max_tokens ends in length, exactly there", async () => {
   const { choices, usage } = await ask({ max_tokens: 3 });
   expect(choices[0]?.finish_reason).toBe("length");
@@ -123,7 +131,11 @@ test("what the model cannot do is refused by name", async () => {
   const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } };
   for (const [more, param] of [
     [{ n: 2 }, "n"],
-    [{ messages: [{ role: "user", content: [image] }] }, "messages.0.content"],
+    [
+      { tool_choice: "required", tools: [{ type: "function", function: { name: "f" } }] },
+      "tool_choice",
+    ],
+    [{ messages: [{ role: "user", content: [image] }] }, "messages[0].content"],
   ] as const) {
     const response = await engine.call("/chat/completions", { model, messages: question, ...more });
     expect(response.status).toBe(400);
@@ -148,6 +160,10 @@ test("an answer can be held to a JSON schema", async () => {
 });
 
 test("a caller who leaves stops the generation", async () => {
+  const processOf = async () =>
+    (await engine.status()).engine.models.find(({ name }) => name === "chat");
+  await ask({ max_tokens: 1 });
+  const before = await processOf();
   const leave = new AbortController();
   const response = await engine.call(
     "/chat/completions",
@@ -165,6 +181,6 @@ test("a caller who leaves stops the generation", async () => {
   // A generation that went on would take minutes for its two thousand tokens, and this would wait.
   const { usage } = await ask({ max_tokens: 2 });
   expect(usage.completion_tokens).toBe(2);
-  const { engine: state } = await engine.status();
-  expect(state.models.find(({ name }) => name === "chat")).toMatchObject({ active: 0, waiting: 0 });
+  // The same process: it was asked to stop, and did.
+  expect(await processOf()).toMatchObject({ pid: before?.pid, active: 0, waiting: 0 });
 });

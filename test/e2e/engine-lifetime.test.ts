@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { weightSets } from "../../engine/weights/sets.ts";
 import { readyDir } from "../../engine/weights/state.ts";
 import { testCacheDir, weightsDir } from "../../engine/weights/test-weights.ts";
+import { connectControl } from "../../src/platform/control.ts";
 import { createHome } from "../child.ts";
 import { type EngineHome, startEngineHome } from "../engine-home.ts";
 import { type ErrorBody, parseStream } from "../event-stream.ts";
@@ -22,13 +23,15 @@ const story = {
   stream: true,
   messages: [{ role: "user", content: "Write a very long story about the sea." }],
 };
+/** A process that has ended and waits to be taken note of is dead. */
 const isAlive = (pid: number | null) => {
   try {
-    process.kill(pid ?? 0, 0);
-    return pid !== null;
+    process.kill(pid ?? -1, 0);
   } catch {
     return false;
   }
+  const stat = `/proc/${pid}/stat`;
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
 };
 
 describe("a dying engine", () => {
@@ -53,8 +56,26 @@ describe("a dying engine", () => {
     const after = await engine.status();
     expect(after.engine.state).toBe("running");
     expect(after.engine.pid).not.toBe(before.engine.pid);
-    // Its models went with it: none is left behind.
-    expect(before.engine.models.filter(({ pid }) => isAlive(pid))).toEqual([]);
+    // Its models go with it, as soon as they look up from their work.
+    while (before.engine.models.some(({ pid }) => isAlive(pid))) await Bun.sleep(10);
+  });
+
+  test("that dies again before it listens keeps a waiting call no longer than its next start", async () => {
+    engine = await startEngineHome({ sets: ["text"] });
+    const running = await connectControl(engine.home.dataDir);
+    const view = async () => await running?.operations.showEngine({});
+    await engine.call("/embeddings", { model: "svc-embedding-2", input: "warm" });
+    const first = (await view())?.pid ?? 0;
+    process.kill(first, "SIGKILL");
+    while (isAlive(first)) await Bun.sleep(1);
+    const waiting = engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
+    for (;;) {
+      const now = await view();
+      if (now?.pid === first || now?.pid === null || now?.state !== "starting") continue;
+      process.kill(now.pid, "SIGKILL");
+      break;
+    }
+    expect((await waiting).status).toBe(200);
   });
 
   test("of which one model is killed breaks that model's call alone", async () => {
@@ -95,6 +116,25 @@ test("the engine and its models end with the server, when it stops and when it i
     while (pids.some(isAlive)) await Bun.sleep(10);
     await own.home.remove();
   }
+});
+
+test("a model that is silent for longer than ten seconds within a reply breaks nothing", async () => {
+  engine = await startEngineHome({ sets: ["chat"] });
+  const response = await engine.call("/chat/completions", { ...story, max_tokens: 12 });
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = decoder.decode((await reader?.read())?.value);
+  const chat = (await engine.status()).engine.models.find(({ name }) => name === "chat");
+  process.kill(chat?.pid ?? 0, "SIGSTOP");
+  // The runtime's own limit, which nobody tells of before it has passed.
+  await Bun.sleep(11_000);
+  process.kill(chat?.pid ?? 0, "SIGCONT");
+  for (;;) {
+    const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+    if (done) break;
+    text += decoder.decode(value);
+  }
+  expect(parseStream(text)).toMatchObject({ isDone: true, error: undefined });
 });
 
 test("an idle model is unloaded, and the engine answers again", async () => {
@@ -254,7 +294,7 @@ models:
     expect(((await long.json()) as ErrorBody).error.message).toContain("at most 256");
   });
 
-  test("whose file is not there is 503 for callers, and named in the log", async () => {
+  test("whose file is not there is told at the start and in the log, never to callers", async () => {
     engine = await startEngineHome({
       sets: [],
       config: `
@@ -265,9 +305,26 @@ models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ pro
       model: "mine",
       messages: [{ role: "user", content: "Hello" }],
     });
-    expect(reply.status).toBe(503);
-    expect(((await reply.json()) as ErrorBody).error.message).not.toContain("nowhere.gguf");
+    expect(reply.status).toBe(502);
+    const { error } = (await reply.json()) as ErrorBody;
+    expect(error.code).toBe("upstream_unavailable");
+    expect(error.message).not.toContain("nowhere.gguf");
+    expect(engine.server.stdout()).toMatch(/mine +the file of mine, .*nowhere\.gguf, is not there/);
     await engine.server.waitForLog("nowhere.gguf");
+  });
+
+  test("and an engine section bring the embedded ones that the catalogue lacks", async () => {
+    const home = createHome();
+    home.writeConfig(`
+engine: {}
+models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: codr }] } }`);
+    const server = await home.serve({ SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() });
+    expect(server.stdout()).toContain("there is no model codr");
+    const models = await home.json<{ id: string; routes: string[] }[]>(["model", "list"]);
+    expect(models).toHaveLength(5);
+    // What the operator has written is left as it is.
+    expect(models.find(({ id }) => id === "svc-3-flash")?.routes).toEqual(["engine/codr"]);
+    await home.remove();
   });
 
   test("that is written wrongly stops the start, with every mistake", async () => {

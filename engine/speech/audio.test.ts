@@ -29,7 +29,7 @@ describe("a piece of sound", () => {
   test("that begins and ends loudly is faded in and out over eight milliseconds", () => {
     const trimmed = trim(new Float32Array(sampleRate).fill(0.5));
     const fade = 0.008 * sampleRate;
-    for (const ramp of [trimmed.slice(0, fade + 1), trimmed.slice(-fade - 1).reverse()]) {
+    for (const ramp of [trimmed.slice(0, fade + 1), trimmed.slice(-fade - 1).toReversed()]) {
       expect(ramp[0]).toBe(0);
       expect(ramp[fade / 2]).toBeCloseTo(0.25, 3);
       expect(ramp[fade]).toBe(0.5);

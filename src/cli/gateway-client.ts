@@ -268,5 +268,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function said(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  const words = cause instanceof Error ? cause.message : String(cause);
+  // The runtime's own words after the code are about its fetch, not about us.
+  return /^([A-Z]{4,}|ConnectionRefused|ConnectionClosed)\b/.exec(words)?.[1] ?? words;
 }

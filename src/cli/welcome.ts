@@ -173,7 +173,7 @@ const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-
 function tryLine({ id, endpoint, input }: ModelView): string {
   const model = usual.includes(id) ? "" : ` --model ${id}`;
   if (endpoint === "chat") return `./svc chat "What is the capital of France?"${model}`;
-  if (endpoint === "speech") return `./svc say "Hello from this machine." -o hello.wav${model}`;
+  if (endpoint === "speech") return `./svc say "Hello there." -o hello.wav${model}`;
   return input === "media"
     ? `./svc embed --image one.jpg --image two.jpg${model}`
     : `./svc embed "A cat sleeps." "A kitten naps."${model}`;

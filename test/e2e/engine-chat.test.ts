@@ -159,6 +159,20 @@ test("an answer can be held to a JSON schema", async () => {
   expect(Object.keys(JSON.parse(text))).toEqual(["city"]);
 });
 
+test("nothing that a caller sends gets into the log, not even by way of native code", async () => {
+  for (const schema of [
+    { $ref: '#/SECRETWORD"\n{"level":"error","message":"forged"}\n' },
+    { type: "object", properties: { SECRETWORD: { type: "array", minItems: 100_000 } } },
+  ])
+    await engine.call("/chat/completions", {
+      model,
+      messages: [{ role: "user", content: "SECRETWORD" }],
+      max_tokens: 4,
+      response_format: { type: "json_schema", json_schema: { name: "a", schema } },
+    });
+  expect(engine.server.stderr()).not.toMatch(/SECRETWORD|forged/);
+});
+
 test("a caller who leaves stops the generation", async () => {
   const processOf = async () =>
     (await engine.status()).engine.models.find(({ name }) => name === "chat");

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { weightSets } from "../../engine/weights/sets.ts";
@@ -76,6 +76,40 @@ describe("a dying engine", () => {
       break;
     }
     expect((await waiting).status).toBe(200);
+  });
+
+  test("as soon as it starts is shown as failed, keeps nobody waiting, and is tried again", async () => {
+    await weightsDir("text");
+    const home = createHome();
+    mkdirSync(home.dataDir, { recursive: true, mode: 0o700 });
+    // Another one has its place: every start of ours ends at once.
+    const other = Bun.serve({
+      unix: join(home.dataDir, "engine.sock"),
+      fetch: () => Response.json({ models: [] }),
+    });
+    const server = await home.serve({ SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() });
+    const embed = () =>
+      fetch(`${server.baseUrl}/embeddings`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "svc-embedding-2", input: "hello" }),
+      });
+    await server.waitForLog('"in_ms":2000');
+    const pauses = [...server.stderr().matchAll(/"in_ms":(\d+)/g)].map((match) => Number(match[1]));
+    expect(pauses).toEqual([0, 250, 500, 1000, 2000]);
+    const { engine: failed } = await home.json<{ engine: object }>(["engine", "status"]);
+    expect(failed).toMatchObject({
+      state: "failed",
+      problem: expect.stringContaining("ends with 5"),
+    });
+    const early = await embed();
+    expect(early.status).toBe(503);
+    expect(((await early.json()) as ErrorBody).error.code).toBe("model_loading");
+    await other.stop(true);
+    while ((await embed()).status !== 200) await Bun.sleep(50);
+    const { engine: mended } = await home.json<{ engine: object }>(["engine", "status"]);
+    expect(mended).toMatchObject({ state: "running", problem: null });
+    await home.remove();
   });
 
   test("of which one model is killed breaks that model's call alone", async () => {

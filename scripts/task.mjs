@@ -19,6 +19,9 @@ const tool = (name) => join(root, "node_modules", ".bin", name);
 const tasks = {
   dev: () =>
     run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]),
+  openapi: () => run(bun, [join(root, "scripts", "openapi.ts")]),
+  "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
+  "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
@@ -37,7 +40,8 @@ if (!Object.hasOwn(tasks, task))
 // It measures installing: nothing is fetched before it but what it runs on itself.
 ensureInstalled({ withTools: task !== "bench-engine" });
 // The types and the tests of the embedded models need their libraries.
-if (!["dev", "bench", "bench-engine", "format"].includes(task)) ensureEngineInstalled();
+if (!["dev", "openapi", "test-fuzz", "bench", "bench-engine", "format"].includes(task))
+  ensureEngineInstalled();
 tasks[task]();
 
 function checkStatic() {

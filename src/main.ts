@@ -28,7 +28,11 @@ async function serve(): Promise<void> {
   const output: { write: (line: string) => void } = {
     write: (line) => void process.stderr.write(line),
   };
-  const server = await startServer(configuration, version, (line) => output.write(line));
+  const server = await startServer({
+    configuration,
+    version,
+    writeLog: (line) => output.write(line),
+  });
   process.on("unhandledRejection", (reason) =>
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );

@@ -11,7 +11,9 @@ import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
 import { ActiveCalls } from "./gateway/active-calls.ts";
+import type { Major } from "./gateway/majors.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
+import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
 import { providerWarnings } from "./manifest/plan.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
@@ -21,6 +23,7 @@ import { startPlatform } from "./platform/server.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
 import { Router } from "./router/router.ts";
 import type { Secrets } from "./secrets/secrets.ts";
+import { readChanges } from "./wire/changes.ts";
 
 export interface RunningServer {
   readonly gatewayUrl: string;
@@ -35,12 +38,21 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+export interface ServerOptions {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly writeLog?: (line: string) => void;
+  /** The versions of the API that the gateway serves. */
+  readonly majors?: readonly Major[];
+}
+
 /** Starts everything, in the order in which it depends on each other; undone when a part fails. */
-export async function startServer(
-  configuration: Configuration,
-  version: string,
-  writeLog: (line: string) => void = (line) => void process.stderr.write(line),
-): Promise<RunningServer> {
+export async function startServer({
+  configuration,
+  version,
+  writeLog = (line) => void process.stderr.write(line),
+  majors = [v1],
+}: ServerOptions): Promise<RunningServer> {
   const { settings } = configuration;
   const log = createLog({
     level: settings.logLevel,
@@ -72,7 +84,7 @@ export async function startServer(
       },
     });
     const calls = new ActiveCalls(settings);
-    const gateway = listenGateway({ configuration, opened, state, calls, engine, log });
+    const gateway = listenGateway({ configuration, opened, state, calls, majors, engine, log });
     undo.push(() => gateway.close());
     const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
     const platform = startPlatform({
@@ -80,6 +92,7 @@ export async function startServer(
       port: settings.platformPort,
       version,
       gatewayUrl: () => gatewayUrl,
+      changes: readChanges(),
     });
     undo.push(() => platform.close());
     const platformUrl = toUrl(settings.platformHost, platform.port);
@@ -230,6 +243,7 @@ interface ListenOptions {
   readonly opened: Opened;
   readonly state: State;
   readonly calls: ActiveCalls;
+  readonly majors: readonly Major[];
   readonly engine: EngineSupervisor | undefined;
   readonly log: Log;
 }
@@ -239,6 +253,7 @@ function listenGateway({
   opened,
   state,
   calls,
+  majors,
   engine,
   log,
 }: ListenOptions): GatewayServer {
@@ -264,6 +279,7 @@ function listenGateway({
   };
   const gateway: GatewayServer = startGateway({
     parts,
+    majors,
     host: settings.host,
     port: settings.port,
     checkReady: () => opened.store.check(),

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
 import { loadConfiguration } from "../src/config/load.ts";
+import type { Major } from "../src/gateway/majors.ts";
 import { type RunningServer, startServer } from "../src/server.ts";
+import { replyProblems } from "./conformance.ts";
 import { type FakeUpstream, startFakeUpstream } from "./fake/upstream.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
@@ -18,7 +20,7 @@ export interface TestGateway {
   readonly upstream: FakeUpstream;
   readonly server: RunningServer;
   readonly dataDir: string;
-  /** A fetch with the key and JSON, to a path below /v1. */
+  /** A fetch with the key and JSON, to a path below /v1. A reply that breaks its schema throws. */
   call(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   /** The real SDK, pointed at the gateway; it does not retry unless told to. */
   client(options?: { readonly apiKey?: string; readonly maxRetries?: number }): OpenAI;
@@ -29,6 +31,8 @@ export interface TestGatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** svc.yaml; UPSTREAM stands for the fake's base URL. */
   readonly manifest?: string;
+  /** The versions of the API; version 1 unless told. */
+  readonly majors?: readonly Major[];
 }
 
 export const standardManifest = `
@@ -49,13 +53,16 @@ models:
 export async function startTestGateway({
   environment = {},
   manifest = standardManifest,
+  majors,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   const config = join(dataDir, "svc.yaml");
   writeFileSync(config, manifest.replaceAll("UPSTREAM", upstream.baseUrl));
-  const server = await startServer(
-    loadConfiguration({
+  const server = await startServer({
+    version: "0.0.0-test",
+    ...(majors === undefined ? {} : { majors }),
+    configuration: loadConfiguration({
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
       SVC_DATA_DIR: dataDir,
@@ -65,8 +72,7 @@ export async function startTestGateway({
       FAKE_KEY: "vendor-secret",
       ...environment,
     }),
-    "0.0.0-test",
-  );
+  });
   const { id: account } = await server.operations.createAccount({ name: "test" });
   const { key } = await server.operations.createKey({ account });
   const baseUrl = `${server.gatewayUrl}/v1`;
@@ -79,8 +85,8 @@ export async function startTestGateway({
     upstream,
     server,
     dataDir,
-    call: (path, body, init = {}) =>
-      fetch(`${baseUrl}${path}`, {
+    async call(path, body, init = {}) {
+      const response = await fetch(`${baseUrl}${path}`, {
         method: "POST",
         body: typeof body === "string" ? body : JSON.stringify(body),
         ...init,
@@ -89,7 +95,11 @@ export async function startTestGateway({
           "content-type": "application/json",
           ...init.headers,
         },
-      }),
+      });
+      const problems = await replyProblems(path, response);
+      if (problems.length > 0) throw new Error(`reply of ${path}: ${problems.join("; ")}`);
+      return response;
+    },
     client: ({ apiKey = key, maxRetries = 0 } = {}) =>
       new OpenAI({ baseURL: baseUrl, apiKey, maxRetries }),
     async stop() {

@@ -36,10 +36,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   router: ["base", "call", ...domains, "providers/contract.ts"],
   manifest: ["base", "call", "secrets", ...domains],
   gateway: ["base", "call", "wire", "media", "router", ...domains],
-  platform: ["base", "call", "secrets", "manifest", ...domains],
+  // It publishes what describes the contract, and knows no more of it.
+  platform: [
+    "base",
+    "call",
+    "secrets",
+    "manifest",
+    "wire/changes.ts",
+    "wire/v1/openapi.ts",
+    ...domains,
+  ],
   store: ["base", "call", ...domains],
   engine: ["base", "call", "config", "catalog", "providers"],
-  cli: ["base", "config", "manifest", "media", "platform", "engine"],
+  cli: ["base", "config", "manifest", "media", "platform", "engine", "wire/changes.ts"],
 };
 const compositionRoot = ["src/main.ts", "src/server.ts", "src/open.ts"];
 

@@ -67,19 +67,25 @@ export class Catalog {
   }
 }
 
-/** Marks a model deprecated, with the day it retires and the model to use instead. */
+/**
+ * Marks a model deprecated, now or from a day that lies ahead, with the day it retires and the
+ * model to use instead.
+ */
 export function deprecate(options: {
   readonly catalog: Catalog;
   readonly id: string;
+  readonly fromMs?: number | undefined;
   readonly retiresAtMs: number;
   readonly replacement: string;
   readonly nowMs: number;
 }): Model {
-  const { catalog, id, retiresAtMs, replacement, nowMs } = options;
+  const { catalog, id, fromMs, retiresAtMs, replacement, nowMs } = options;
   const model = known(catalog, id);
+  const state = lifecycleState(model.lifecycle, nowMs);
   const successor = known(catalog, replacement);
-  if (lifecycleState(model.lifecycle, nowMs) === "retired")
-    throw new Problem("conflict", `${id} is retired already.`);
+  if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
+  if (state === "deprecated" && fromMs !== undefined)
+    throw new Problem("conflict", `${id} is deprecated already: leave out --from.`);
   if (successor.id === model.id) throw new Problem("invalid", `${id} cannot replace itself.`);
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)
     throw new Problem(
@@ -96,7 +102,10 @@ export function deprecate(options: {
       "invalid",
       "The day of retirement must lie ahead; ./svc model retire retires a deprecated model now.",
     );
-  const deprecatedAtMs = model.lifecycle.deprecatedAtMs ?? nowMs;
+  if (fromMs !== undefined && fromMs >= retiresAtMs)
+    throw new Problem("invalid", "--from must lie before --retires: callers need time to move.");
+  const said = state === "deprecated" ? model.lifecycle.deprecatedAtMs : fromMs;
+  const deprecatedAtMs = said ?? nowMs;
   return { ...model, lifecycle: { deprecatedAtMs, retiresAtMs, replacement } };
 }
 

@@ -47,6 +47,12 @@ test("a model is active, then deprecated, then retired at the very moment its da
   expect(lifecycleState({ deprecatedAtMs: 100 }, 1e15)).toBe("deprecated");
 });
 
+test("a deprecation that lies ahead takes effect on its day", () => {
+  const lifecycle: Lifecycle = { deprecatedAtMs: 100, retiresAtMs: 200, replacement: "new" };
+  expect(lifecycleState(lifecycle, 99)).toBe("active");
+  expect(lifecycleState(lifecycle, 100)).toBe("deprecated");
+});
+
 describe("deprecating", () => {
   const plan = { retiresAtMs: 500, replacement: "new", nowMs: 100 };
 
@@ -54,6 +60,19 @@ describe("deprecating", () => {
     const catalog = await catalogOf(modelOf("old"), modelOf("new"));
     const { lifecycle } = deprecate({ ...plan, catalog, id: "old" });
     expect(lifecycle).toEqual({ deprecatedAtMs: 100, retiresAtMs: 500, replacement: "new" });
+  });
+
+  test("from a day ahead notes that day; it can be moved until it comes", async () => {
+    const first = await catalogOf(modelOf("old"), modelOf("new"));
+    const planned = deprecate({ ...plan, catalog: first, id: "old", fromMs: 300 });
+    expect(planned.lifecycle.deprecatedAtMs).toBe(300);
+    const catalog = await catalogOf(planned, modelOf("new"));
+    const later = deprecate({ ...plan, catalog, id: "old", fromMs: 400 });
+    expect(later.lifecycle.deprecatedAtMs).toBe(400);
+    expect(deprecate({ ...plan, catalog, id: "old" }).lifecycle.deprecatedAtMs).toBe(100);
+    expect(codeOf(() => deprecate({ ...plan, catalog, id: "old", fromMs: 500 }))).toBe("invalid");
+    const come = { ...plan, catalog, id: "old", nowMs: 300, fromMs: 350 };
+    expect(codeOf(() => deprecate(come))).toBe("conflict");
   });
 
   test("again moves the day of the end, and keeps the day it was first said", async () => {

@@ -1,5 +1,6 @@
 /** active → deprecated → retired, moved by the operator or by its dates; never back. */
 export interface Lifecycle {
+  /** May lie ahead: until then the model is active. */
   readonly deprecatedAtMs?: number;
   /** Once this has passed, the model is retired whether or not anybody said so. */
   readonly retiresAtMs?: number;
@@ -9,7 +10,8 @@ export interface Lifecycle {
 export type LifecycleState = "active" | "deprecated" | "retired";
 
 export function lifecycleState(lifecycle: Lifecycle, nowMs: number): LifecycleState {
-  if (lifecycle.deprecatedAtMs === undefined) return "active";
+  const { deprecatedAtMs } = lifecycle;
+  if (deprecatedAtMs === undefined || deprecatedAtMs > nowMs) return "active";
   if (lifecycle.retiresAtMs !== undefined && lifecycle.retiresAtMs <= nowMs) return "retired";
   return "deprecated";
 }

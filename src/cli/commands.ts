@@ -5,6 +5,7 @@ import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { KeyView, ModelView } from "../platform/views.ts";
+import { readChanges, toChangesText } from "../wire/changes.ts";
 import { callCommands } from "./call-commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { engineCommands } from "./engine-commands.ts";
@@ -225,22 +226,44 @@ const modelDeprecate: Command = {
       value: "ID",
       required: true,
     },
+    from: { about: "the day from which it is deprecated; now unless told", value: "DATE" },
     ...jsonFlag,
   },
-  examples: ["svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash"],
+  examples: [
+    "svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash",
+    "svc model deprecate svc-2-flash --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
+  ],
   async run({
     positionals: [id = ""],
-    flags: { retires = "", replacement = "" },
+    flags: { from, retires = "", replacement = "" },
     switches,
     wiring,
   }) {
     const model = await wiring.withOperations((operations) =>
-      operations.deprecateModel({ id, retires, replacement }),
+      operations.deprecateModel({
+        id,
+        ...(from === undefined ? {} : { from }),
+        retires,
+        replacement,
+      }),
     );
     if (switches.has("json")) return printJson(model);
+    const when = model.status === "active" ? ` from ${model.deprecated_at}` : "";
     print(
-      `${style.yellow("deprecated")} ${model.id}: retires ${model.retires_at}, replaced by ${model.replacement}`,
+      `${style.yellow("deprecated")} ${model.id}${when}: retires ${model.retires_at}, replaced by ${model.replacement}`,
     );
+  },
+};
+
+const changelog: Command = {
+  name: "changelog",
+  about: "Shows the changes of the API: what is new, what is deprecated and until when it works.",
+  flags: jsonFlag,
+  examples: ["svc changelog", "svc changelog --json"],
+  async run({ switches }) {
+    const changes = readChanges();
+    if (switches.has("json")) printJson(changes);
+    else process.stdout.write(toChangesText(changes));
   },
 };
 
@@ -272,6 +295,7 @@ export const commands: readonly Command[] = [
   modelList,
   modelDeprecate,
   modelRetire,
+  changelog,
   ...engineCommands,
   engine,
 ];
@@ -304,9 +328,10 @@ function printKeys(keys: readonly KeyView[]): void {
   );
 }
 
-function stateText({ status, served, retires_at }: ModelView): string {
+function stateText({ status, served, deprecated_at, retires_at }: ModelView): string {
   if (status === "deprecated") return `deprecated, retires ${retires_at?.slice(0, 10)}`;
-  return status === "active" && !served ? "active, not served" : status;
+  const from = deprecated_at === null ? "" : `, deprecated from ${deprecated_at.slice(0, 10)}`;
+  return status === "active" ? `${served ? "active" : "active, not served"}${from}` : status;
 }
 
 function priceText({ price }: ModelView): string | null {

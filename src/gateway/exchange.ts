@@ -27,6 +27,8 @@ export class Exchange {
   readonly #publicUrl: () => string;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
+  /** What the path has below an endpoint that takes whatever follows. */
+  rest = "";
 
   constructor({ request, nowMs, origins, publicUrl }: ExchangeOptions) {
     this.request = request;
@@ -88,7 +90,8 @@ export class Exchange {
 
   #addLifecycle(headers: ReplyHeaders): void {
     const lifecycle = this.model?.lifecycle;
-    if (lifecycle?.deprecatedAtMs === undefined) return;
+    if (lifecycle?.deprecatedAtMs === undefined || lifecycle.deprecatedAtMs > this.startedMs)
+      return;
     headers["deprecation"] = `@${Math.floor(lifecycle.deprecatedAtMs / 1000)}`;
     if (lifecycle.retiresAtMs !== undefined)
       headers["sunset"] = new Date(lifecycle.retiresAtMs).toUTCString();

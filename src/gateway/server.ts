@@ -1,27 +1,12 @@
 import { ApiError } from "../base/errors.ts";
 import { listen } from "../base/listen.ts";
 import { requestPath } from "../base/request-path.ts";
-import { serveChat } from "./endpoints/chat/chat.ts";
-import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
-import { listModels, showModel } from "./endpoints/models/models.ts";
-import { serveSpeech } from "./endpoints/speech/speech.ts";
-import {
-  type BunServer,
-  type GatewayParts,
-  idleTimeoutS,
-  modelEndpoint,
-  respond,
-  type Work,
-} from "./gateway.ts";
-
-interface Endpoint {
-  readonly methods: readonly string[];
-  readonly work: Work;
-}
-type Endpoints = Readonly<Record<string, Endpoint>>;
+import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./gateway.ts";
+import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./majors.ts";
 
 export interface GatewayServerOptions {
   readonly parts: GatewayParts;
+  readonly majors: readonly Major[];
   readonly host: string;
   readonly port: number;
   /** Rejects when the gateway should get no traffic. */
@@ -38,62 +23,31 @@ export interface GatewayServer {
 const flushWithinMs = 2_000;
 
 /** The whole data plane: these paths and nothing else. Majors stand side by side by their prefix. */
-export function startGateway({
-  parts,
-  host,
-  port,
-  checkReady,
-}: GatewayServerOptions): GatewayServer {
+export function startGateway(options: GatewayServerOptions): GatewayServer {
+  const { parts, majors, host, port, checkReady } = options;
   let isDraining = false;
-  const post = (work: Work): Endpoint => ({
-    methods: ["POST"],
-    work: (exchange, server) => {
-      if (isDraining)
-        throw new ApiError({
-          code: "shutting_down",
-          message: "The gateway is shutting down. Try again.",
-        });
-      return work(exchange, server);
-    },
-  });
-  const get = (work: Work): Endpoint => ({ methods: ["GET", "HEAD"], work });
   const endpoints: Endpoints = {
-    "/healthz": get((exchange) => exchange.json('{"status":"ok"}')),
-    "/readyz": get(async (exchange) => {
-      const isReady =
-        !isDraining &&
-        (await checkReady().then(
-          () => true,
-          () => false,
-        ));
-      return exchange.reply(
-        JSON.stringify({ status: isReady ? "ok" : "not ready" }),
-        "application/json",
-        isReady ? 200 : 503,
-      );
+    ...healthEndpoints(async () => {
+      if (isDraining) throw new Error("draining");
+      await checkReady();
     }),
-    "/v1/chat/completions": post(modelEndpoint(parts, "chat", serveChat)),
-    "/v1/embeddings": post(modelEndpoint(parts, "embeddings", serveEmbeddings)),
-    "/v1/audio/speech": post(modelEndpoint(parts, "speech", serveSpeech)),
-    "/v1/models": get(listModels(parts)),
+    ...mount(majors, parts),
   };
-  const run = (endpoint: Endpoint | undefined) => (request: Request, server: BunServer) =>
-    respond(parts, request, server, (exchange) => {
-      if (request.method === "OPTIONS") return exchange.preflight();
-      if (endpoint === undefined) throw notFound();
-      if (endpoint.methods.includes(request.method)) return endpoint.work(exchange, server);
-      const response = exchange.fail(wrongMethod(endpoint.methods));
-      response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
-      return response;
-    });
-  const find = (path: string): Endpoint | undefined => {
-    const known = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
-    const id =
-      known === undefined && path.startsWith("/v1/models/")
-        ? decode(path.slice("/v1/models/".length))
-        : "";
-    return id === "" ? known : get(showModel(parts, id));
-  };
+  const run =
+    (endpoint: Endpoint | undefined, rest = "") =>
+    (request: Request, server: BunServer) =>
+      respond(parts, request, server, (exchange) => {
+        if (request.method === "OPTIONS") return exchange.preflight();
+        if (endpoint === undefined) throw notFound(request.url);
+        if (!endpoint.methods.includes(request.method)) {
+          const response = exchange.fail(wrongMethod(endpoint.methods));
+          response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
+          return response;
+        }
+        if (isDraining && request.method === "POST") throw shuttingDown();
+        exchange.rest = rest;
+        return endpoint.work(exchange, server);
+      });
   const server = listen({ host, port, setting: "SVC_PORT" }, () =>
     Bun.serve({
       hostname: host,
@@ -107,9 +61,14 @@ export function startGateway({
       reusePort: false,
       // Exact paths are matched by the runtime, without a URL being built.
       routes: Object.fromEntries(
-        Object.entries(endpoints).map(([path, endpoint]) => [path, run(endpoint)]),
+        Object.entries(endpoints)
+          .filter(([path]) => !path.endsWith("*"))
+          .map(([path, endpoint]) => [path, run(endpoint)]),
       ),
-      fetch: (request, server) => run(find(tidyPath(request.url)))(request, server),
+      fetch: (request, server) => {
+        const found = findEndpoint(endpoints, request.url);
+        return run(found?.endpoint, found?.rest)(request, server);
+      },
       error: () => new Response(null, { status: 500 }),
     }),
   );
@@ -128,26 +87,36 @@ export function startGateway({
   };
 }
 
-/** A base URL with a slash too many reaches the same routes. */
-function tidyPath(url: string): string {
-  return requestPath(url)
-    .replace(/\/{2,}/g, "/")
-    .replace(/(?<=.)\/$/, "");
+function healthEndpoints(checkReady: () => Promise<void>): Endpoints {
+  return {
+    "/healthz": get((exchange) => exchange.json('{"status":"ok"}')),
+    "/readyz": get(async (exchange) => {
+      const isReady = await checkReady().then(
+        () => true,
+        () => false,
+      );
+      return exchange.reply(
+        JSON.stringify({ status: isReady ? "ok" : "not ready" }),
+        "application/json",
+        isReady ? 200 : 503,
+      );
+    }),
+  };
 }
 
-/** SDKs percent-encode a slash in a model's id. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
+/** Some paths are a client's mistake that we know: those get told what to set. */
+function notFound(url: string): ApiError {
+  const path = requestPath(url);
+  const hint = path.endsWith("/responses")
+    ? "The responses format is not served: use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible)."
+    : "The base URL ends in /v1.";
+  return new ApiError({ code: "not_found", message: `There is nothing at this path. ${hint}` });
 }
 
-function notFound(): ApiError {
+function shuttingDown(): ApiError {
   return new ApiError({
-    code: "not_found",
-    message: "There is nothing at this path. The base URL ends in /v1.",
+    code: "shutting_down",
+    message: "The gateway is shutting down. Try again.",
   });
 }
 

@@ -55,7 +55,12 @@ export interface Operations {
   /** The process of the embedded models; null where none is kept. */
   showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
   listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
-  deprecateModel(input: { id: string; retires: string; replacement: string }): Promise<ModelView>;
+  deprecateModel(input: {
+    id: string;
+    from?: string;
+    retires: string;
+    replacement: string;
+  }): Promise<ModelView>;
   retireModel(input: { id: string }): Promise<ModelView>;
   applyManifest(input: { text: string; dryRun: boolean; isOwnFile?: boolean }): Promise<ApplyView>;
   exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
@@ -253,12 +258,16 @@ function modelOperations({ catalog: store, clock, isUsable, takeEffect }: Operat
     },
     async deprecateModel({
       id,
+      from,
       retires,
       replacement,
     }: Parameters<Operations["deprecateModel"]>[0]) {
       const nowMs = clock.nowMs();
       const retiresAtMs = futureDate({ text: retires, flag: "--retires", nowMs });
-      const model = deprecate({ catalog: await load(), id, retiresAtMs, replacement, nowMs });
+      const fromMs =
+        from === undefined ? undefined : futureDate({ text: from, flag: "--from", nowMs });
+      const catalog = await load();
+      const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
       await store.write({ saveModels: [model] });
       await takeEffect();
       return view(model, nowMs);

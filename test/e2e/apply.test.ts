@@ -238,7 +238,7 @@ test("a deprecated model and its replacement keep their endpoint; an export tell
   }
   const { stdout } = await home.svc(["export"]);
   expect(stdout).toMatch(
-    /^# old: deprecated since .*, retires 2999-01-31T00:00:00Z, replaced by new/,
+    /^# old: deprecated from .*, retires 2999-01-31T00:00:00Z, replaced by new/,
   );
   expect((await home.svc(["apply", "-"], { stdin: stdout })).stdout).toBe(
     "! model new has no route: it is not listed and cannot be called\n! model old has no route: it is not listed and cannot be called\nNothing to change.\n",

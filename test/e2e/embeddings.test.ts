@@ -25,6 +25,12 @@ function oneVectorEach(request: RecordedRequest) {
   return embeddingsReply({ vectors: input.map((_, at) => [at, 0.5]) });
 }
 
+/** One vector of the length that was asked for. */
+function inFullLength(request: RecordedRequest) {
+  const { dimensions = 0 } = request.json as { readonly dimensions?: number };
+  return embeddingsReply({ vectors: [Array<number>(dimensions).fill(0.5)] });
+}
+
 async function refused(input: unknown) {
   const refusal = await refusalOf(embed({ input }));
   expect(refusal).toMatchObject({ status: 400, code: "invalid_request" });
@@ -86,6 +92,8 @@ describe("vectors", () => {
       ...["AAAAPwAA", "AAA=", "not base64, no", "=="].map((text) =>
         jsonReply({ body: { data: [0, 1, 2].map(() => ({ embedding: text })) } }),
       ),
+      // What is no number has no place in JSON.
+      embeddingsReply({ vectors: [[1], [Number.NaN], [1]], encoding: "base64" }),
       jsonReply({ body: { data: "none" } }),
       jsonReply({ body: [] }),
     ]) {
@@ -178,12 +186,25 @@ describe("input", () => {
 
 describe("dimensions", () => {
   test("of 768, 1536 and 3072 go upstream, and 3072 when none are named", async () => {
-    gateway.upstream.replyWith(oneVectorEach);
-    for (const dimensions of [768, 1536, 3072, undefined, null])
-      expect((await embed({ input: "x", dimensions })).status).toBe(200);
+    gateway.upstream.replyWith(inFullLength);
+    for (const dimensions of [768, 1536, 3072, undefined, null]) {
+      const reply = await (await embed({ input: "x", dimensions })).json();
+      expect(reply.data[0].embedding).toHaveLength(dimensions ?? 3072);
+    }
     expect(gateway.upstream.requests.map(({ json }) => json)).toMatchObject(
       [768, 1536, 3072, 3072, 3072].map((dimensions) => ({ dimensions })),
     );
+  });
+
+  test("that an upstream ignores are a 502, never vectors of another length", async () => {
+    for (const encoding of ["float", "base64"] as const) {
+      gateway.upstream.replyWith(embeddingsReply({ vectors: [[0.5, 0.25]], encoding }));
+      for (const encoding_format of ["float", "base64"])
+        expect(
+          await refusalOf(embed({ input: "x", dimensions: 768, encoding_format })),
+        ).toMatchObject({ status: 502, code: "upstream_error" });
+      expect((await embed({ input: "x" })).status).toBe(200);
+    }
   });
 
   test("of any other value are refused by name", async () => {

@@ -68,13 +68,17 @@ function toChoice(choice: JsonObject, position: number): ChatChoice {
   return {
     index: typeof choice["index"] === "number" ? choice["index"] : position,
     message,
-    logprobs: choice["logprobs"] ?? null,
+    logprobs: toLogprobs(choice["logprobs"]),
     finishReason: toFinishReason(choice["finish_reason"], hasToolCalls),
   };
 }
 
+export function toLogprobs(value: Json | undefined): Json {
+  return isRecord(value) ? value : null;
+}
+
 /** Content is text or null for our callers, although some servers send a list of parts. */
-function toContent(content: Json | undefined): string | null {
+export function toContent(content: Json | undefined): string | null {
   if (!Array.isArray(content)) return null;
   return content
     .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))

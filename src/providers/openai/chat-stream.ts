@@ -2,7 +2,7 @@ import { SseReader } from "../../base/sse.ts";
 import type { ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
-import { toFinishReason } from "./chat-reply.ts";
+import { toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
 import { isRecord } from "./json.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
@@ -77,7 +77,7 @@ export class OpenAiChatStream implements ChatStream {
   #takeChoice(choice: JsonObject, parts: ChatPart[]): void {
     const index = typeof choice["index"] === "number" ? choice["index"] : 0;
     const { delta, finish_reason: finish } = choice;
-    const logprobs = choice["logprobs"] ?? null;
+    const logprobs = toLogprobs(choice["logprobs"]);
     if (isRecord(delta)) {
       const text = plainText(delta);
       if (text !== undefined && logprobs === null) parts.push({ type: "text-delta", index, text });
@@ -85,7 +85,7 @@ export class OpenAiChatStream implements ChatStream {
         // Some servers send an empty list, or null, beside every piece of text.
         const { tool_calls: calls } = delta;
         if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
-        parts.push({ type: "delta", index, delta, logprobs });
+        parts.push({ type: "delta", index, delta: withTextContent(delta), logprobs });
       }
     }
     if (typeof finish === "string" && finish !== "")
@@ -141,6 +141,14 @@ function statusOfEvent(error: unknown): number {
   if (/context_length|exceed_context|content_filter|invalid_request|bad_?request/.test(words))
     return 400;
   return 500;
+}
+
+/** Some servers send a list of content parts. */
+function withTextContent(delta: JsonObject): JsonObject {
+  const { content } = delta;
+  return content === undefined || content === null || typeof content === "string"
+    ? delta
+    : { ...delta, content: toContent(content) };
 }
 
 /** The text of a delta that carries nothing else: nearly all of them. The role is ours to write. */

@@ -1,4 +1,4 @@
-import type { ChatCall, ChatPart, ChatStream } from "../../call/chat.ts";
+import type { ChatCall, ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedInput, EmbedResult, Vector } from "../../call/embed.ts";
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
@@ -39,11 +39,10 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       isOwn,
     });
   // The vendor's newer models refuse the old name; most other servers know only that one.
-  const capName = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)
-    ? "max_completion_tokens"
-    : "max_tokens";
+  const isVendor = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname);
+  const capName = isVendor ? "max_completion_tokens" : "max_tokens";
   const chatBody = ({ call, target }: ProviderCall<ChatCall>) => ({
-    ...call.options,
+    ...(isVendor ? call.options : withoutVendorFields(call.options)),
     model: target.model,
     messages: call.messages,
     ...(call.maxOutputTokens === undefined ? {} : { [capName]: call.maxOutputTokens }),
@@ -68,6 +67,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const response = await send("/embeddings", toEmbedBody(call, target.model), signal);
       return fromEmbedReply(await readJson(response, name, signal), {
         expected: inputCount(call.input),
+        encoding: call.encoding,
         provider: name,
       });
     },
@@ -81,6 +81,13 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       return fromSpeechReply({ response, provider: name, signal });
     },
   } satisfies Provider;
+}
+
+/** The vendor alone keeps replies and knows these; some other servers refuse what they do not know. */
+function withoutVendorFields(options: JsonObject): JsonObject {
+  if (options["metadata"] === undefined && options["store"] === undefined) return options;
+  const { metadata: _metadata, store: _store, ...rest } = options;
+  return rest;
 }
 
 function readJson(response: Response, provider: string, signal: AbortSignal): Promise<unknown> {
@@ -141,7 +148,11 @@ function inputCount(input: EmbedInput): number {
 /** One vector an input, put in the order of the input; anything else is a broken reply. */
 function fromEmbedReply(
   reply: unknown,
-  { expected, provider }: { expected: number; provider: string },
+  {
+    expected,
+    encoding,
+    provider,
+  }: { expected: number; encoding: EmbedCall["encoding"]; provider: string },
 ): EmbedResult {
   const rows = isRecord(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
   const vectors: Vector[] = [];
@@ -149,7 +160,7 @@ function fromEmbedReply(
     if (!isRecord(row)) continue;
     const vector: unknown = row["embedding"];
     const index = typeof row["index"] === "number" ? row["index"] : position;
-    if (isVector(vector)) vectors[index] = vector;
+    if (isVector(vector, encoding)) vectors[index] = vector;
   }
   const filled = Object.keys(vectors).length;
   if (rows.length !== expected || filled !== expected || vectors.length !== expected)
@@ -160,14 +171,18 @@ function fromEmbedReply(
 }
 
 /** Numbers, or base64 of whole float32s: anything else would reach the caller as a wrong vector. */
-function isVector(value: unknown): value is Vector {
+function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vector {
   if (typeof value !== "string")
-    return (
-      Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "number")
-    );
+    return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one));
   const digits = value.replace(/={1,2}$/, "");
   const sizeBytes = Math.floor((digits.length * 3) / 4);
-  return sizeBytes > 0 && sizeBytes % 4 === 0 && !/[^A-Za-z0-9+/]/.test(digits);
+  if (sizeBytes === 0 || sizeBytes % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits)) return false;
+  // JSON has no word for what is no number; where it stays base64, it is the caller's to read.
+  if (encoding === "base64") return true;
+  const bytes = Buffer.from(value, "base64");
+  for (let at = 0; at < sizeBytes; at += 4)
+    if (!Number.isFinite(bytes.readFloatLE(at))) return false;
+  return true;
 }
 
 function fromSpeechReply({

@@ -1,5 +1,5 @@
 import type { ChatCall, Json, JsonObject } from "../../call/chat.ts";
-import type { ChatRequest } from "./requests.ts";
+import type { ChatRequest } from "./chat-request.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
 
 /** The fields that go upstream. What could change the vendor's bill and is not priced stays out. */
@@ -22,7 +22,13 @@ const passedOn: ReadonlySet<string> = new Set([
   "parallel_tool_calls",
   "response_format",
   "user",
+  "metadata",
+  "store",
   "reasoning_effort",
+  "reasoning",
+  "include_reasoning",
+  "thinking",
+  "enable_thinking",
   "verbosity",
   "chat_template_kwargs",
 ]);

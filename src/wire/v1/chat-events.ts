@@ -3,13 +3,13 @@ import type { ChatPart, FinishReason, Json, JsonObject } from "../../call/chat.t
 import type { Usage } from "../../call/usage.ts";
 import { type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
 import { toErrorBody } from "./error-reply.ts";
+import { callIdPrefix, ToolPieces } from "./tool-pieces.ts";
 
 /** Keep-alives are comments, and never `: ping`, on which one client drops its buffer. */
 export const keepAliveComment = ": keep-alive\n\n";
 
 interface ChoiceState {
-  /** Tool calls whose id and name have gone out. */
-  readonly namedTools: Set<number>;
+  tools: ToolPieces | undefined;
   hasRole: boolean;
   isFinished: boolean;
 }
@@ -20,6 +20,7 @@ interface ChoiceState {
  * follows, so that the last one leaves in one write with the usage and `[DONE]`.
  */
 export class ChatEventWriter {
+  readonly #id: string;
   readonly #head: string;
   readonly #tail: string;
   readonly #includeUsage: boolean;
@@ -28,6 +29,7 @@ export class ChatEventWriter {
   #textChars = 0;
 
   constructor({ id, createdS, model }: ReplyIdentity, includeUsage: boolean) {
+    this.#id = id;
     const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdS, model });
     this.#head = `data: ${fixed.slice(0, -1)},"choices":[`;
     this.#tail = includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
@@ -99,8 +101,10 @@ export class ChatEventWriter {
     const delta: Record<string, Json | undefined> = state.hasRole
       ? rest
       : { role: "assistant", ...rest };
-    if (Array.isArray(calls))
-      delta["tool_calls"] = calls.map((call, at) => nameOnce(call, at, state));
+    if (Array.isArray(calls) && calls.length > 0) {
+      state.tools ??= new ToolPieces(callIdPrefix(this.#id, index));
+      delta["tool_calls"] = state.tools.take(calls);
+    }
     state.hasRole = true;
     const text = JSON.stringify(delta);
     this.#textChars += text.length;
@@ -127,28 +131,8 @@ export class ChatEventWriter {
   #state(index: number): ChoiceState {
     const known = this.#choices.get(index);
     if (known !== undefined) return known;
-    const state: ChoiceState = { namedTools: new Set(), hasRole: false, isFinished: false };
+    const state: ChoiceState = { tools: undefined, hasRole: false, isFinished: false };
     this.#choices.set(index, state);
     return state;
   }
-}
-
-function nameOnce(call: Json, position: number, { namedTools }: ChoiceState): Json {
-  if (typeof call !== "object" || call === null || Array.isArray(call)) return call;
-  const given = call as JsonObject;
-  const index = typeof given["index"] === "number" ? given["index"] : position;
-  const { id, type, function: called, ...rest } = given;
-  const isObject = typeof called === "object" && called !== null && !Array.isArray(called);
-  if (!namedTools.has(index)) {
-    namedTools.add(index);
-    return {
-      ...rest,
-      index,
-      id,
-      type: type ?? "function",
-      ...(called === undefined ? {} : { function: called }),
-    };
-  }
-  const { name: _name, ...left } = isObject ? (called as JsonObject) : {};
-  return { ...rest, index, function: left };
 }

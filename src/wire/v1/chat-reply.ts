@@ -1,5 +1,7 @@
-import type { ChatResult } from "../../call/chat.ts";
+import type { ChatResult, JsonObject } from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
+import type { ChatCompletion } from "./replies.ts";
+import { callIdPrefix, toWholeCalls } from "./tool-pieces.ts";
 
 /** What all replies and chunks of one call share. */
 export interface ReplyIdentity {
@@ -20,7 +22,7 @@ export function toChatReply(
     model,
     choices: choices.map(({ index, message, logprobs, finishReason }) => ({
       index,
-      message,
+      message: withWholeCalls(message, callIdPrefix(id, index)),
       logprobs,
       finish_reason: finishReason,
     })),
@@ -28,12 +30,17 @@ export function toChatReply(
   });
 }
 
+function withWholeCalls(message: JsonObject, idPrefix: string): JsonObject {
+  const calls = message["tool_calls"];
+  return Array.isArray(calls) ? { ...message, tool_calls: toWholeCalls(calls, idPrefix) } : message;
+}
+
 export function toWireUsage({
   inputTokens,
   outputTokens,
   cachedInputTokens,
   reasoningTokens,
-}: Usage) {
+}: Usage): ChatCompletion["usage"] {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

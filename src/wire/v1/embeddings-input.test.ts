@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../base/errors.ts";
 import type { Json } from "../../call/chat.ts";
-import { readMediaInput, readTextInput } from "./embeddings-input.ts";
+import {
+  readMediaInput as readMediaField,
+  readTextInput as readTextField,
+} from "./embeddings-input.ts";
+
+const readTextInput = (input: Json) => readTextField({ input });
+const readMediaInput = (input: Json) => readMediaField({ input });
 
 const paramOf = (read: () => unknown): string | null => {
   try {

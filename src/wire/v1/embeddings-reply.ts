@@ -1,11 +1,7 @@
 import type { Vector } from "../../call/embed.ts";
+import type { EmbeddingResponse } from "./replies.ts";
 
-export interface EmbeddingUsage {
-  readonly prompt_tokens: number;
-  readonly total_tokens: number;
-  readonly images?: number;
-  readonly video_seconds?: number;
-}
+export type EmbeddingUsage = EmbeddingResponse["usage"];
 
 export interface EmbeddingsReply {
   readonly model: string;

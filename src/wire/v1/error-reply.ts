@@ -1,7 +1,8 @@
 import type { ApiError } from "../../base/errors.ts";
+import type { ErrorReply } from "./replies.ts";
 
 /** The one shape of errors, on every path and in streams: all four keys, always. */
-export function toErrorBody({ message, type, param, code }: ApiError) {
+export function toErrorBody({ message, type, param, code }: ApiError): ErrorReply {
   return { error: { message, type, param, code } };
 }
 

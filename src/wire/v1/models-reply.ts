@@ -1,3 +1,5 @@
+import type { ModelListReply, ModelReply } from "./replies.ts";
+
 /** What the model list says of a model. */
 export interface ListedModel {
   readonly id: string;
@@ -10,7 +12,7 @@ export interface ListedModel {
   };
 }
 
-export function toModel({ id, createdAtMs, ownedBy, deprecation }: ListedModel) {
+export function toModel({ id, createdAtMs, ownedBy, deprecation }: ListedModel): ModelReply {
   return {
     id,
     object: "model",
@@ -28,7 +30,7 @@ export function toModel({ id, createdAtMs, ownedBy, deprecation }: ListedModel) 
   };
 }
 
-export function toModelList(models: readonly ListedModel[]) {
+export function toModelList(models: readonly ListedModel[]): ModelListReply {
   return { object: "list", data: models.map(toModel) };
 }
 

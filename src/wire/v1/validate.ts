@@ -2,14 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { ApiError } from "../../base/errors.ts";
 import type { JsonObject } from "../../call/chat.ts";
-import {
-  type ChatRequest,
-  chatRequest,
-  type EmbeddingRequest,
-  embeddingRequest,
-  type SpeechRequest,
-  speechRequest,
-} from "./requests.ts";
+import { type ChatRequest, chatRequest } from "./chat-request.ts";
+import { type EmbeddingRequest, embeddingFields } from "./embedding-request.ts";
+import { ownKeywords } from "./schema.ts";
+import { type SpeechRequest, speechRequest } from "./speech-request.ts";
 
 const ajv = new Ajv({
   discriminator: true,
@@ -17,14 +13,14 @@ const ajv = new Ajv({
   strict: false,
   // 1e999 is JSON, reads as Infinity and would go upstream as null: no cap at all.
   strictNumbers: true,
-}).addVocabulary(["x-says", "x-tag"]);
+}).addVocabulary([...ownKeywords]);
 
 export const readChatRequest = reader<ChatRequest>(chatRequest);
-export const readEmbeddingRequest = reader<EmbeddingRequest>(embeddingRequest);
+export const readEmbeddingRequest = reader<EmbeddingRequest>(embeddingFields);
 export const readSpeechRequest = reader<SpeechRequest>(speechRequest);
 
 /** Checks a body and returns it under its type, or throws an error that names the field. */
-function reader<T>(schema: TSchema): (body: JsonObject) => T {
+export function reader<T>(schema: TSchema): (body: JsonObject) => T {
   const isValid: ValidateFunction = ajv.compile(schema);
   return (body) => {
     if (isValid(body)) return body as T;

@@ -1,3 +1,4 @@
+import { ApiError } from "../../../base/errors.ts";
 import type { EmbedInput, EmbedResult } from "../../../call/embed.ts";
 import { estimateTokens } from "../../../call/usage.ts";
 import { inspectImage } from "../../../media/image.ts";
@@ -26,15 +27,19 @@ export async function serveEmbeddings({
   if (isMedia && body["dimensions"] !== undefined)
     throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
   const request = readEmbeddingRequest(body);
-  const input = isMedia
-    ? await inspect(readMediaInput(body["input"]))
-    : readTextInput(body["input"]);
+  const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
   const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
   const encoding = request.encoding_format ?? "float";
   const { signal } = call;
-  const result = await parts.router.serve(model, signal, ({ provider, target }) => {
+  const result = await parts.router.serve(model, signal, async ({ provider, target }) => {
     if (provider.embed === undefined) throw notProvided(model);
-    return provider.embed({ call: { input, dimensions, encoding }, target, signal });
+    const embedded = await provider.embed({
+      call: { input, dimensions, encoding },
+      target,
+      signal,
+    });
+    checkLengths({ result: embedded, dimensions: request.dimensions, provider: provider.name });
+    return embedded;
   });
   end();
   return exchange.json(
@@ -45,6 +50,26 @@ export async function serveEmbeddings({
       usage: usageOf(input, result),
     }),
   );
+}
+
+/** A caller who named a length gets vectors of that length, never silently others. */
+function checkLengths(options: {
+  readonly result: EmbedResult;
+  readonly dimensions: number | undefined;
+  readonly provider: string;
+}): void {
+  const { result, dimensions, provider } = options;
+  if (dimensions === undefined) return;
+  for (const vector of result.vectors) {
+    const length =
+      typeof vector === "string" ? Buffer.byteLength(vector, "base64") / 4 : vector.length;
+    if (length !== dimensions)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model failed to answer.",
+        detail: `${provider} sent vectors of ${length} numbers; ${dimensions} were asked for`,
+      });
+  }
 }
 
 /** What is billed or limited is looked at here, before anything reaches an upstream. */

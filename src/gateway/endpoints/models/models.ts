@@ -14,16 +14,16 @@ export function listModels({ keys, catalog }: GatewayParts): Work {
     for (const { id } of catalog.served) {
       const model = findCallable(catalog, key, id);
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
-        listed.push(toListed(model));
+        listed.push(toListed(model, startedMs));
     }
     return exchange.json(JSON.stringify(toModelList(listed)));
   };
 }
 
 /** GET /v1/models/{id} */
-export function showModel({ keys, catalog }: GatewayParts, id: string): Work {
+export function showModel({ keys, catalog }: GatewayParts): Work {
   return (exchange) => {
-    const { request, startedMs } = exchange;
+    const { request, startedMs, rest: id } = exchange;
     const key = authenticate(request, keys, startedMs);
     const model = findCallable(catalog, key, id);
     if (model === undefined || lifecycleState(model.lifecycle, startedMs) === "retired")
@@ -33,12 +33,12 @@ export function showModel({ keys, catalog }: GatewayParts, id: string): Work {
         message: `There is no model "${id.slice(0, 100)}" for this key. GET /v1/models lists yours.`,
       });
     exchange.model = model;
-    return exchange.json(JSON.stringify(toModel(toListed(model))));
+    return exchange.json(JSON.stringify(toModel(toListed(model, startedMs))));
   };
 }
 
-function toListed({ id, createdAtMs, ownedBy, lifecycle }: Model): ListedModel {
+function toListed({ id, createdAtMs, ownedBy, lifecycle }: Model, nowMs: number): ListedModel {
   const { deprecatedAtMs, retiresAtMs, replacement } = lifecycle;
-  if (deprecatedAtMs === undefined) return { id, createdAtMs, ownedBy };
+  if (deprecatedAtMs === undefined || deprecatedAtMs > nowMs) return { id, createdAtMs, ownedBy };
   return { id, createdAtMs, ownedBy, deprecation: { deprecatedAtMs, retiresAtMs, replacement } };
 }

@@ -1,0 +1,120 @@
+import { voices } from "../../call/speak.ts";
+
+/** One example of every body, as the document shows them. A test holds each to its schema. */
+const created = 1_790_000_000;
+
+export const examples = {
+  chatRequest: {
+    model: "svc-3-flash",
+    messages: [
+      { role: "system", content: "Answer in one sentence." },
+      { role: "user", content: "Why is the sky blue?" },
+    ],
+    max_tokens: 100,
+    temperature: 0.7,
+  },
+  chatReply: {
+    id: "chatcmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "chat.completion",
+    created,
+    model: "svc-3-flash",
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: "Air scatters blue light more than red, so blue reaches us from everywhere.",
+          refusal: null,
+        },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: { prompt_tokens: 19, completion_tokens: 16, total_tokens: 35 },
+  },
+  chatChunk: {
+    id: "chatcmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "chat.completion.chunk",
+    created,
+    model: "svc-3-flash",
+    choices: [
+      {
+        index: 0,
+        delta: { role: "assistant", content: "Air" },
+        logprobs: null,
+        finish_reason: null,
+      },
+    ],
+  },
+  embeddingRequest: {
+    model: "svc-embedding-2",
+    input: ["a cat on a mat", "a dog in the fog"],
+    dimensions: 768,
+  },
+  embeddingReply: {
+    object: "list",
+    data: [{ object: "embedding", index: 0, embedding: [0.0123, -0.0456, 0.0789] }],
+    model: "svc-embedding-2",
+    usage: { prompt_tokens: 12, total_tokens: 12 },
+  },
+  speechRequest: {
+    model: "svc-2.5-flash-tts",
+    input: "Good morning. It is seven o'clock.",
+    voice: voices[0],
+    response_format: "wav",
+  },
+  modelList: {
+    object: "list",
+    data: [
+      { id: "svc-3-flash", object: "model", created, owned_by: "svc" },
+      {
+        id: "svc-2-flash",
+        object: "model",
+        created,
+        owned_by: "svc",
+        deprecated: true,
+        deprecated_at: created + 86_400,
+        retires_at: created + 90 * 86_400,
+        replacement: "svc-3-flash",
+      },
+    ],
+  },
+  errors: {
+    400: {
+      message: "dimensions must be 768, 1536 or 3072.",
+      type: "invalid_request_error",
+      param: "dimensions",
+      code: "invalid_request",
+    },
+    401: {
+      message: "This API key is missing or not valid.",
+      type: "invalid_request_error",
+      param: null,
+      code: "invalid_api_key",
+    },
+    402: {
+      message: "The account's balance does not cover this request.",
+      type: "insufficient_quota",
+      param: null,
+      code: "insufficient_quota",
+    },
+    403: {
+      message: "This key cannot call the model.",
+      type: "permission_error",
+      param: "model",
+      code: "model_not_allowed",
+    },
+    429: {
+      message: "Too many requests. Try again in a moment.",
+      type: "rate_limit_error",
+      param: null,
+      code: "rate_limit_exceeded",
+    },
+    default: {
+      message: "The model failed to answer.",
+      type: "upstream_error",
+      param: null,
+      code: "upstream_error",
+    },
+  },
+} as const;

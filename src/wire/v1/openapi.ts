@@ -1,0 +1,216 @@
+import type { TSchema } from "typebox";
+import type { Json, JsonObject } from "../../call/chat.ts";
+import { chatRequest } from "./chat-request.ts";
+import { embeddingRequest } from "./embedding-request.ts";
+import { examples } from "./examples.ts";
+import { OpenApiSchemas } from "./openapi-schema.ts";
+import {
+  chatCompletion,
+  chatCompletionChunk,
+  embeddingResponse,
+  errorReply,
+  modelList,
+} from "./replies.ts";
+import { speechRequest } from "./speech-request.ts";
+
+/** Where the gateway listens unless it is told otherwise. */
+const usualBaseUrl = "http://127.0.0.1:8080/v1";
+
+/**
+ * The machine-readable description of version 1, made from the schemas that check the requests.
+ * `docs/openapi.json` is this, written out.
+ */
+export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
+  const schemas = new OpenApiSchemas();
+  const paths = toPaths(schemas);
+  return {
+    openapi: "3.0.3",
+    info: {
+      title: "svc gateway",
+      version: "1.0.0",
+      description:
+        "Call models with one key at one address: chat, embeddings of text, images and videos, speech. Clients for the chat-completions format work unchanged. Fields that are not described here never fail a request.",
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+    "x-api-version": "v1",
+    servers: [
+      {
+        url: "{base_url}",
+        description: "The gateway.",
+        variables: {
+          base_url: { default: baseUrl, description: "Ends in the major version: /v1." },
+        },
+      },
+    ],
+    security: [{ bearer: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "A key of the platform: sk-svc-…. It is shown once, when it is made.",
+        },
+      },
+      headers,
+      responses: toErrorResponses(schemas),
+      schemas: schemas.components,
+    },
+  };
+}
+
+const tags = {
+  Chat: "Conversations, whole or streamed.",
+  Embeddings: "Vectors of text, images and videos.",
+  Speech: "Text, spoken. Preview: it may still change.",
+  Models: "What the key may call.",
+};
+
+function toPaths(schemas: OpenApiSchemas): JsonObject {
+  const json = (schema: TSchema, example: Json) => ({
+    "application/json": { schema: schemas.convert(schema), example },
+  });
+  const operation = ({ id, tag, summary, errors, body, ok, ...more }: Operation) => ({
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...more,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
+    responses: {
+      200: { description: "Done.", headers: replyHeaders, content: ok },
+      ...Object.fromEntries(
+        [...errors, "default"].map((status) => [
+          status,
+          { $ref: `#/components/responses/${errorNames[status as keyof typeof errorNames]}` },
+        ]),
+      ),
+    },
+  });
+  return {
+    "/chat/completions": {
+      post: operation({
+        id: "createChatCompletion",
+        tag: "Chat",
+        summary: "Answer a conversation",
+        errors: [401, 402, 403, 429],
+        body: json(chatRequest, examples.chatRequest),
+        ok: {
+          ...json(chatCompletion, examples.chatReply),
+          "text/event-stream": {
+            schema: schemas.convert(chatCompletionChunk),
+            example: examples.chatChunk,
+          },
+        },
+      }),
+    },
+    "/embeddings": {
+      post: operation({
+        id: "createEmbedding",
+        tag: "Embeddings",
+        summary: "Make vectors of text, images or a video",
+        errors: [400, 401, 402, 429],
+        body: json(embeddingRequest, examples.embeddingRequest),
+        ok: json(embeddingResponse, examples.embeddingReply),
+      }),
+    },
+    "/audio/speech": {
+      post: operation({
+        id: "createSpeech",
+        tag: "Speech",
+        summary: "Speak a text",
+        errors: [400, 401, 402, 429],
+        "x-preview": true,
+        body: json(speechRequest, examples.speechRequest),
+        ok: { "audio/wav": audio, "audio/pcm": audio },
+      }),
+    },
+    "/models": {
+      get: operation({
+        id: "listModels",
+        tag: "Models",
+        summary: "List the models that the key may call",
+        errors: [401],
+        ok: json(modelList, examples.modelList),
+      }),
+    },
+  };
+}
+
+interface Operation {
+  readonly id: string;
+  readonly tag: keyof typeof tags;
+  readonly summary: string;
+  /** The contract's statuses; every other is `default`. */
+  readonly errors: readonly number[];
+  readonly "x-preview"?: true;
+  readonly body?: JsonObject;
+  readonly ok: JsonObject;
+}
+
+const audio = {
+  schema: {
+    type: "string",
+    format: "binary",
+    description: "24 kHz, mono, 16-bit: as a WAV file, or bare samples where pcm was asked for.",
+  },
+};
+
+const errorNames = {
+  400: "InvalidRequest",
+  401: "InvalidKey",
+  402: "NotCovered",
+  403: "NotAllowed",
+  429: "TooMany",
+  default: "Failure",
+} as const;
+
+const errorWords: Readonly<Record<keyof typeof errorNames, string>> = {
+  400: "The request is not valid; param names the field.",
+  401: "The key is missing or not valid.",
+  402: "Balance or budget do not cover the request, or the account is suspended.",
+  403: "The key may not call the model, or the model is retired.",
+  429: "Too many requests, here or at the provider; the headers say when to try again.",
+  default: "Any other failure: an error of the one shape.",
+};
+
+function toErrorResponses(schemas: OpenApiSchemas): JsonObject {
+  const schema = schemas.convert(errorReply);
+  const all = Object.keys(errorWords) as unknown as readonly (keyof typeof errorNames)[];
+  return Object.fromEntries(
+    all.map((status) => [
+      errorNames[status],
+      {
+        description: errorWords[status],
+        headers: { ...requestIdHeader, ...retryHeaders },
+        content: { "application/json": { schema, example: { error: examples.errors[status] } } },
+      },
+    ]),
+  );
+}
+
+const header = (description: string, type = "string") => ({ description, schema: { type } });
+
+const headers = {
+  RequestId: header("Names this request in the operator's log."),
+  RetryAfter: header("After how many seconds to try again.", "integer"),
+  RetryAfterMs: header("The same in milliseconds.", "integer"),
+  ShouldRetry: header("`false` where the same request cannot succeed later."),
+  Deprecation: header("Of a deprecated model: since when, as @seconds (RFC 9745)."),
+  Sunset: header("When the model retires (RFC 8594)."),
+  Link: header('The model to use instead, as rel="successor-version".'),
+};
+
+const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
+const requestIdHeader = { "x-request-id": ref("RequestId") };
+const retryHeaders = {
+  "retry-after": ref("RetryAfter"),
+  "retry-after-ms": ref("RetryAfterMs"),
+  "x-should-retry": ref("ShouldRetry"),
+};
+const replyHeaders = {
+  ...requestIdHeader,
+  deprecation: ref("Deprecation"),
+  sunset: ref("Sunset"),
+  link: ref("Link"),
+};

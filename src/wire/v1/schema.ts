@@ -1,0 +1,37 @@
+import { type TSchema, type TSchemaOptions, type TUnsafe, Type } from "typebox";
+
+/**
+ * The pieces of which the contract's schemas are made. One schema gives the validator, the words of
+ * its errors and its part of the OpenAPI document:
+ *
+ * - `x-says` completes the sentence "<field> must be …" where the schema alone would say it badly;
+ * - `x-tag` does so for the field that tells the kinds of a `tagged` schema apart;
+ * - `x-name` makes a schema a component of the document, under that name.
+ */
+export const ownKeywords = ["x-says", "x-tag", "x-name"] as const;
+
+/** What a field is, for the document and, as `says`, for errors. */
+export const told = (description: string, says?: string): TSchemaOptions =>
+  says === undefined ? { description } : { description, "x-says": says };
+
+export const named = (name: string, description: string): TSchemaOptions => ({
+  "x-name": name,
+  description,
+});
+
+export const nullable = <T extends TSchema>(schema: T, options: TSchemaOptions = {}) =>
+  Type.Union([Type.Null(), schema], options);
+
+/** One field tells the kinds apart, so that an error speaks of the kind that was meant. */
+export function tagged(
+  tag: string,
+  kinds: TSchema[],
+  options: TSchemaOptions & { readonly "x-tag": string },
+): TUnsafe<unknown> {
+  return Type.Unsafe({
+    type: "object",
+    discriminator: { propertyName: tag },
+    oneOf: kinds,
+    ...options,
+  });
+}

@@ -17,6 +17,21 @@ interface ChunkChoice {
   readonly finish_reason: string | null;
 }
 
+interface ToolPiece {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: string;
+  readonly function?: { readonly name?: string; readonly arguments?: string };
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+const finishReasons = ["stop", "length", "content_filter", "tool_calls"];
+
 export interface ErrorBody {
   readonly error: {
     readonly message: string;
@@ -84,9 +99,11 @@ export function expectWellFormed(
   };
   expect(first?.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
   expect(Number.isInteger(first?.created)).toBe(true);
-  for (const { id, object, created, model, choices } of chunks) {
+  for (const chunk of chunks) {
+    const { id, object, created, model, choices } = chunk;
     expect({ id, object, created, model }).toEqual({ ...shared } as typeof shared & Chunk);
     expect(Array.isArray(choices)).toBe(true);
+    expect(chunk).not.toHaveProperty("error");
   }
   expectUsage(chunks, options.includeUsage);
   for (const index of choiceIndexes(chunks)) expectChoice(chunks, index);
@@ -102,7 +119,13 @@ function expectUsage(chunks: readonly Chunk[], includeUsage: boolean): void {
   }
   const last = chunks.at(-1);
   expect(last?.choices).toEqual([]);
-  expect(last?.usage).toEqual(expect.objectContaining({ total_tokens: expect.any(Number) }));
+  const {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: total,
+  } = last?.usage ?? {};
+  expect([input, output].every(Number.isInteger)).toBe(true);
+  expect(total).toBe(Number(input) + Number(output));
   for (const chunk of chunks.slice(0, -1)) {
     expect(chunk.usage).toBeNull();
     expect(chunk.choices.length).toBeGreaterThan(0);
@@ -111,13 +134,41 @@ function expectUsage(chunks: readonly Chunk[], includeUsage: boolean): void {
 
 function expectChoice(chunks: readonly Chunk[], index: number): void {
   const mine = choicesOf(chunks, index);
+  expect(Number.isInteger(index)).toBe(true);
   const reasons = mine.map(({ finish_reason: reason }) => reason);
   expect(reasons.slice(0, -1)).toEqual(reasons.slice(0, -1).map(() => null));
-  expect(reasons.at(-1)).toBeString();
+  expect(finishReasons).toContain(reasons.at(-1) ?? "");
+  for (const { delta } of mine) {
+    expect(delta).toBeObject();
+    // A piece of text, or nothing: never a list of parts.
+    expect(["string", "undefined"]).toContain(typeof (delta["content"] ?? undefined));
+  }
   expect(mine.map(({ delta }) => delta["role"]).filter((role) => role !== undefined)).toEqual([
     "assistant",
   ]);
   expect(mine[0]?.delta).toHaveProperty("role");
+  expectToolPieces(mine);
+}
+
+/** Clients join what repeats: a call says what it is in its first piece, and never again. */
+function expectToolPieces(choices: readonly ChunkChoice[]): void {
+  const seen = new Set<number>();
+  for (const { index, id, type, function: called } of piecesOf(choices)) {
+    if (seen.has(index)) {
+      expect([id, type, called?.name]).toEqual([undefined, undefined, undefined]);
+      expect(called?.arguments).toBeString();
+      continue;
+    }
+    // Lists are filled by index, so that a gap would be a call of nothing.
+    expect(index).toBe(seen.size);
+    seen.add(index);
+    expect({ type, id: typeof id }).toEqual({ type: "function", id: "string" });
+    expect(called).toEqual({ name: expect.any(String), arguments: expect.any(String) });
+  }
+}
+
+function piecesOf(choices: readonly ChunkChoice[]): readonly ToolPiece[] {
+  return choices.flatMap(({ delta }) => (delta["tool_calls"] ?? []) as readonly ToolPiece[]);
 }
 
 function choiceIndexes(chunks: readonly Chunk[]): ReadonlySet<number> {
@@ -139,13 +190,29 @@ export function finishOf({ chunks }: EventStream, index = 0): string | null | un
   return choicesOf(chunks, index).at(-1)?.finish_reason;
 }
 
+export function reasoningOf({ chunks }: EventStream, index = 0): string {
+  return choicesOf(chunks, index)
+    .map(({ delta }) => delta["reasoning_content"] ?? "")
+    .join("");
+}
+
 /** All pieces of tool calls of the first choice, as they were sent. */
-export function toolPiecesOf({
-  chunks,
-}: EventStream): readonly Readonly<Record<string, unknown>>[] {
-  return choicesOf(chunks, 0).flatMap(
-    ({ delta }) => (delta["tool_calls"] ?? []) as Readonly<Record<string, unknown>>[],
-  );
+export function toolPiecesOf({ chunks }: EventStream): readonly ToolPiece[] {
+  return piecesOf(choicesOf(chunks, 0));
+}
+
+/** The calls of a choice, joined as clients join them. */
+export function toolCallsOf({ chunks }: EventStream, index = 0): readonly ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const piece of piecesOf(choicesOf(chunks, index))) {
+    const { id = "", name = "", text = "" } = calls[piece.index] ?? {};
+    calls[piece.index] = {
+      id: id + (piece.id ?? ""),
+      name: name + (piece.function?.name ?? ""),
+      text: text + (piece.function?.arguments ?? ""),
+    };
+  }
+  return calls;
 }
 
 /** Reads a reply's body only as far as it is asked to. */

@@ -128,7 +128,7 @@ export async function loadChat({
 function tooLong(promptTokens: number, contextTokens: number): EngineError {
   return new EngineError({
     code: "context_length_exceeded",
-    message: `The conversation has ${promptTokens} tokens; this model reads at most ${contextTokens}, its answer included. Shorten it.`,
+    message: `The conversation has ${promptTokens} tokens; this model's maximum context length is ${contextTokens}, its answer included. Shorten it.`,
     param: "messages",
   });
 }

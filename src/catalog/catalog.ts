@@ -65,6 +65,19 @@ export class Catalog {
   find(id: string): Model | undefined {
     return this.#models.get(id);
   }
+
+  /** The model to use instead: where the one that was named has retired, too, the one after it. */
+  successorOf({ lifecycle }: Model, nowMs: number): string | undefined {
+    const seen = new Set<string>();
+    let id = lifecycle.replacement;
+    while (id !== undefined && !seen.has(id)) {
+      seen.add(id);
+      const next = this.#models.get(id);
+      if (next === undefined || lifecycleState(next.lifecycle, nowMs) !== "retired") return id;
+      id = next.lifecycle.replacement;
+    }
+    return id;
+  }
 }
 
 /**

@@ -53,6 +53,19 @@ test("a deprecation that lies ahead takes effect on its day", () => {
   expect(lifecycleState(lifecycle, 100)).toBe("deprecated");
 });
 
+test("the successor of a model is one that works: retired ones pass on to theirs", async () => {
+  const ends = (retiresAtMs: number, replacement: string) => ({
+    lifecycle: { deprecatedAtMs: 0, retiresAtMs, replacement },
+  });
+  const oldest = modelOf("oldest", ends(100, "older"));
+  const catalog = await catalogOf(oldest, modelOf("older", ends(200, "new")), modelOf("new"));
+  expect(catalog.successorOf(oldest, 100)).toBe("older");
+  expect(catalog.successorOf(oldest, 200)).toBe("new");
+  expect(catalog.successorOf(modelOf("new"), 200)).toBeUndefined();
+  const round = await catalogOf(modelOf("a", ends(1, "b")), modelOf("b", ends(1, "a")));
+  expect(round.successorOf(modelOf("a", ends(1, "b")), 5)).toBe("b");
+});
+
 describe("deprecating", () => {
   const plan = { retiresAtMs: 500, replacement: "new", nowMs: 100 };
 

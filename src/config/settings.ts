@@ -224,7 +224,7 @@ export const settingList = {
   keepAliveMs: {
     env: "SVC_KEEP_ALIVE_S",
     about: "silence after which a stream gets a comment",
-    fallback: "15",
+    fallback: "10",
     read: seconds,
   },
   graceMs: {

@@ -81,10 +81,12 @@ export function findModel({ body, key, endpoint, catalog }: ModelSearch): Model 
 /** A model that the key may call: of this endpoint, and not retired. */
 export function checkModel({
   model,
+  catalog,
   endpoint,
   nowMs,
 }: {
   readonly model: Model;
+  readonly catalog: Catalog;
   readonly endpoint: Endpoint;
   readonly nowMs: number;
 }): void {
@@ -95,7 +97,7 @@ export function checkModel({
       message: `${model.id} does not work on this endpoint: call it with POST ${endpointPaths[model.endpoint]}.`,
     });
   if (lifecycleState(model.lifecycle, nowMs) === "retired") {
-    const successor = model.lifecycle.replacement;
+    const successor = catalog.successorOf(model, nowMs);
     const instead = successor === undefined ? "" : ` Use ${successor} instead.`;
     throw new ApiError({
       code: "model_retired",

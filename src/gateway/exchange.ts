@@ -1,15 +1,16 @@
 import type { ApiError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
 
-export interface ExchangeOptions {
-  readonly request: Request;
-  readonly nowMs: number;
+/** What replies are made with. */
+export interface ExchangeParts {
   /** Origins whose pages may read our replies; `*`: all. */
   readonly origins: ReadonlySet<string>;
   /** Asked when needed: the port may be known only once it is bound. */
   readonly publicUrl: () => string;
+  readonly catalog: Catalog;
 }
 
 const exposed =
@@ -23,18 +24,16 @@ export class Exchange {
   readonly request: Request;
   readonly requestId = newId("req");
   readonly startedMs: number;
-  readonly #origins: ReadonlySet<string>;
-  readonly #publicUrl: () => string;
+  readonly #parts: ExchangeParts;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
   /** What the path has below an endpoint that takes whatever follows. */
   rest = "";
 
-  constructor({ request, nowMs, origins, publicUrl }: ExchangeOptions) {
+  constructor(request: Request, nowMs: number, parts: ExchangeParts) {
     this.request = request;
     this.startedMs = nowMs;
-    this.#origins = origins;
-    this.#publicUrl = publicUrl;
+    this.#parts = parts;
   }
 
   reply(body: BodyInit | null, contentType: string, status = 200): Response {
@@ -82,22 +81,25 @@ export class Exchange {
     const origin = this.request.headers.get("origin");
     if (origin === null) return false;
     headers["vary"] = "origin";
-    if (!this.#origins.has("*") && !this.#origins.has(origin)) return false;
+    const { origins } = this.#parts;
+    if (!origins.has("*") && !origins.has(origin)) return false;
     headers["access-control-allow-origin"] = origin;
     headers["access-control-expose-headers"] = exposed;
     return true;
   }
 
   #addLifecycle(headers: ReplyHeaders): void {
-    const lifecycle = this.model?.lifecycle;
-    if (lifecycle?.deprecatedAtMs === undefined || lifecycle.deprecatedAtMs > this.startedMs)
-      return;
-    headers["deprecation"] = `@${Math.floor(lifecycle.deprecatedAtMs / 1000)}`;
+    const { model, startedMs } = this;
+    if (model?.lifecycle.deprecatedAtMs === undefined) return;
+    const { lifecycle } = model;
+    if (model.lifecycle.deprecatedAtMs > startedMs) return;
+    headers["deprecation"] = `@${Math.floor(model.lifecycle.deprecatedAtMs / 1000)}`;
     if (lifecycle.retiresAtMs !== undefined)
       headers["sunset"] = new Date(lifecycle.retiresAtMs).toUTCString();
-    if (lifecycle.replacement !== undefined) {
-      const successor = `${this.#publicUrl()}/v1/models/${encodeURIComponent(lifecycle.replacement)}`;
-      headers["link"] = `<${successor}>; rel="successor-version"`;
-    }
+    const { catalog, publicUrl } = this.#parts;
+    const successor = catalog.successorOf(model, startedMs);
+    if (successor !== undefined)
+      headers["link"] =
+        `<${publicUrl()}/v1/models/${encodeURIComponent(successor)}>; rel="successor-version"`;
   }
 }

@@ -48,8 +48,7 @@ export async function respond(
   server: BunServer,
   work: Work,
 ): Promise<Response> {
-  const { clock, origins, publicUrl } = parts;
-  const exchange = new Exchange({ request, nowMs: clock.nowMs(), origins, publicUrl });
+  const exchange = new Exchange(request, parts.clock.nowMs(), parts);
   try {
     return await work(exchange, server);
   } catch (thrown) {
@@ -72,7 +71,7 @@ export function modelEndpoint(
     const body = await readBody(request);
     const model = findModel({ body, key, endpoint, catalog });
     exchange.model = model;
-    checkModel({ model, endpoint, nowMs });
+    checkModel({ model, catalog, endpoint, nowMs });
     const call = calls.begin();
     // The runtime would cut a connection on which a thinking model is silent: from here on our own
     // limits rule. Most calls are over before that is worth a call into the runtime.

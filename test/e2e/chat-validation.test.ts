@@ -320,6 +320,7 @@ test("fields inside a message that are null count as absent", async () => {
   const messages = [
     { role: "user", content, name: null },
     { role: "assistant", content: null, tool_calls: [call], name: null },
+    { role: "assistant", content: null, refusal: "I cannot help with that." },
     { role: "tool", content: "done", tool_call_id: "c" },
   ];
   gateway.upstream.replyOnce(chatAnswers.plain());

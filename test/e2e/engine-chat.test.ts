@@ -124,7 +124,7 @@ test("a conversation longer than the context is 400, and says both lengths", asy
   const { error } = (await response.json()) as ErrorBody;
   expect(response.status).toBe(400);
   expect(error).toMatchObject({ code: "context_length_exceeded", param: "messages" });
-  expect(error.message).toContain("at most 2048");
+  expect(error.message).toContain("maximum context length is 2048");
 });
 
 test("what the model cannot do is refused by name", async () => {

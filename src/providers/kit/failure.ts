@@ -12,8 +12,9 @@ export interface UpstreamFailure {
 }
 
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
+  // LangChain looks for "maximum context length" in the words, not for the code.
   context_length_exceeded:
-    "The conversation is longer than this model can read. Shorten it, or ask for fewer output tokens.",
+    "The conversation is longer than this model's maximum context length. Shorten it, or ask for fewer output tokens.",
   content_filtered: "The model's content filter refused this request.",
   upstream_rejected:
     "The model does not accept this request. Check the values it was sent, such as tools, images or response_format.",

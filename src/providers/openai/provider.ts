@@ -1,3 +1,4 @@
+import { ApiError } from "../../base/errors.ts";
 import type { ChatCall, ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedInput, EmbedResult, Vector } from "../../call/embed.ts";
 import type { SpeakStream } from "../../call/speak.ts";
@@ -41,6 +42,8 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   // The vendor's newer models refuse the old name; most other servers know only that one.
   const isVendor = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname);
   const capName = isVendor ? "max_completion_tokens" : "max_tokens";
+  /** Models whose server has refused base64 and then answered in floats. */
+  const floatOnly = new Set<string>();
   const chatBody = ({ call, target }: ProviderCall<ChatCall>) => ({
     ...(isVendor ? call.options : withoutVendorFields(call.options)),
     model: target.model,
@@ -64,11 +67,19 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       return wholeAsStream(toParts(fromOpenAiReply(await readJson(response, name, signal), name)));
     },
     async embed({ call, target, signal }) {
-      const response = await send("/embeddings", toEmbedBody(call, target.model), signal);
-      return fromEmbedReply(await readJson(response, name, signal), {
-        expected: inputCount(call.input),
-        encoding: call.encoding,
-        provider: name,
+      const ask = async (encoding: EmbedCall["encoding"]) => {
+        const body = toEmbedBody({ ...call, encoding }, target.model);
+        const reply = await readJson(await send("/embeddings", body, signal), name, signal);
+        const expected = inputCount(call.input);
+        return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
+      };
+      if (call.encoding === "float" || floatOnly.has(target.model)) return ask("float");
+      // Some servers refuse base64, which most SDKs ask for by default: those are asked once more.
+      return ask("base64").catch(async (error: unknown) => {
+        if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
+        const result = await ask("float");
+        floatOnly.add(target.model);
+        return result;
       });
     },
     async speak({ call, target, signal }) {
@@ -185,6 +196,22 @@ function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vec
   return true;
 }
 
+/**
+ * Bare PCM of 24 kHz and one channel was asked for; a WAV can be unpacked. A server that says it
+ * sends anything else is believed: it would be heard as noise.
+ */
+function mayBePcm(type: string): boolean {
+  const [kind = "", ...parameters] = type.toLowerCase().split(/\s*;\s*/);
+  if (/json|text|html|video|image/.test(kind)) return false;
+  if (kind.startsWith("audio/") && !/^audio\/(x-|vnd\.)?(pcm|l16|raw|wav|wave)$/.test(kind))
+    return false;
+  return parameters.every((parameter) => {
+    const [name, value] = parameter.split("=");
+    if (name === "rate") return value === "24000";
+    return name === "channels" ? value === "1" : true;
+  });
+}
+
 function fromSpeechReply({
   response,
   provider,
@@ -195,7 +222,7 @@ function fromSpeechReply({
   signal: AbortSignal;
 }): SpeakStream {
   const type = response.headers.get("content-type") ?? "";
-  if (response.body === null || /json|text|html/.test(type))
+  if (response.body === null || !mayBePcm(type))
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${type || "nothing"} where audio was asked for`,
     });

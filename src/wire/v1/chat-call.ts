@@ -78,12 +78,15 @@ function checkAssistants(messages: readonly JsonObject[]): void {
   }
 }
 
-function checkAssistant({ content, tool_calls: calls }: JsonObject, at: number): void {
+function checkAssistant(message: JsonObject, at: number): void {
+  const { content, tool_calls: calls, refusal } = message;
   const hasCalls = Array.isArray(calls) && calls.length > 0;
-  if (!hasCalls && (content === undefined || content === null))
+  // Clients send back what they were given, a refusal without content too.
+  const saysNothing = (content === undefined || content === null) && typeof refusal !== "string";
+  if (!hasCalls && saysNothing)
     throw fieldError(
       `messages[${at}].content`,
-      "is missing: it must be text, unless the message has tool_calls",
+      "is missing: it must be text, unless the message has tool_calls or a refusal",
     );
 }
 

@@ -73,7 +73,8 @@ export class ChatEventWriter {
   end(usage: Usage): string {
     let finishes = "";
     for (const [index, state] of this.#choices)
-      if (!state.isFinished) finishes += this.#finish(index, "stop");
+      if (!state.isFinished)
+        finishes += this.#finish(index, state.tools === undefined ? "stop" : "tool_calls");
     const counted = this.#includeUsage
       ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
       : "";
@@ -103,7 +104,9 @@ export class ChatEventWriter {
       : { role: "assistant", ...rest };
     if (Array.isArray(calls) && calls.length > 0) {
       state.tools ??= new ToolPieces(callIdPrefix(this.#id, index));
-      delta["tool_calls"] = state.tools.take(calls);
+      const pieces = state.tools.take(calls);
+      if (pieces.length > 0) delta["tool_calls"] = pieces;
+      else if (state.hasRole && Object.keys(rest).length === 0) return "";
     }
     state.hasRole = true;
     const text = JSON.stringify(delta);

@@ -93,10 +93,13 @@ const message = tagged(
           nullable(
             content([textPart, refusalPart], "text, refusal"),
             told(
-              "What the model said. Null, or absent, only beside tool_calls.",
+              "What the model said. Null, or absent, only beside tool_calls or a refusal.",
               "text, a list of text parts, or null beside tool_calls",
             ),
           ),
+        ),
+        refusal: Type.Optional(
+          nullable(Type.String(), told("The words of a refusal, sent back.", "a string")),
         ),
         tool_calls: Type.Optional(
           nullable(Type.Array(toolCall), told("The tools that it called.", "a list of tool calls")),

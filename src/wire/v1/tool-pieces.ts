@@ -5,7 +5,10 @@ interface Call {
   /** As the upstream calls it; some call all of theirs 0, or nothing. */
   readonly givenIndex: Json | undefined;
   readonly givenId: Json | undefined;
+  /** What the first piece will say; sent once the name is known. */
+  readonly first: JsonObject;
   hasName: boolean;
+  heldArguments: string;
 }
 
 /**
@@ -21,10 +24,12 @@ export class ToolPieces {
     this.#idPrefix = idPrefix;
   }
 
+  /** May be fewer: a call whose name has not come yet is held back until it does. */
   take(pieces: readonly Json[]): JsonObject[] {
-    return pieces.filter(isObject).map((piece) => {
+    return pieces.filter(isObject).flatMap((piece) => {
       const known = this.#find(piece);
-      return known === undefined ? this.#begin(piece) : this.#goOn(known, piece);
+      const call = known ?? this.#begin(piece);
+      return call.hasName ? [toNext(call, piece)] : toFirst(call, piece);
     });
   }
 
@@ -43,34 +48,33 @@ export class ToolPieces {
     return isAnother && latest?.hasName === true ? undefined : latest;
   }
 
-  #begin(piece: JsonObject): JsonObject {
+  #begin(piece: JsonObject): Call {
     const { index: givenIndex, id: givenId, type, function: _called, ...rest } = piece;
     const index = this.#calls.length;
-    const name = nameOf(piece);
-    this.#calls.push({ index, givenIndex, givenId, hasName: name !== undefined });
-    return {
-      ...rest,
-      index,
-      id: isText(givenId) ? givenId : `${this.#idPrefix}${index}`,
-      type: isText(type) ? type : "function",
-      function: { ...(name === undefined ? {} : { name }), arguments: argumentsOf(piece) ?? "" },
-    };
+    const id = isText(givenId) ? givenId : `${this.#idPrefix}${index}`;
+    const first = { ...rest, index, id, type: isText(type) ? type : "function" };
+    const call = { index, givenIndex, givenId, first, hasName: false, heldArguments: "" };
+    this.#calls.push(call);
+    return call;
   }
+}
 
-  #goOn(call: Call, piece: JsonObject): JsonObject {
-    const { index: _index, id: _id, type: _type, function: _called, ...rest } = piece;
-    const name = call.hasName ? undefined : nameOf(piece);
-    call.hasName ||= name !== undefined;
-    const text = argumentsOf(piece);
-    return {
-      ...rest,
-      index: call.index,
-      function: {
-        ...(name === undefined ? {} : { name }),
-        ...(text === undefined ? {} : { arguments: text }),
-      },
-    };
-  }
+function toFirst(call: Call, piece: JsonObject): readonly JsonObject[] {
+  const name = nameOf(piece);
+  call.heldArguments += argumentsOf(piece) ?? "";
+  if (name === undefined) return [];
+  call.hasName = true;
+  return [{ ...call.first, function: { name, arguments: call.heldArguments } }];
+}
+
+function toNext(call: Call, piece: JsonObject): JsonObject {
+  const { index: _index, id: _id, type: _type, function: _called, ...rest } = piece;
+  const text = argumentsOf(piece);
+  return {
+    ...rest,
+    index: call.index,
+    function: text === undefined ? {} : { arguments: text },
+  };
 }
 
 /** The calls of a whole reply: each with its id, its type and its arguments as text. */

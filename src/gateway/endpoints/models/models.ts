@@ -1,4 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
+import type { Catalog } from "../../../catalog/catalog.ts";
 import { lifecycleState } from "../../../catalog/lifecycle.ts";
 import type { Model } from "../../../catalog/model.ts";
 import { type ListedModel, toModel, toModelList } from "../../../wire/v1/models-reply.ts";
@@ -14,7 +15,7 @@ export function listModels({ keys, catalog }: GatewayParts): Work {
     for (const { id } of catalog.served) {
       const model = findCallable(catalog, key, id);
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
-        listed.push(toListed(model, startedMs));
+        listed.push(toListed(model, catalog, startedMs));
     }
     return exchange.json(JSON.stringify(toModelList(listed)));
   };
@@ -33,12 +34,14 @@ export function showModel({ keys, catalog }: GatewayParts): Work {
         message: `There is no model "${id.slice(0, 100)}" for this key. GET /v1/models lists yours.`,
       });
     exchange.model = model;
-    return exchange.json(JSON.stringify(toModel(toListed(model, startedMs))));
+    return exchange.json(JSON.stringify(toModel(toListed(model, catalog, startedMs))));
   };
 }
 
-function toListed({ id, createdAtMs, ownedBy, lifecycle }: Model, nowMs: number): ListedModel {
-  const { deprecatedAtMs, retiresAtMs, replacement } = lifecycle;
+function toListed(model: Model, catalog: Catalog, nowMs: number): ListedModel {
+  const { id, createdAtMs, ownedBy, lifecycle } = model;
+  const { deprecatedAtMs, retiresAtMs } = lifecycle;
   if (deprecatedAtMs === undefined || deprecatedAtMs > nowMs) return { id, createdAtMs, ownedBy };
+  const replacement = catalog.successorOf(model, nowMs);
   return { id, createdAtMs, ownedBy, deprecation: { deprecatedAtMs, retiresAtMs, replacement } };
 }

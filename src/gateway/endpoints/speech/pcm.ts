@@ -11,22 +11,48 @@ export interface Pcm {
 
 const maxHeaderBytes = 64 * 1024;
 
+/** How files begin that are no bare samples. */
+const fileStarts = { wav: "RIFF", ogg: "OggS", flac: "fLaC", mp3: "ID3" } as const;
+
 /**
  * Waits for the first sound. Upstreams are asked for bare PCM; some send a WAV all the same, whose
- * header is taken off here, if it holds what the contract promises.
+ * header is taken off here, if it holds what the contract promises. Other files are no sound.
  */
-export async function openPcm(stream: SpeakStream, provider: string): Promise<Pcm> {
+export async function openPcm(given: SpeakStream, provider: string): Promise<Pcm> {
+  const stream = wholeSamples(given);
   let start = await readMore(stream, new Uint8Array());
   if (start.length === 0) throw broken(`${provider} sent no audio`, stream);
-  while (start.length < 4 && isRiff(start.subarray(0, start.length))) {
+  while (start.length < 4 && fileKind(start) !== undefined) {
     const more = await readMore(stream, start);
     if (more.length === start.length) break;
     start = more;
   }
-  if (start.length < 4 || !isRiff(start))
-    return { first: start, lengthBytes: stream.lengthBytes, rest: stream };
+  const kind = start.length < 4 ? undefined : fileKind(start);
+  if (kind === undefined) return { first: start, lengthBytes: stream.lengthBytes, rest: stream };
+  if (kind !== "wav") throw broken(`${provider} sent ${kind} where PCM was asked for`, stream);
   return withoutHeader({ stream, start, provider });
 }
+
+/** Half a sample waits for its other half; at the very end it is left out. */
+function wholeSamples(stream: SpeakStream): SpeakStream {
+  let half: Uint8Array | undefined;
+  return {
+    lengthBytes: stream.lengthBytes === undefined ? undefined : toEven(stream.lengthBytes),
+    async read() {
+      for (;;) {
+        const bytes = await stream.read();
+        if (bytes === undefined) return undefined;
+        const joined = half === undefined ? bytes : Buffer.concat([half, bytes]);
+        const wholeBytes = toEven(joined.length);
+        half = joined.length > wholeBytes ? joined.slice(wholeBytes) : undefined;
+        if (wholeBytes > 0) return joined.subarray(0, wholeBytes);
+      }
+    },
+    cancel: () => stream.cancel(),
+  };
+}
+
+const toEven = (sizeBytes: number) => sizeBytes - (sizeBytes % 2);
 
 async function withoutHeader(options: {
   stream: SpeakStream;
@@ -63,7 +89,7 @@ async function withoutHeader(options: {
 /** Writers that stream put 0, or the largest number they know, where the length is not known yet. */
 function believable(dataBytes: number | undefined): number | undefined {
   const isKnown = dataBytes !== undefined && dataBytes > 0 && dataBytes < 0x7fff_0000;
-  return isKnown ? dataBytes : undefined;
+  return isKnown ? toEven(dataBytes) : undefined;
 }
 
 /** The samples alone: chunks that follow them would be heard as noise. */
@@ -91,8 +117,14 @@ function samplesOf(options: {
   };
 }
 
-function isRiff(bytes: Uint8Array): boolean {
-  return Buffer.from("RIFF").subarray(0, Math.min(4, bytes.length)).equals(bytes.subarray(0, 4));
+/** The kind of file that this is the beginning of, or may become. */
+function fileKind(bytes: Uint8Array): keyof typeof fileStarts | undefined {
+  const kinds = Object.keys(fileStarts) as readonly (keyof typeof fileStarts)[];
+  return kinds.find((kind) => {
+    const start = Buffer.from(fileStarts[kind]);
+    const shared = Math.min(start.length, bytes.length);
+    return start.subarray(0, shared).equals(bytes.subarray(0, shared));
+  });
 }
 
 async function readMore(stream: SpeakStream, before: Uint8Array): Promise<Uint8Array> {

@@ -1,0 +1,206 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import type { ChatMessage, ToolCallLLMMessageOptions } from "@llamaindex/core/llms";
+import { FunctionTool } from "@llamaindex/core/tools";
+import { OpenAI, OpenAIEmbedding } from "@llamaindex/openai";
+import { z } from "zod";
+import {
+  chatAnswers,
+  chatStreams,
+  embeddingReplies,
+  rateLimits,
+  TOOL_CALL,
+  VECTORS,
+} from "../fake/recordings.ts";
+import { fixtureBytes } from "../fixtures/media/fixture.ts";
+import { type Check, clientSuite } from "./report.ts";
+import { failureOf, openStage, type Stage, sentUpstream, waitsDuring } from "./stage.ts";
+
+setDefaultTimeout(120_000);
+
+type Message = ChatMessage<ToolCallLLMMessageOptions>;
+const messages: Message[] = [{ role: "user", content: "Say hello" }];
+const weather = FunctionTool.from(({ city }: { city: string }) => `7 degrees in ${city}`, {
+  name: "get_weather",
+  description: "The weather of a city",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+  },
+});
+
+const chatAt = ({ gateway }: Stage, options: ConstructorParameters<typeof OpenAI>[0] = {}) =>
+  new OpenAI({
+    model: "svc-3-flash",
+    apiKey: gateway.key,
+    baseURL: gateway.baseUrl,
+    maxRetries: 0,
+    ...options,
+  });
+const engineOptions = ({ engine }: Stage) => ({
+  apiKey: engine.server.key ?? "",
+  baseURL: engine.server.baseUrl,
+  maxRetries: 0,
+});
+
+async function partsOf<Part>(stream: AsyncIterable<Part>): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
+}
+
+clientSuite("@llamaindex/openai", (check) => {
+  const stage = openStage(["chat", "text"]);
+  chatChecks(check, stage);
+  toolChecks(check, stage);
+  embeddingChecks(check, stage);
+  errorChecks(check, stage);
+});
+
+function chatChecks(check: Check, stage: Stage): void {
+  check("chats with the embedded model, whole and streamed", async () => {
+    const chat = new OpenAI({ model: "svc-3-flash", maxTokens: 5, ...engineOptions(stage) });
+    const { message } = await chat.chat({ messages });
+    expect(message.role).toBe("assistant");
+    expect(message.content).toMatch(/\w/);
+    const parts = await partsOf(await chat.chat({ messages, stream: true }));
+    expect(parts.map(({ delta }) => delta).join("")).toMatch(/\w/);
+  });
+
+  check("sends the conversation on and reads the answer, whole and streamed", async () => {
+    stage.gateway.upstream.replyOnce(chatAnswers.plain());
+    stage.gateway.upstream.replyOnce(chatStreams.openai());
+    const asked: Message[] = [{ role: "system", content: "Be brief." }, ...messages];
+    const chat = chatAt(stage, { maxTokens: 50 });
+    const { message, raw } = await chat.chat({ messages: asked });
+    expect(message.content).toBe("Hello! How can I help you today?");
+    expect(raw).toMatchObject({ usage: { prompt_tokens: 19, completion_tokens: 10 } });
+    const parts = await partsOf(await chat.chat({ messages: asked, stream: true }));
+    expect(parts.map(({ delta }) => delta).join("")).toBe("Hello! How can I help?");
+    for (const at of [0, 1])
+      expect(sentUpstream(stage.gateway, at)).toMatchObject({
+        messages: asked,
+        temperature: 0.1,
+        top_p: 1,
+        max_tokens: 50,
+      });
+  });
+
+  check("gets the usage of a stream when it asks for it", async () => {
+    stage.gateway.upstream.replyWith(chatStreams.openai());
+    const additionalChatOptions = { stream_options: { include_usage: true } };
+    const chat = chatAt(stage, { additionalChatOptions });
+    const parts = await partsOf(await chat.chat({ messages, stream: true }));
+    expect(parts.at(-1)?.raw).toMatchObject({ usage: { completion_tokens: 10 } });
+  });
+
+  check("sends images on as they are", async () => {
+    stage.gateway.upstream.replyWith(chatAnswers.plain());
+    const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
+    const content = [
+      { type: "text" as const, text: "What is this?" },
+      { type: "image_url" as const, image_url: { url } },
+    ];
+    await chatAt(stage).chat({ messages: [{ role: "user", content }] });
+    expect(sentUpstream(stage.gateway)["messages"]).toEqual([{ role: "user", content }]);
+  });
+
+  check("gets an answer in the shape of a zod schema", async () => {
+    const wanted = { city: "Bern" };
+    stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
+    const responseFormat = z.object({ city: z.string() });
+    const { message } = await chatAt(stage).chat({ messages, responseFormat });
+    expect(JSON.parse(String(message.content))).toEqual(wanted);
+    expect(sentUpstream(stage.gateway)["response_format"]).toMatchObject({
+      type: "json_schema",
+      json_schema: { schema: { type: "object", required: ["city"] } },
+    });
+  });
+}
+
+function toolChecks(check: Check, stage: Stage): void {
+  check("makes a round of tool call and answer", async () => {
+    stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
+    stage.gateway.upstream.replyOnce(chatAnswers.plain());
+    const chat = chatAt(stage);
+    const { message } = await chat.chat({ messages, tools: [weather] });
+    const [call] = message.options && "toolCall" in message.options ? message.options.toolCall : [];
+    expect(call).toEqual({
+      id: TOOL_CALL.id,
+      name: "get_weather",
+      input: TOOL_CALL.function.arguments,
+    });
+    const result = String(await weather.call(JSON.parse(String(call?.input))));
+    const toolResult = { id: call?.id ?? "", result, isError: false };
+    const told: Message = { role: "user", content: result, options: { toolResult } };
+    const answer = await chat.chat({ messages: [...messages, message, told], tools: [weather] });
+    expect(answer.message.content).toStartWith("Hello!");
+    expect(sentUpstream(stage.gateway, 0)["tools"]).toMatchObject([
+      {
+        type: "function",
+        function: { name: "get_weather", parameters: { required: ["city"] } },
+      },
+    ]);
+    expect(sentUpstream(stage.gateway, 1)["messages"]).toMatchObject([
+      ...messages,
+      { role: "assistant", tool_calls: [TOOL_CALL] },
+      { role: "tool", tool_call_id: TOOL_CALL.id, content: "7 degrees in Zürich" },
+    ]);
+  });
+
+  check("reads a streamed tool call", async () => {
+    stage.gateway.upstream.replyWith(chatStreams.toolCall());
+    const stream = await chatAt(stage).chat({ messages, tools: [weather], stream: true });
+    const { options } = (await partsOf(stream)).at(-1) ?? {};
+    expect(options as object).toEqual({
+      toolCall: [
+        { id: TOOL_CALL.id, name: "get_weather", input: { city: "Zürich", unit: "celsius" } },
+      ],
+    });
+  });
+}
+
+function embeddingChecks(check: Check, stage: Stage): void {
+  const model = "svc-embedding-2";
+
+  check("embeds text with the embedded model, in the size it asks for", async () => {
+    const whole = new OpenAIEmbedding({ model, ...engineOptions(stage) });
+    expect(await whole.getTextEmbedding("A cat sleeps.")).toHaveLength(3072);
+    const small = new OpenAIEmbedding({ model, dimensions: 768, ...engineOptions(stage) });
+    expect(await small.getTextEmbedding("A cat sleeps.")).toHaveLength(768);
+  });
+
+  check("gets the vectors of several texts in order", async () => {
+    stage.gateway.upstream.replyWith(embeddingReplies.outOfOrder());
+    const { key: apiKey, baseUrl: baseURL } = stage.gateway;
+    const embedding = new OpenAIEmbedding({ model, apiKey, baseURL, maxRetries: 0 });
+    const vectors = await embedding.getTextEmbeddings(["one", "two", "three"]);
+    expect(vectors).toEqual(VECTORS.map((vector) => [...vector]));
+  });
+}
+
+function errorChecks(check: Check, stage: Stage): void {
+  check("tells a wrong key and a refused model by status and code", async () => {
+    const wrongKey = chatAt(stage, { apiKey: "sk-svc-wrong", maxRetries: 10 });
+    expect(await failureOf(wrongKey.chat({ messages }))).toMatchObject({
+      status: 401,
+      code: "invalid_api_key",
+    });
+    const noModel = chatAt(stage, { model: "no-such-model", maxRetries: 10 });
+    expect(await failureOf(noModel.chat({ messages }))).toMatchObject({
+      status: 403,
+      code: "model_not_allowed",
+    });
+  });
+
+  check("tries again after the wait that the gateway's hint names", async () => {
+    stage.gateway.upstream.replyOnce(rateLimits.milliseconds(1_041));
+    stage.gateway.upstream.replyOnce(chatAnswers.plain());
+    const waits = await waitsDuring(async () => {
+      const { message } = await chatAt(stage, { maxRetries: 10 }).chat({ messages });
+      expect(message.content).toStartWith("Hello!");
+    });
+    expect(waits).toContain(1_041);
+    expect(stage.gateway.upstream.requests.length).toBe(2);
+  });
+}

@@ -1,0 +1,29 @@
+import { setDefaultTimeout } from "bun:test";
+import { callChecks } from "./openai/calls.ts";
+import { chatChecks } from "./openai/chat.ts";
+import { embeddingChecks } from "./openai/embeddings.ts";
+import { errorChecks } from "./openai/errors.ts";
+import { retryChecks } from "./openai/retries.ts";
+import { speechAndModelChecks } from "./openai/speech-and-models.ts";
+import { streamChecks } from "./openai/streams.ts";
+import { structureChecks, toolChecks } from "./openai/tools.ts";
+import { clientSuite } from "./report.ts";
+import { openStage } from "./stage.ts";
+
+setDefaultTimeout(120_000);
+
+clientSuite("openai", (check) => {
+  const stage = openStage(["chat", "text", "speech", "image"]);
+  for (const define of [
+    chatChecks,
+    streamChecks,
+    toolChecks,
+    structureChecks,
+    embeddingChecks,
+    speechAndModelChecks,
+    callChecks,
+    errorChecks,
+    retryChecks,
+  ])
+    define(check, stage);
+});

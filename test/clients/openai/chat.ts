@@ -1,0 +1,118 @@
+import { expect } from "bun:test";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import type { Check } from "../report.ts";
+import { type Stage, sentUpstream } from "../stage.ts";
+
+const model = "svc-3-flash";
+const messages = [{ role: "user" as const, content: "Say hello" }];
+
+/** Chat answered in one piece. */
+export function chatChecks(check: Check, stage: Stage): void {
+  check("answers a chat from the embedded model", async () => {
+    const completion = await stage.engine.client.chat.completions.create({
+      model,
+      messages,
+      max_tokens: 5,
+    });
+    expect(completion).toMatchObject({ object: "chat.completion", model });
+    expect(completion.choices[0]?.message.role).toBe("assistant");
+    expect(completion.choices[0]?.message.content).toMatch(/\w/);
+    expect(completion.usage?.completion_tokens).toBeGreaterThan(0);
+  });
+
+  check("returns n answers", async () => {
+    const choice = (index: number) => ({
+      index,
+      message: { role: "assistant", content: `answer ${index}` },
+      finish_reason: "stop",
+    });
+    stage.gateway.upstream.replyWith(chatAnswers.plain({ choices: [choice(0), choice(1)] }));
+    const client = stage.gateway.client();
+    const { choices } = await client.chat.completions.create({ model, messages, n: 2 });
+    expect(choices.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, "answer 0"],
+      [1, "answer 1"],
+    ]);
+    expect(sentUpstream(stage.gateway)["n"]).toBe(2);
+  });
+
+  check("returns the log probabilities it asked for", async () => {
+    const content = [{ token: "Hi", logprob: -0.25, bytes: [72, 105], top_logprobs: [] }];
+    const message = { role: "assistant", content: "Hi", refusal: null };
+    stage.gateway.upstream.replyWith(
+      chatAnswers.plain({
+        choices: [
+          { index: 0, message, logprobs: { content, refusal: null }, finish_reason: "stop" },
+        ],
+      }),
+    );
+    const { choices } = await stage.gateway
+      .client()
+      .chat.completions.create({ model, messages, logprobs: true, top_logprobs: 2 });
+    expect(choices[0]?.logprobs?.content).toEqual(content);
+    expect(sentUpstream(stage.gateway)).toMatchObject({ logprobs: true, top_logprobs: 2 });
+  });
+
+  check("keeps reasoning_content in a whole answer", async () => {
+    stage.gateway.upstream.replyWith(chatAnswers.reasoning());
+    const { choices } = await stage.gateway.client().chat.completions.create({ model, messages });
+    expect(choices[0]?.message as object).toMatchObject({
+      content: "42",
+      reasoning_content: "Six times seven, so forty-two.",
+    });
+  });
+
+  conversationChecks(check, stage);
+}
+
+/** What the model gets of a conversation. */
+function conversationChecks(check: Check, stage: Stage): void {
+  check("sends images in messages on as they are", async () => {
+    stage.gateway.upstream.replyWith(chatAnswers.plain());
+    const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
+    const content = [
+      { type: "text" as const, text: "What is this?" },
+      { type: "image_url" as const, image_url: { url, detail: "low" as const } },
+      { type: "image_url" as const, image_url: { url: "https://example.com/cat.png" } },
+    ];
+    const asked = [{ role: "user" as const, content }];
+    await stage.gateway.client().chat.completions.create({ model, messages: asked });
+    expect(sentUpstream(stage.gateway)["messages"]).toEqual(asked);
+  });
+
+  check("sends developer, assistant and tool messages on as they are", async () => {
+    stage.gateway.upstream.replyWith(chatAnswers.plain());
+    const call = { id: "call_1", type: "function" as const };
+    const asked = [
+      { role: "developer" as const, content: "Be brief." },
+      { role: "user" as const, content: [{ type: "text" as const, text: "Weather in Bern?" }] },
+      {
+        role: "assistant" as const,
+        content: null,
+        tool_calls: [{ ...call, function: { name: "get_weather", arguments: '{"city":"Bern"}' } }],
+      },
+      { role: "tool" as const, tool_call_id: "call_1", content: "7 degrees" },
+    ];
+    await stage.gateway.client().chat.completions.create({ model, messages: asked });
+    expect(sentUpstream(stage.gateway)["messages"]).toEqual(asked);
+  });
+
+  check("takes the newer name of the output limit, and fields it has no use for", async () => {
+    stage.gateway.upstream.replyWith(chatAnswers.plain());
+    const { choices } = await stage.gateway.client().chat.completions.create({
+      model,
+      messages,
+      max_completion_tokens: 17,
+      store: false,
+      metadata: { purpose: "test" },
+      service_tier: "auto",
+      seed: 7,
+      stop: ["END"],
+    });
+    expect(choices[0]?.finish_reason).toBe("stop");
+    const sent = sentUpstream(stage.gateway);
+    expect([sent["max_tokens"], sent["max_completion_tokens"]]).toContain(17);
+    expect(sent).toMatchObject({ seed: 7, stop: ["END"] });
+  });
+}

@@ -4,7 +4,16 @@ import { dirname, join, normalize } from "node:path";
 
 /** The rules of the house that a reviewer would otherwise have to keep in mind. */
 const root = join(import.meta.dir, "..");
-const notOurs = new Set(["node_modules", ".git", ".svc", ".env", "svc.yaml", ".install.lock"]);
+const notOurs = new Set([
+  "node_modules",
+  ".git",
+  ".svc",
+  ".env",
+  "svc.yaml",
+  ".install.lock",
+  ".clients",
+  ".fuzz",
+]);
 const isOurs = (path: string) => !path.split("/").some((name) => notOurs.has(name));
 const tracked = readdirSync(root)
   .filter((name) => !notOurs.has(name))

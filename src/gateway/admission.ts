@@ -1,4 +1,5 @@
 import { ApiError } from "../base/errors.ts";
+import { isOutOfBounds, maxJsonDepth, maxJsonWeight } from "../base/json-bounds.ts";
 import type { JsonObject } from "../call/chat.ts";
 import { type Endpoint, endpointPaths } from "../call/endpoint.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -35,10 +36,28 @@ export function readBody(request: Request): Promise<JsonObject> {
       message: "Send the body as `Content-Type: application/json`.",
     });
   const length = request.headers.get("content-length");
-  if (length === null) return readBounded(request).then(JSON.parse).then(toFields, notJson);
+  if (length === null)
+    return readBounded(request).then(parseBounded).then(toFields, notJson(request));
   if (Number(length) > maxBodyBytes) throw tooLarge();
-  return request.json().then(toFields, notJson);
+  const parsed =
+    Number(length) <= smallBodyBytes ? request.json() : request.bytes().then(parseBounded);
+  return parsed.then(toFields, notJson(request));
 }
+
+/** Up to here nothing that can be in a body takes the parser longer than a few milliseconds. */
+const smallBodyBytes = 64 * 1024;
+
+function parseBounded(bytes: Uint8Array): unknown {
+  if (bytes.length > smallBodyBytes && isOutOfBounds(bytes))
+    throw new ApiError({
+      code: "invalid_request",
+      message: `The body must not be nested more than ${maxJsonDepth} levels deep nor have more than about ${maxJsonWeight} values.`,
+    });
+  return JSON.parse(decoder.decode(bytes));
+}
+
+/** Drops a byte order mark, as the runtime's own reader does. */
+const decoder = new TextDecoder();
 
 /** Fields set to null count as absent. */
 function toFields(body: unknown): JsonObject {
@@ -113,14 +132,14 @@ export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Mode
 }
 
 /** A body of unknown length is read only as far as it may go. */
-async function readBounded(request: Request): Promise<string> {
+async function readBounded(request: Request): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   const reader = request.body?.getReader();
-  if (reader === undefined) return "";
+  if (reader === undefined) return new Uint8Array();
   for (;;) {
     const { value, done } = await reader.read();
-    if (done) return Buffer.concat(pieces).toString("utf8");
+    if (done) return Buffer.concat(pieces);
     sizeBytes += value.length;
     if (sizeBytes > maxBodyBytes) {
       reader.cancel().catch(() => {});
@@ -137,7 +156,15 @@ function tooLarge(): ApiError {
   });
 }
 
-function notJson(cause: unknown): never {
-  if (cause instanceof ApiError) throw cause;
-  throw new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
+function notJson(request: Request): (cause: unknown) => never {
+  return (cause) => {
+    if (cause instanceof ApiError) throw cause;
+    const encoding = request.headers.get("content-encoding");
+    if (encoding !== null && encoding !== "identity")
+      throw new ApiError({
+        code: "unsupported_media_type",
+        message: "Send the body as it is, without a Content-Encoding.",
+      });
+    throw new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
+  };
 }

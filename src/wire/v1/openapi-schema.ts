@@ -25,6 +25,18 @@ export class OpenApiSchemas {
     return { $ref: refTo(name) };
   }
 
+  /** A request's fields may be null where they may be absent: both mean the same. */
+  convertRequest(schema: unknown): JsonObject {
+    const given = schema as JsonObject;
+    const required = new Set(given["required"] as readonly string[]);
+    const fields = Object.entries(given["properties"] as JsonObject).map(([name, field]) => {
+      const { description, default: usual } = field as JsonObject;
+      const orNull = { anyOf: [{ type: "null" }, field], description, default: usual };
+      return [name, required.has(name) ? field : JSON.parse(JSON.stringify(orNull))] as const;
+    });
+    return this.convert({ ...given, properties: Object.fromEntries(fields) });
+  }
+
   #inline(schema: JsonObject): JsonObject {
     const {
       "x-says": _says,

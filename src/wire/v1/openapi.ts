@@ -71,6 +71,9 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
   const json = (schema: TSchema, example: Json) => ({
     "application/json": { schema: schemas.convert(schema), example },
   });
+  const asked = (schema: TSchema, example: Json) => ({
+    "application/json": { schema: schemas.convertRequest(schema), example },
+  });
   const operation = ({ id, tag, summary, errors, body, ok, ...more }: Operation) => ({
     operationId: id,
     tags: [tag],
@@ -94,7 +97,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Chat",
         summary: "Answer a conversation",
         errors: [401, 402, 403, 429],
-        body: json(chatRequest, examples.chatRequest),
+        body: asked(chatRequest, examples.chatRequest),
         ok: {
           ...json(chatCompletion, examples.chatReply),
           "text/event-stream": {
@@ -110,7 +113,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Embeddings",
         summary: "Make vectors of text, images or a video",
         errors: [400, 401, 402, 429],
-        body: json(embeddingRequest, examples.embeddingRequest),
+        body: asked(embeddingRequest, examples.embeddingRequest),
         ok: json(embeddingResponse, examples.embeddingReply),
       }),
     },
@@ -121,7 +124,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         summary: "Speak a text",
         errors: [400, 401, 402, 429],
         "x-preview": true,
-        body: json(speechRequest, examples.speechRequest),
+        body: asked(speechRequest, examples.speechRequest),
         ok: { "audio/wav": audio, "audio/pcm": audio },
       }),
     },

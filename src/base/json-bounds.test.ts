@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { isOutOfBounds, maxJsonDepth, maxJsonWeight } from "./json-bounds.ts";
+
+const judge = (text: string) => isOutOfBounds(new TextEncoder().encode(text));
+
+describe("refused is", () => {
+  test("what is nested one level too deep, in lists and in objects", () => {
+    for (const [open, close] of [
+      ["[", "]"],
+      ['{"a":', "}"],
+    ] as const) {
+      const nested = (levels: number) => `${open.repeat(levels)}1${close.repeat(levels)}`;
+      expect(judge(nested(maxJsonDepth))).toBe(false);
+      expect(judge(nested(maxJsonDepth + 1))).toBe(true);
+    }
+  });
+
+  test("a text with too many values, of whatever kind", () => {
+    expect(judge(`[${"1,".repeat(maxJsonWeight - 1)}1]`)).toBe(false);
+    expect(judge(`[${"1,".repeat(maxJsonWeight)}1]`)).toBe(true);
+    expect(judge(`{${'"a":1,'.repeat(maxJsonWeight / 3)}"a":1}`)).toBe(true);
+    expect(judge(`[${"[],".repeat(maxJsonWeight / 2)}[]]`)).toBe(true);
+    expect(judge("[".repeat(5_000_000))).toBe(true);
+  });
+});
+
+describe("what stands inside a string does not count", () => {
+  const many = "[{,:".repeat(maxJsonWeight);
+  const texts: Readonly<Record<string, string>> = {
+    "a long text": JSON.stringify({ text: many }),
+    "a text with quotes": JSON.stringify({ text: `"${many}"`, more: `${many}"` }),
+    "a text that ends in a backslash": JSON.stringify([`${many}\\`, `\\\\${many}\\`, many]),
+    "a text of escapes": JSON.stringify([many.replaceAll("{", '\\"'), many]),
+    "an empty text before it": JSON.stringify(["", many, ""]),
+    "a text that never ends": `["${many}`,
+    "a text that ends in half an escape": `["${many}\\"${many}\\`,
+  };
+  for (const [name, text] of Object.entries(texts))
+    test(name, () => expect(judge(text)).toBe(false));
+
+  test("but what follows it does", () => {
+    expect(judge(`["a\\"b\\\\",${"1,".repeat(maxJsonWeight)}1]`)).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { goFolder, type Machine } from "./machine.ts";
+import type { Progress } from "./progress.ts";
+
+/** Where everything is installed: a folder of its own, so that nothing of the machine changes. */
+const clientsFolder =
+  process.env["SVC_CLIENTS_DIR"] || join(import.meta.dir, "..", "..", "..", ".clients");
+export const pythonFolder = join(import.meta.dir, "..", "python");
+
+export interface InstalledPython {
+  readonly command: string;
+  /** Holds the token table under the name that tiktoken looks for. */
+  readonly tokenTableFolder: string;
+  readonly cacheFolder: string;
+}
+
+/** Installs the pinned versions, unless just these are there already. */
+export async function installPython(
+  machine: Machine,
+  progress: Progress,
+): Promise<InstalledPython> {
+  const folder = join(clientsFolder, "python");
+  const installed: InstalledPython = {
+    command: join(folder, "venv", "bin", "python"),
+    tokenTableFolder: join(folder, "token-table"),
+    cacheFolder: join(folder, "cache"),
+  };
+  const pins = ["requirements.txt", "token-table.txt", "token_table.py"];
+  const stamp = stampOf({ paths: pins.map((name) => join(pythonFolder, name)), machine });
+  if (isInstalled({ folder, stamp }) && existsSync(installed.command)) return installed;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const wheels = join(folder, "wheels");
+  const run = (words: readonly string[]) => runInstaller({ words, folder, progress });
+  const pip = [installed.command, "-m", "pip", "--disable-pip-version-check"];
+  progress.begin(`Python clients into ${folder}`);
+  await run([machine.python ?? "python3", "-m", "venv", join(folder, "venv")]);
+  await run([...pip, "install", "-r", join(pythonFolder, "requirements.txt")]);
+  const table = ["--no-deps", "--only-binary=:all:", "-r", join(pythonFolder, "token-table.txt")];
+  await run([...pip, "download", "--dest", wheels, ...table]);
+  const tableScript = join(pythonFolder, "token_table.py");
+  await run([installed.command, tableScript, wheels, installed.tokenTableFolder]);
+  rmSync(wheels, { recursive: true });
+  progress.end();
+  writeFileSync(join(folder, "installed"), stamp);
+  return installed;
+}
+
+/** The program of the Go client, built. */
+export async function installGo(machine: Machine, progress: Progress): Promise<string> {
+  const folder = join(clientsFolder, "go");
+  const program = join(folder, "client");
+  const sources = readdirSync(goFolder).map((name) => join(goFolder, name));
+  const stamp = stampOf({ paths: sources.toSorted(), machine });
+  if (isInstalled({ folder, stamp }) && existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  // What Go has fetched and compiled stays: its own checksums say what is still good.
+  rmSync(join(folder, "installed"), { force: true });
+  progress.begin(`Go client into ${folder}`);
+  const environment = {
+    GOPATH: join(folder, "path"),
+    GOMODCACHE: join(folder, "path", "pkg", "mod"),
+    GOCACHE: join(folder, "cache"),
+    // Without the first, the folder could not be deleted by an ordinary rm.
+    GOFLAGS: `${process.env["GOFLAGS"] ?? ""} -modcacherw -mod=readonly -buildvcs=false`.trim(),
+  };
+  const words = [machine.go ?? "go", "build", "-v", "-o", program, "."];
+  await runInstaller({ words, folder: goFolder, progress, environment });
+  progress.end();
+  writeFileSync(join(folder, "installed"), stamp);
+  return program;
+}
+
+/** Changes with every pinned version, every source that is built, and the machine's own tools. */
+function stampOf(options: { readonly paths: readonly string[]; readonly machine: Machine }) {
+  const { pythonVersion, goVersion } = options.machine;
+  const hash = createHash("sha256");
+  hash.update(options.paths[0]?.startsWith(goFolder) === true ? goVersion : pythonVersion);
+  for (const path of options.paths) hash.update("\0").update(readFileSync(path));
+  return hash.digest("hex");
+}
+
+function isInstalled(options: { readonly folder: string; readonly stamp: string }): boolean {
+  const path = join(options.folder, "installed");
+  return existsSync(path) && readFileSync(path, "utf8") === options.stamp;
+}
+
+/** The machine's own settings of pip and Go apply: where they fetch from is not ours to say. */
+async function runInstaller(options: {
+  readonly words: readonly string[];
+  readonly folder: string;
+  readonly progress: Progress;
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<void> {
+  const child = Bun.spawn([...options.words], {
+    cwd: options.folder,
+    env: { ...process.env, ...options.environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const lines: string[] = [];
+  const follow = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream)
+      for (const line of decoder.decode(bytes, { stream: true }).split("\n")) {
+        if (line.trim() === "") continue;
+        lines.push(line);
+        options.progress.say(line.trim());
+      }
+  };
+  const [code] = await Promise.all([child.exited, follow(child.stdout), follow(child.stderr)]);
+  if (code === 0) return;
+  options.progress.giveUp();
+  throw new Error(
+    `${options.words.join(" ")} ended with ${code}:\n${lines.slice(-15).join("\n")}\n` +
+      "It uses the machine's own settings: see `pip config list` and `go env GOPROXY` for where it fetches from.",
+  );
+}

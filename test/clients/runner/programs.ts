@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ClientResult } from "../report.ts";
+import type { InstalledPython } from "./install.ts";
+import { pythonFolder } from "./install.ts";
+import { goFolder } from "./machine.ts";
+
+export const choices = ["python", "langchain", "go"] as const;
+export type Choice = (typeof choices)[number];
+
+/** One client's program: what it is, and the checks that its sources define. */
+export interface Program {
+  readonly client: string;
+  readonly version: string;
+  readonly language: ClientResult["language"];
+  readonly expected: readonly string[];
+}
+
+const langchainFile = "langchain_client.py";
+
+/**
+ * The names come from the sources, not from the program's own output: a program that dies, or a
+ * file that nobody runs, leaves checks without a result.
+ */
+export function describeProgram(choice: Choice): Program {
+  const pins = readFileSync(join(pythonFolder, "requirements.txt"), "utf8");
+  const pythonFiles = filesOf(pythonFolder, ".py");
+  const pythonCheck = /^@check\(\s*"([^"]+)"\s*\)/gm;
+  const pinned = (name: string) => found(new RegExp(`^${name}==(\\S+)`, "m"), pins);
+  switch (choice) {
+    case "python":
+      return {
+        client: "openai-python",
+        version: pinned("openai"),
+        language: "Python",
+        expected: namesIn({
+          paths: pythonFiles.filter((path) => !path.endsWith(langchainFile)),
+          pattern: pythonCheck,
+        }),
+      };
+    case "langchain":
+      return {
+        client: "langchain-openai",
+        version: pinned("langchain-openai"),
+        language: "Python",
+        expected: namesIn({
+          paths: pythonFiles.filter((path) => path.endsWith(langchainFile)),
+          pattern: pythonCheck,
+        }),
+      };
+    case "go":
+      return {
+        client: "openai-go",
+        version: found(/openai-go\/v3 v(\S+)/, readFileSync(join(goFolder, "go.mod"), "utf8")),
+        language: "Go",
+        expected: namesIn({
+          paths: filesOf(goFolder, ".go"),
+          pattern: /^\t\{"([^"]+)", \w+\},$/gm,
+        }),
+      };
+    default:
+      return choice satisfies never;
+  }
+}
+
+export interface CheckResult {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly error?: string;
+}
+
+/** How to start a client's program. */
+export interface Start {
+  readonly words: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export function startOf(
+  choice: Choice,
+  installed: { readonly python?: InstalledPython; readonly go?: string },
+): Start {
+  if (choice === "go") return { words: [installed.go ?? ""], environment: {} };
+  const file = choice === "langchain" ? langchainFile : "openai_client.py";
+  return {
+    words: [installed.python?.command ?? "", join(pythonFolder, file)],
+    environment: {
+      TIKTOKEN_CACHE_DIR: installed.python?.tokenTableFolder ?? "",
+      // Compiled files belong beside the clients, not into the checkout.
+      PYTHONPYCACHEPREFIX: installed.python?.cacheFolder ?? "",
+    },
+  };
+}
+
+const longestRunMs = 600_000;
+
+/** Runs the program to its end; every expected check has a result, said or not. */
+export async function runProgram(options: {
+  readonly program: Program;
+  readonly start: Start;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly onResult: (result: CheckResult) => void;
+}): Promise<readonly CheckResult[]> {
+  const { program, start, onResult } = options;
+  const child = Bun.spawn([...start.words], {
+    // Nothing of the machine's own settings (proxies, keys, tracing) has a say in what is checked.
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? "",
+      ...options.environment,
+      ...start.environment,
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: longestRunMs,
+  });
+  const results = new Map<string, CheckResult>();
+  const keep = (result: CheckResult) => {
+    results.set(result.check, result);
+    onResult(result);
+  };
+  const complaints = new Response(child.stderr).text();
+  for await (const line of linesOf(child.stdout)) {
+    const result = toResult(line);
+    if (result !== undefined) keep(judged(result, { program, results }));
+  }
+  const code = await child.exited;
+  const last = (await complaints).trim().split("\n").slice(-8).join("\n");
+  const ending = `the program ended with ${code}\n${last}`.trim();
+  for (const check of program.expected)
+    if (!results.has(check)) keep({ check, ok: false, error: `no result; ${ending}` });
+  if (code !== 0 && [...results.values()].every(({ ok }) => ok))
+    keep({ check: "the program ends well", ok: false, error: ending });
+  return [...results.values()];
+}
+
+/** A result for a check that no source names, or a second one, is a fault of the program. */
+function judged(
+  result: CheckResult,
+  { program, results }: { program: Program; results: ReadonlyMap<string, CheckResult> },
+): CheckResult {
+  if (!program.expected.includes(result.check))
+    return { ...result, ok: false, error: "no source of the program defines this check" };
+  if (results.has(result.check)) return { ...result, ok: false, error: "it reported twice" };
+  return result;
+}
+
+function toResult(line: string): CheckResult | undefined {
+  try {
+    const { check, ok, error } = JSON.parse(line);
+    if (typeof check !== "string" || typeof ok !== "boolean") return undefined;
+    return { check, ok, ...(error === undefined ? {} : { error: String(error) }) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}
+
+function filesOf(folder: string, ending: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+}
+
+function namesIn(options: { readonly paths: readonly string[]; readonly pattern: RegExp }) {
+  const names = options.paths.flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(options.pattern)].map(([, name]) => name ?? ""),
+  );
+  if (names.length < 10) throw new Error(`few checks in ${options.paths.join(", ")}: ${names}`);
+  return names;
+}
+
+function found(pattern: RegExp, text: string): string {
+  const [, version] = pattern.exec(text) ?? [];
+  if (version === undefined) throw new Error(`nothing is pinned by ${pattern}`);
+  return version;
+}

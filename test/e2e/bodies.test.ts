@@ -1,0 +1,65 @@
+/** Bodies that are large, marked or packed: what cannot be served is refused before it costs much. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { chatAnswers } from "../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../harness.ts";
+import { refusalOf } from "../refusal.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const hello = { model: "svc-3-flash", messages: [{ role: "user", content: "hi" }] };
+const withContent = (content: string) =>
+  JSON.stringify({ ...hello, messages: [{ role: "user", content }] });
+const send = (body: BodyInit, headers: Record<string, string> = {}) =>
+  gateway.call("/chat/completions", "", { body, headers });
+/** Sent in chunks, without a length. */
+const chunked = (text: string) => new Blob([text]).stream();
+
+describe("a large body", () => {
+  test("of much text is served, with a length and without", async () => {
+    gateway.upstream.replyWith(chatAnswers.plain());
+    const body = withContent('say "[{:,"\\ '.repeat(400_000));
+    for (const sent of [body, chunked(body)]) expect((await send(sent)).status).toBe(200);
+    const [first, second] = gateway.upstream.requests.map(({ json }) => json);
+    expect(second).toEqual(first);
+    expect(first).toMatchObject({ messages: JSON.parse(body).messages });
+  });
+
+  test("that is nested without end, or has values without end, is refused by its form", async () => {
+    const size = 8 * 1024 * 1024;
+    const bodies = ["[".repeat(size), `{"x":${"[],".repeat(size / 3)}`, '{"a":'.repeat(size / 5)];
+    for (const body of bodies)
+      for (const sent of [body, chunked(body)]) {
+        const refusal = await refusalOf(send(sent));
+        expect(refusal).toMatchObject({ status: 400, code: "invalid_request", param: null });
+        expect(refusal.message).toContain("1000 levels deep");
+      }
+  });
+
+  test("that is no JSON is told so", async () => {
+    const body = withContent("x".repeat(200_000)).slice(0, -1);
+    for (const sent of [body, chunked(body)])
+      expect(await refusalOf(send(sent))).toMatchObject({ status: 400, code: "invalid_json" });
+  });
+});
+
+test("a byte order mark before the JSON is passed over, however the body comes", async () => {
+  gateway.upstream.replyWith(chatAnswers.plain());
+  for (const text of [JSON.stringify(hello), withContent("x".repeat(100_000))])
+    for (const sent of [`\u{feff}${text}`, chunked(`\u{feff}${text}`)])
+      expect((await send(sent)).status).toBe(200);
+});
+
+test("a packed body is refused in words, not as bad JSON", async () => {
+  const packed = gzipSync(JSON.stringify(hello));
+  const refusal = await refusalOf(send(packed, { "content-encoding": "gzip" }));
+  expect(refusal).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  expect(refusal.message).toContain("Content-Encoding");
+});

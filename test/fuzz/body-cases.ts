@@ -1,0 +1,370 @@
+import { type BodyKind, bodyKinds, pathOf, validBody, wholeBodies } from "./bodies.ts";
+import type { Dice } from "./dice.ts";
+import { type Expectation, type FuzzCase, toRequest } from "./fuzz-case.ts";
+import { changed, type FuzzBody, placesIn, RawText, toName, writeJson } from "./json-text.ts";
+import {
+  brokenNumbers,
+  keyMark,
+  nested,
+  oddNumbers,
+  oddText,
+  promptMark,
+  wrongValue,
+} from "./odd-values.ts";
+import { isRefused } from "./oracle.ts";
+
+/** A body and what may become of it. */
+interface Draft {
+  readonly name: string;
+  readonly kind: BodyKind;
+  readonly body: Buffer | string;
+  readonly statuses: readonly number[];
+  readonly field?: string;
+  readonly form?: "json" | "events";
+}
+
+const served = [200];
+const refused = [400];
+const either = [200, 400];
+/** Chat says 403 for a model that it does not know, the others 400. */
+const eitherModel = [200, 400, 403];
+
+export type BodyGroup = keyof typeof drafts;
+
+export function bodyCase(dice: Dice, key: string, group: BodyGroup): FuzzCase {
+  const { name, kind, body, statuses, field, form } = drafts[group](dice);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const isChunked = dice.percent(25);
+  const sizes = dice.list(3, () => dice.magnitude(1, 5_000));
+  // A large body in tiny chunks says no more than a small one, and costs seconds.
+  const chunks = bytes.length > 50_000 ? sizes.map((size) => size + 5_000) : sizes;
+  const request = toRequest({
+    target: pathOf[kind],
+    headers: [
+      ["authorization", `Bearer ${key}`],
+      ["content-type", "application/json"],
+    ],
+    body: bytes,
+    ...(isChunked ? { chunks } : {}),
+  });
+  const expectation: Expectation = {
+    reply: kind,
+    statuses,
+    ...(field === undefined ? {} : { field }),
+    ...(form === undefined ? {} : { form }),
+  };
+  return {
+    group,
+    name: `${kind}: ${name}${isChunked ? ", chunked" : ""}`,
+    bytes: request,
+    form: "good",
+    expects: [expectation],
+    ...(dice.percent(3) ? { cutAt: dice.below(request.length) } : {}),
+  };
+}
+
+const drafts = {
+  valid: (dice: Dice): Draft => {
+    const kind = dice.pick(bodyKinds);
+    const body = validBody(dice, kind);
+    const form = body["stream"] === true ? "events" : "json";
+    return { name: "valid", kind, body: writeJson(body), statuses: served, form };
+  },
+  "broken JSON": brokenJson,
+  nesting,
+  numbers,
+  unicode,
+  keys,
+  types,
+  boundaries,
+  noise,
+  large,
+} as const;
+
+/** Text that is no JSON object any more, in one of the ways in which real senders break it. */
+function brokenJson(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  const text = writeJson(dice.percent(50) ? dice.pick(wholeBodies[kind]) : validBody(dice, kind));
+  const bytes = Buffer.from(text);
+  const at = dice.below(bytes.length);
+  const inserted = (piece: Buffer | string) =>
+    Buffer.concat([bytes.subarray(0, at), Buffer.from(piece), bytes.subarray(at)]);
+  const whole = { kind, statuses: refused };
+  return dice.pick<() => Draft>([
+    () => ({ ...whole, name: `truncated at byte ${at}`, body: bytes.subarray(0, at) }),
+    () => ({ ...whole, name: `truncated at byte ${at}`, body: bytes.subarray(0, at) }),
+    () => ({ ...whole, name: "trailing comma", body: `${text.slice(0, -1)},}` }),
+    () => ({
+      ...whole,
+      name: "something behind it",
+      body: `${text}${dice.pick(["}", "x", "{}"])}`,
+    }),
+    () => ({ ...whole, name: "single quotes", body: text.replaceAll('"', "'") }),
+    () => ({ ...whole, name: "a comment", body: `/* ${promptMark} */${text}` }),
+    () => ({ ...whole, name: "UTF-16", body: Buffer.from(text, "utf16le") }),
+    () => ({ ...whole, name: "NUL in front", body: `\u0000${text}` }),
+    () => ({
+      ...whole,
+      name: "not an object",
+      body: dice.pick(["", " ", "null", "1", "[]", '""']),
+    }),
+    () => ({ ...whole, name: "two marks in front", body: `\ufeff\ufeff${text}` }),
+    () => ({ ...whole, name: `NUL at byte ${at}`, body: inserted("\u0000") }),
+    () => ({ kind, name: "a byte order mark", body: `\ufeff${text}`, statuses: either }),
+    () => ({
+      kind,
+      name: `bad UTF-8 at byte ${at}`,
+      body: inserted(dice.pick(badUtf8)),
+      statuses: eitherModel,
+    }),
+  ])();
+}
+
+/** A lone start, a lone continuation, a surrogate, an overlong slash, beyond the last code point. */
+const badUtf8: readonly Buffer[] = ["c3", "80", "eda080", "c0af", "f4908080", "ff", "fe"].map(
+  (digits) => Buffer.from(digits, "hex"),
+);
+
+function nesting(dice: Dice): Draft {
+  const kind = dice.percent(50) ? "chat" : dice.pick(bodyKinds);
+  const depth = dice.magnitude(10, 100_000);
+  const deep = nested(dice, depth);
+  if (dice.percent(10))
+    return { name: `${depth} levels`, kind, body: deep.text, statuses: refused };
+  const whole = dice.pick(wholeBodies[kind]);
+  const place = dice.percent(20) ? ["unknown_field"] : dice.pick(placesIn(whole));
+  const body =
+    place[0] === "unknown_field" ? { ...whole, unknown_field: deep } : changed(whole, place, deep);
+  return {
+    name: `${depth} levels at ${toName(place)}`,
+    kind,
+    body: writeJson(body),
+    statuses: eitherModel,
+  };
+}
+
+function numbers(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  const whole = dice.pick(wholeBodies[kind]);
+  const places = placesIn(whole);
+  const expected = places.filter((place) => typeof valueAt(whole, place) === "number");
+  // Mostly where a number is expected: elsewhere it is a wrong type like others.
+  const place = dice.pick(expected.length > 0 && dice.percent(70) ? expected : places);
+  const isBroken = dice.percent(20);
+  const number = dice.pick(isBroken ? brokenNumbers : oddNumbers);
+  const name = `${toName(place)} is ${number.slice(0, 30)}`;
+  return judged({ name, kind, body: writeJson(changed(whole, place, new RawText(number))), place });
+}
+
+function unicode(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  const whole = dice.pick(wholeBodies[kind]);
+  const texts = placesIn(whole).filter((place) => typeof valueAt(whole, place) === "string");
+  const place = dice.pick(texts);
+  const body = writeJson(changed(whole, place, oddText(dice)));
+  return judged({ name: `odd text at ${toName(place)}`, kind, body, place });
+}
+
+/** Members twice, and members whose names mean something to the language. */
+function keys(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  const whole = dice.pick(wholeBodies[kind]);
+  const name = dice.pick([
+    ...Object.keys(whole),
+    "__proto__",
+    "constructor",
+    "prototype",
+    "toString",
+    "hasOwnProperty",
+    "toJSON",
+    "then",
+    "length",
+    "",
+    "\u0000",
+    "\ud800",
+    "a".repeat(10_000),
+  ]);
+  const value = writeJson(wrongValue(dice));
+  const member = `${JSON.stringify(name)}:${value}`;
+  const isFirst = dice.percent(50);
+  const plain = writeJson(whole);
+  const body = isFirst ? `{${member},${plain.slice(1)}` : writeJson(whole, member);
+  const label = `${isFirst ? "first" : "last"} member ${JSON.stringify(name.slice(0, 20))}`;
+  return judged({ name: label, kind, body, place: [name] });
+}
+
+/** Every place in turn with every wrong type, or gone. */
+function types(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  const whole = dice.pick(wholeBodies[kind]);
+  const place = dice.pick(placesIn(whole));
+  const value = dice.percent(10) ? undefined : wrongValue(dice);
+  const shown = value === undefined ? "gone" : writeJson(value).slice(0, 40);
+  const body = writeJson(changed(whole, place, value));
+  return judged({ name: `${toName(place)} is ${shown}`, kind, body, place });
+}
+
+/** Values on both sides of every limit that the contract names. */
+const limits: readonly {
+  readonly kind: BodyKind;
+  readonly field: string;
+  readonly inside: readonly string[];
+  readonly outside: readonly string[];
+}[] = [
+  { kind: "chat", field: "max_tokens", inside: ["1", "2"], outside: ["0", "-1", "0.5", "1.5"] },
+  {
+    kind: "chat",
+    field: "temperature",
+    inside: ["0", "2"],
+    outside: ["-1", "-1e-9", "2.0001", "3"],
+  },
+  { kind: "chat", field: "top_p", inside: ["0", "1"], outside: ["-0.0001", "1.0001", "2"] },
+  { kind: "chat", field: "n", inside: ["1", "128"], outside: ["0", "129", "-1", "1.5"] },
+  { kind: "chat", field: "top_logprobs", inside: ["0", "20"], outside: ["-1", "21"] },
+  { kind: "chat", field: "presence_penalty", inside: ["-2", "2"], outside: ["-2.1", "2.1"] },
+  { kind: "chat", field: "frequency_penalty", inside: ["-2", "2"], outside: ["-3", "3"] },
+  { kind: "chat", field: "stop", inside: [texts(1), texts(16)], outside: ["[]", texts(17)] },
+  { kind: "chat", field: "messages", inside: [], outside: ["[]", "{}"] },
+  {
+    kind: "text-embeddings",
+    field: "dimensions",
+    inside: ["768", "1536", "3072"],
+    outside: ["767", "769", "0", "-768", "3073", "768.5"],
+  },
+  {
+    kind: "text-embeddings",
+    field: "input",
+    inside: [texts(1), texts(100), "[0]"],
+    outside: ["[]", '""', texts(101), "[-1]", "[1.5]", "[[]]", '[""]'],
+  },
+  { kind: "media-embeddings", field: "input", inside: [], outside: ["[]", texts(9), texts(1)] },
+  {
+    kind: "speech",
+    field: "input",
+    inside: [characters(1), characters(5_000)],
+    outside: ['""', characters(5_001)],
+  },
+  { kind: "speech", field: "voice", inside: ['"Kore"'], outside: ['"kore"', '"alloy"', '""'] },
+];
+
+function texts(count: number): string {
+  return JSON.stringify(Array.from({ length: count }, () => "x"));
+}
+
+function characters(count: number): string {
+  return JSON.stringify("👋".repeat(count));
+}
+
+function boundaries(dice: Dice): Draft {
+  const { kind, field, inside, outside } = dice.pick(limits);
+  const isInside = inside.length > 0 && dice.percent(50);
+  const value = dice.pick(isInside ? inside : outside);
+  const [first = {}] = wholeBodies[kind];
+  return {
+    name: `${field} is ${value.slice(0, 30)}`,
+    kind,
+    body: writeJson({ ...first, [field]: new RawText(value) }),
+    statuses: isInside ? served : refused,
+    ...(isInside ? {} : { field }),
+  };
+}
+
+/** Bytes that flip, vanish or double anywhere. */
+function noise(dice: Dice): Draft {
+  const kind = dice.pick(bodyKinds);
+  let bytes = Buffer.from(writeJson(dice.pick(wholeBodies[kind])));
+  const count = dice.between(1, 4);
+  for (let turn = 0; turn < count; turn++) {
+    const at = dice.below(bytes.length);
+    const random = Buffer.from([dice.below(256)]);
+    const behind = bytes.subarray(at + 1);
+    bytes = dice.pick([
+      Buffer.concat([bytes.subarray(0, at), random, behind]),
+      Buffer.concat([bytes.subarray(0, at), behind]),
+      Buffer.concat([bytes.subarray(0, at), random, bytes.subarray(at)]),
+      Buffer.concat([bytes.subarray(0, at), bytes.subarray(dice.below(bytes.length))]),
+    ]);
+    if (bytes.length === 0) break;
+  }
+  return { name: `${count} random changes`, kind, body: bytes, statuses: eitherModel };
+}
+
+/** Up to a quarter of what a body may be, in shapes that cost a parser more than text does. */
+function large(dice: Dice): Draft {
+  const sizeBytes = dice.magnitude(300_000, 30_000_000);
+  const filled = (piece: string) => piece.repeat(Math.floor(sizeBytes / piece.length));
+  const message = '{"role":"user","content":"x"}';
+  const chat = (field: string) => `{"model":"svc-3-flash","messages":[${message}],"x":${field}}`;
+  const name = `${sizeBytes} bytes`;
+  return dice.pick<() => Draft>([
+    () => ({ name: `${name} of brackets`, kind: "chat", body: filled("["), statuses: refused }),
+    () => ({
+      name: `${name} of lists`,
+      kind: "chat",
+      body: chat(`[${filled("[],")}1]`),
+      statuses: served,
+    }),
+    () => ({
+      name: `${name} of numbers`,
+      kind: "chat",
+      body: chat(`[${filled("1e9,")}1]`),
+      statuses: served,
+    }),
+    () => ({
+      name: `${name} of messages`,
+      kind: "chat",
+      body: `{"model":"svc-3-flash","messages":[${filled(`${message},`)}${message}]}`,
+      statuses: served,
+    }),
+    () => ({
+      name: `${name} of text`,
+      kind: "text-embeddings",
+      body: `{"model":"svc-embedding-2","input":"${filled("\\u0041")}"}`,
+      statuses: served,
+    }),
+    () => ({
+      name: `${name} that claim to be an image`,
+      kind: "media-embeddings",
+      body: `{"model":"multimodal-embedding-1","input":"data:image/png;base64,${filled("A")}"}`,
+      statuses: refused,
+      field: "input",
+    }),
+    () => ({ name: `${name} of spaces`, kind: "speech", body: filled(" "), statuses: refused }),
+  ])();
+}
+
+/** By the contract's schema: what it refuses must be refused, and the field in question be blamed. */
+function judged(draft: {
+  readonly name: string;
+  readonly kind: BodyKind;
+  readonly body: string;
+  readonly place: readonly (string | number)[];
+}): Draft {
+  const { name, kind, body, place } = draft;
+  const field = String(place[0]);
+  if (field === "model") return { name, kind, body, statuses: eitherModel };
+  const isJson = canParse(body);
+  // What a schema cannot say of chat and of embeddings, it says of speech: there, valid is served.
+  const unrefused = kind === "speech" ? served : either;
+  const statuses = isRefused(kind, body) ? refused : unrefused;
+  return { name, kind, body, statuses, ...(isJson ? { field } : {}) };
+}
+
+function canParse(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function valueAt(body: FuzzBody, place: readonly (string | number)[]): unknown {
+  return place.reduce<unknown>(
+    (value, step) => (value as Readonly<Record<string | number, unknown>>)[step],
+    body,
+  );
+}
+
+/** A key that is well-formed and unknown. */
+export const unknownKey = `sk-svc-${keyMark}0123456789`;

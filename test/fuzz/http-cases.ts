@@ -1,0 +1,287 @@
+import { gzipSync } from "node:zlib";
+import { bodyKinds, pathOf, validBody } from "./bodies.ts";
+import { unknownKey } from "./body-cases.ts";
+import type { Dice } from "./dice.ts";
+import { type Expectation, type FuzzCase, type RequestOptions, toRequest } from "./fuzz-case.ts";
+import { writeJson } from "./json-text.ts";
+import { keyMark, promptMark } from "./odd-values.ts";
+
+type Header = readonly [name: string, value: string];
+const json: Header = ["content-type", "application/json"];
+
+interface Call {
+  readonly options: RequestOptions;
+  readonly expects: Expectation;
+}
+
+/** A good call: what is odd about a case is laid over it. */
+function goodCall(dice: Dice, key: string): Call {
+  const bearer: Header = ["authorization", `Bearer ${key}`];
+  if (dice.percent(25))
+    return {
+      options: { method: "GET", target: "/v1/models", headers: [bearer] },
+      expects: { reply: "models", statuses: [200] },
+    };
+  const kind = dice.pick(bodyKinds);
+  return {
+    options: {
+      target: pathOf[kind],
+      headers: [bearer, json],
+      body: Buffer.from(writeJson(validBody(dice, kind))),
+    },
+    expects: { reply: kind, statuses: [200] },
+  };
+}
+
+/** Without a valid key, nothing but 401. */
+export function keyCase(dice: Dice, key: string): FuzzCase {
+  const { options, expects } = goodCall(dice, key);
+  const rest = options.headers.filter(([name]) => name !== "authorization");
+  const [isGood, values] = dice.weighted<readonly [boolean, readonly string[]]>([
+    [1, [false, []]],
+    [1, [false, [""]]],
+    [6, [false, [dice.pick(badKeys(key))]]],
+    [1, [false, [`Bearer ${unknownKey}`, `Bearer ${unknownKey}`]]],
+    [1, [false, [`Bearer ${keyMark.repeat(dice.between(1, 700))}`]]],
+    [3, [true, [`${dice.pick(["bearer", "BEARER", "bEaReR"])} ${key}`]]],
+    [1, [true, [`Bearer   ${key}  `]]],
+  ]);
+  const fields = values.map((value): Header => ["authorization", value]);
+  const name = `authorization: ${values.join(" | ").replaceAll(key, "KEY").slice(0, 60)}`;
+  const bytes = toRequest({ ...options, headers: [...fields, ...rest] });
+  const statuses = isGood ? [200] : [401];
+  return {
+    group: "keys in headers",
+    name,
+    bytes,
+    form: "good",
+    expects: [{ ...expects, statuses }],
+  };
+}
+
+function badKeys(key: string): readonly string[] {
+  const middle = Math.floor(key.length / 2);
+  return [
+    key,
+    `Basic ${Buffer.from(`${keyMark}:x`).toString("base64")}`,
+    `Bearer ${unknownKey}`,
+    `Bearer${key}`,
+    `Bearer ${key.slice(0, -1)}`,
+    `Bearer ${key}x`,
+    `Bearer ${key.toUpperCase()}`,
+    `Bearer ${key.slice(0, middle)} ${key.slice(middle)}`,
+    `Bearer ${key}, Bearer ${key}`,
+    `Bearer "${key}"`,
+    "Bearer",
+    "Bearer ",
+    "Bearer null",
+    "Bearer __proto__",
+    `Bearer sk-svc-\u00ff\u00fe${keyMark}`,
+    `Bearer sk-svc-${"0".repeat(64)}`,
+    `Token ${keyMark}`,
+  ];
+}
+
+/** Content types, encodings and other headers around a good body. */
+export function headerCase(dice: Dice, key: string): FuzzCase {
+  const group = "headers";
+  const { options, expects } = goodCall(dice, key);
+  const { headers, body } = options;
+  if (body === undefined || dice.percent(40)) {
+    const [name, more, form] = plainHeaders(dice);
+    const bytes = toRequest({ ...options, headers: [...headers, ...more] });
+    const alone = form === "odd" ? ({ isAlone: true } as const) : {};
+    return { group, name, bytes, form, expects: [expects], ...alone };
+  }
+  const rest = headers.filter(([name]) => name !== "content-type");
+  if (dice.percent(20)) {
+    const statuses = [400, 415];
+    const bytes = toRequest({
+      ...options,
+      headers: [...headers, ["content-encoding", dice.pick(["gzip", "GZIP, gzip"])]],
+      body: gzipSync(body),
+    });
+    return { group, name: "gzip", bytes, form: "good", expects: [{ ...expects, statuses }] };
+  }
+  const [type, status] = dice.pick(contentTypes);
+  const bytes = toRequest({
+    ...options,
+    headers: type === undefined ? rest : [...rest, ["content-type", type]],
+  });
+  const name = `content-type: ${type ?? "none"}`;
+  return { group, name, bytes, form: "good", expects: [{ ...expects, statuses: [status] }] };
+}
+
+const contentTypes: readonly (readonly [type: string | undefined, status: 200 | 415])[] = [
+  [undefined, 200],
+  ["application/json", 200],
+  ["application/json; charset=utf-8", 200],
+  ["APPLICATION/JSON;CHARSET=UTF-8", 200],
+  ["application/json ; charset=latin1", 200],
+  ["application/json;", 200],
+  ["text/plain", 415],
+  ["application/jsonx", 415],
+  ["application/x-www-form-urlencoded", 415],
+  ["multipart/form-data; boundary=x", 415],
+  ["text/html, application/json", 415],
+  [promptMark, 415],
+];
+
+function plainHeaders(dice: Dice): readonly [string, readonly Header[], "good" | "odd"] {
+  const count = dice.between(1, 150);
+  const length = dice.magnitude(100, 12_000);
+  const large = dice.magnitude(17_000, 200_000);
+  return dice.pick<readonly [string, readonly Header[], "good" | "odd"]>([
+    [`${count} headers`, dice.list(count, (at): Header => [`x-${at}`, "a"]), "good"],
+    ["500 headers", dice.list(500, (at): Header => [`x-${at}`, "a"]), "odd"],
+    [`a header of ${length} bytes`, [["x-long", "a".repeat(length)]], "good"],
+    [`a header of ${large} bytes`, [["x-long", "a".repeat(large)]], "odd"],
+    ["a long name", [["x".repeat(4_000), "a"]], "good"],
+    ["high bytes", [["x-odd", "\u00ff\u00fe\u0080"]], "good"],
+    ["an escape", [["x-odd", "\u001b[31m"]], "odd"],
+    ["accept", [["accept", dice.pick(["text/html", "image/*", "*/*;q=0", "nonsense"])]], "good"],
+    [
+      "origin",
+      [["origin", dice.pick(["null", "http://evil.test", "*", "\u00ff", "a\tb"])]],
+      "good",
+    ],
+    ["range", [["range", "bytes=0-1"]], "good"],
+    ["if-none-match", [["if-none-match", "*"]], "good"],
+    [
+      "upgrade",
+      [
+        ["connection", "upgrade"],
+        ["upgrade", "h2c"],
+      ],
+      "good",
+    ],
+    ["method override", [["x-http-method-override", "DELETE"]], "good"],
+    [
+      "forwarded",
+      [
+        ["x-forwarded-for", promptMark],
+        ["x-request-id", promptMark],
+      ],
+      "good",
+    ],
+    ["cookie", [["cookie", `a=${keyMark}`]], "good"],
+    [
+      "api-key",
+      [
+        ["api-key", keyMark],
+        ["openai-organization", "x"],
+      ],
+      "good",
+    ],
+    ["a second host", [["host", dice.pick(["other.test", "[::1", "a b<>"])]], "odd"],
+    ["expect", [["expect", "200-maybe"]], "odd"],
+  ]);
+}
+
+/** Paths that are not ours, methods that are not theirs. */
+export function routeCase(dice: Dice, key: string): FuzzCase {
+  const headers: readonly Header[] = dice.percent(80) ? [["authorization", `Bearer ${key}`]] : [];
+  const hasKey = headers.length > 0;
+  const group = "routes";
+  if (dice.percent(40)) return { group, form: "good", ...wrongMethod(dice, headers) };
+  if (dice.percent(40)) {
+    const id = dice.pick(modelIds);
+    const statuses = hasKey ? [200, 404] : [401, 404];
+    const bytes = toRequest({ method: "GET", target: `/v1/models/${id}`, headers });
+    const expects: Expectation = { reply: "model", statuses };
+    return { group, name: `model ${id.slice(0, 40)}`, bytes, form: "good", expects: [expects] };
+  }
+  const path = dice.pick(unknownPaths);
+  const method = dice.pick(["GET", "POST", "PUT", "DELETE"]);
+  const bytes = toRequest({ method, target: path, headers });
+  return {
+    group,
+    name: `${method} ${path.slice(0, 40)}`,
+    bytes,
+    form: "good",
+    expects: [{ reply: "health", statuses: [404] }],
+  };
+}
+
+function wrongMethod(dice: Dice, headers: readonly Header[]) {
+  const path = dice.pick([...Object.values(pathOf), "/v1/models", "/v1/models/x", "/healthz"]);
+  const isGet = path.startsWith("/v1/models") || path === "/healthz";
+  const other = isGet ? ["POST"] : ["GET", "HEAD"];
+  const method = dice.pick(["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", ...other]);
+  const asked = dice.pick(["authorization", "\u00ff\u007f", "x".repeat(5_000), promptMark, "a\tb"]);
+  const cors: readonly Header[] = [
+    ["origin", "http://page.test"],
+    ["access-control-request-method", "POST"],
+    ["access-control-request-headers", asked],
+  ];
+  const hasBody = dice.percent(30) && method !== "TRACE";
+  const expects: Expectation = {
+    reply: "preflight",
+    statuses: method === "OPTIONS" ? [204] : [405],
+    ...(method === "HEAD" ? { isHead: true } : {}),
+  };
+  const bytes = toRequest({
+    method,
+    target: path,
+    headers: method === "OPTIONS" && dice.percent(70) ? [...headers, ...cors] : headers,
+    ...(hasBody ? { body: Buffer.from(promptMark) } : {}),
+  });
+  return { name: `${method} ${path}`, bytes, expects: [expects] };
+}
+
+const modelIds: readonly string[] = [
+  "svc-3-flash",
+  "vendor%2Fwith-slash",
+  "vendor/with-slash",
+  "vendor%252Fwith-slash",
+  "unpriced",
+  "unrouted",
+  "__proto__",
+  "constructor",
+  "%",
+  "%zz",
+  "%00",
+  "%0d%0ax-injected:%20yes",
+  "%ed%a0%80",
+  "%c3%28",
+  "%f0%9f%91%8b",
+  "..%2f..%2fetc%2fpasswd",
+  "a?b=c",
+  "a;b",
+  "%20",
+  "a".repeat(5_000),
+  "%25".repeat(1_000),
+  "svc-3-flash?x=%zz",
+  "svc-3-flash/",
+  "\u00e9\u00ff",
+  "<script>",
+  '"',
+];
+
+const unknownPaths: readonly string[] = [
+  "/",
+  "/v1",
+  "/v1/",
+  "/v2/models",
+  "/v1/chat",
+  "/v1/responses",
+  "/v1/completions",
+  "/V1/MODELS",
+  "/v1/%6dodels",
+  "/v1%2fmodels",
+  "/admin",
+  "/metrics",
+  "/api/accounts",
+  "/console",
+  "/.env",
+  "/v1/chat/completions/x",
+  "/v1/embeddings%00",
+  "/v1/audio/speech;x",
+  "/__proto__",
+  "/constructor",
+  "/hasOwnProperty",
+  "/%2e%2e/%2e%2e/etc/passwd",
+  "/?__proto__[x]=1",
+  `/${"a/".repeat(2_000)}`,
+  `/${"%00".repeat(500)}`,
+];

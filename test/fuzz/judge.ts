@@ -1,0 +1,152 @@
+import { parseStream } from "../event-stream.ts";
+import type { Outcome, WireReply } from "./connection.ts";
+import type { Expectation, FuzzCase } from "./fuzz-case.ts";
+import { keyMark, promptMark } from "./odd-values.ts";
+import { replyProblem } from "./oracle.ts";
+
+export interface Verdict {
+  /** What is wrong; undefined when the case passed. */
+  readonly problem: string | undefined;
+  /** The runtime's HTTP parser answered, or ended the connection, before our code saw a request. */
+  readonly isBelowUs: boolean;
+  /** Of the replies that our code gave. */
+  readonly statuses: readonly number[];
+}
+
+const longestMessage = 2_000;
+
+/** Holds what came back against what a case may get. */
+export function judge(fuzzCase: FuzzCase, outcome: Outcome): Verdict {
+  const mayBeVersion = fuzzCase.form === "version";
+  const ours = outcome.replies.filter((reply) => !isParserRefusal(reply, mayBeVersion));
+  const problem = problemOf(fuzzCase, outcome);
+  return {
+    problem,
+    isBelowUs: ours.length === 0,
+    statuses: ours.map(({ status }) => status),
+  };
+}
+
+function problemOf({ form, expects }: FuzzCase, outcome: Outcome): string | undefined {
+  const { end, replies, leftBytes } = outcome;
+  if (end === "timed out") return `no reply after ${Math.round(outcome.tookMs)} ms`;
+  if (end === "malformed") return "the reply is no valid HTTP";
+  if (form === "broken" || form === "version") {
+    const wrong = replies.find((reply) => !isParserRefusal(reply, form === "version"));
+    return wrong === undefined ? undefined : `a broken request was answered: ${shown(wrong)}`;
+  }
+  for (const [at, reply] of replies.entries()) {
+    if (form === "odd" && isParserRefusal(reply)) break;
+    const expectation = expects[at];
+    const problem = expectation === undefined ? "one too many" : checkReply(reply, expectation);
+    if (problem !== undefined) return `${problem}: ${shown(reply)}`;
+  }
+  if (form === "odd") return undefined;
+  if (replies.length < expects.length)
+    return `${replies.length} of ${expects.length} replies, then the connection ended`;
+  return leftBytes > 0 ? `${leftBytes} bytes behind the reply` : undefined;
+}
+
+/** Bun's own answer to what it cannot read: a bare status, none of our headers, no body. */
+function isParserRefusal({ status, headers, body }: WireReply, alsoVersion = false): boolean {
+  const statuses = alsoVersion ? [400, 413, 431, 505] : [400, 413, 431];
+  return statuses.includes(status) && body.length === 0 && !headers.has("x-request-id");
+}
+
+/** Undefined when the reply is one of those that are expected, and whole. */
+export function checkReply(reply: WireReply, expectation: Expectation): string | undefined {
+  const { status, headers, body } = reply;
+  if (status >= 500) return `a ${status}`;
+  if (!/^req_[0-9a-f]{32}$/.test(headers.get("x-request-id") ?? "")) return "no x-request-id";
+  if (headers.has("x-injected")) return "a header that the request made up";
+  if (!expectation.statuses.includes(status))
+    return `${status} where ${expectation.statuses.join(" or ")} is right`;
+  if (expectation.isHead === true) return body.length === 0 ? undefined : "a body for HEAD";
+  if (status === 204) return undefined;
+  return status === 200 ? checkServed(reply, expectation) : checkError(reply, expectation);
+}
+
+function checkError({ status, headers, body }: WireReply, { field }: Expectation) {
+  if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
+  const text = body.toString("utf8");
+  const value = parse(text);
+  const problem = replyProblem("error", value);
+  if (problem !== undefined) return problem;
+  const { error } = value as { readonly error: Readonly<Record<string, string | null>> };
+  if (Object.keys(value as object).join() !== "error") return "an error with more beside it";
+  if (Object.keys(error).toSorted().join() !== "code,message,param,type")
+    return "an error with other keys";
+  if (String(error["message"]).length > longestMessage) return "an error that is too long";
+  const param = error["param"] ?? "";
+  // The name of a model is no secret: it is told back, so that a typing error is seen.
+  const repeats = text.includes(keyMark) || (param !== "model" && text.includes(promptMark));
+  if (repeats) return "an error that repeats a secret";
+  if (status === 405 && !headers.has("allow")) return "405 without allow";
+  const isBlamed =
+    param === field || param.startsWith(`${field}.`) || param.startsWith(`${field}[`);
+  return status !== 400 || field === undefined || isBlamed
+    ? undefined
+    : `it blames "${param}", not "${field}"`;
+}
+
+function checkServed(reply: WireReply, { reply: kind, form }: Expectation): string | undefined {
+  const type = reply.headers.get("content-type") ?? "";
+  switch (kind) {
+    case "chat":
+      if (form !== undefined && (form === "events") !== type.startsWith("text/event-stream"))
+        return `${type} where ${form} were asked for`;
+      return type.startsWith("text/event-stream") ? checkEvents(reply) : checkJson(reply, "chat");
+    case "text-embeddings":
+    case "media-embeddings":
+      return checkJson(reply, "embeddings");
+    case "speech":
+      return checkAudio(reply, type);
+    case "models":
+    case "model":
+      return checkJson(reply, kind);
+    case "health":
+    case "preflight":
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function checkJson(
+  { headers, body }: WireReply,
+  kind: "chat" | "embeddings" | "models" | "model",
+): string | undefined {
+  if (headers.get("content-type") !== "application/json") return "a reply that is not JSON";
+  return replyProblem(kind, parse(body.toString("utf8")));
+}
+
+function checkEvents({ body }: WireReply): string | undefined {
+  try {
+    const { chunks, error, isDone } = parseStream(body.toString("utf8"));
+    if (error !== undefined) return "the stream ends with an error";
+    if (!isDone) return "the stream has no end";
+    return chunks.map((chunk) => replyProblem("chunk", chunk)).find((text) => text !== undefined);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function checkAudio({ body }: WireReply, type: string): string | undefined {
+  if (type === "audio/pcm") return body.length > 0 ? undefined : "no sound";
+  if (type !== "audio/wav") return `${type} is no sound`;
+  const isWav =
+    body.toString("latin1", 0, 4) === "RIFF" && body.toString("latin1", 8, 12) === "WAVE";
+  return isWav && body.length > 44 ? undefined : "no WAV file";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shown({ status, body }: WireReply): string {
+  return `${status} ${body.toString("utf8", 0, 300)}`;
+}

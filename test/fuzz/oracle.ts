@@ -1,0 +1,56 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { chatRequest } from "../../src/wire/v1/chat-request.ts";
+import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
+import {
+  chatCompletion,
+  chatCompletionChunk,
+  embeddingResponse,
+  errorReply,
+  model,
+  modelList,
+} from "../../src/wire/v1/replies.ts";
+import { ownKeywords } from "../../src/wire/v1/schema.ts";
+import { speechRequest } from "../../src/wire/v1/speech-request.ts";
+import type { BodyKind } from "./bodies.ts";
+
+/** A validator of its own, so that the gateway's is not judged by itself. */
+const ajv = new Ajv({ discriminator: true, strict: false, strictNumbers: true }).addVocabulary([
+  ...ownKeywords,
+]);
+
+const requests: Readonly<Record<BodyKind, ValidateFunction>> = {
+  chat: ajv.compile(chatRequest),
+  "text-embeddings": ajv.compile(embeddingRequest),
+  "media-embeddings": ajv.compile(embeddingRequest),
+  speech: ajv.compile(speechRequest),
+};
+
+/** Whether the contract's schema refuses a body: then nothing but 400 is right. */
+export function isRefused(kind: BodyKind, text: string): boolean {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return true;
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return true;
+  const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  return !requests[kind](fields);
+}
+
+const replies = {
+  chat: ajv.compile(chatCompletion),
+  chunk: ajv.compile(chatCompletionChunk),
+  embeddings: ajv.compile(embeddingResponse),
+  models: ajv.compile(modelList),
+  model: ajv.compile(model),
+  error: ajv.compile(errorReply),
+} as const;
+
+/** What is wrong with a reply by its schema; undefined when nothing is. */
+export function replyProblem(kind: keyof typeof replies, value: unknown): string | undefined {
+  const validate = replies[kind];
+  if (validate(value)) return undefined;
+  const [first] = validate.errors ?? [];
+  return `${kind} reply: ${first?.instancePath ?? ""} ${first?.message ?? "is not valid"}`;
+}

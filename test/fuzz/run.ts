@@ -1,0 +1,92 @@
+/** npm run test:fuzz: our cases, then schemathesis. Ends with 1 when anything was found. */
+import { join, resolve } from "node:path";
+import { fromCommandLine, help, type Options } from "./options.ts";
+import { type OursResult, runOurs, showCase } from "./ours.ts";
+import { Progress } from "./progress.ts";
+import { runSchemathesis, type SchemathesisResult } from "./schemathesis.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const progress = new Progress();
+
+interface Results {
+  readonly ours?: OursResult;
+  readonly schemathesis?: SchemathesisResult;
+}
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(words: readonly string[]): Promise<number> {
+  try {
+    const options = fromCommandLine(words);
+    if (options === undefined) {
+      process.stdout.write(help);
+      return 0;
+    }
+    const results = await runAll(options);
+    const problems = [results.ours, results.schemathesis].flatMap((one) => one?.problems ?? []);
+    process.stdout.write(
+      options.json ? `${JSON.stringify({ seed: options.seed, ...results })}\n` : told(results),
+    );
+    return problems.length === 0 ? 0 : 1;
+  } catch (error) {
+    progress.end();
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
+}
+
+async function runAll({ seed, caseNumber, cases, ...options }: Options): Promise<Results> {
+  if (caseNumber !== undefined) process.stderr.write(showCase(seed, caseNumber));
+  const ours =
+    options.only === "schemathesis"
+      ? undefined
+      : await runOurs({
+          seed,
+          first: caseNumber ?? 0,
+          cases: caseNumber === undefined ? cases : 1,
+          progress,
+          failuresDir: join(root, ".fuzz", "failures"),
+        });
+  const schemathesis =
+    options.only === "ours"
+      ? undefined
+      : await runSchemathesis({
+          root,
+          seed,
+          cases: options.schemathesisCases,
+          tell: (line) => progress.tell(line),
+        });
+  return {
+    ...(ours === undefined ? {} : { ours }),
+    ...(schemathesis === undefined ? {} : { schemathesis }),
+  };
+}
+
+function told({ ours, schemathesis }: Results): string {
+  const lines: string[] = [];
+  if (ours !== undefined)
+    lines.push(
+      `ours: ${ours.casesRun} cases, ${ours.requests} requests, ${ours.problems.length} problems`,
+      `  replies: ${Object.entries(ours.statuses)
+        .map(([status, count]) => `${count} × ${status}`)
+        .join(", ")}`,
+      `  refused by the HTTP parser or cut off: ${ours.refusedBelow} cases`,
+      `  slowest: ${Math.round(ours.slowestMs)} ms (case ${ours.slowestCase})`,
+      `  memory: ${megabytes(ours.residentBytesAtStart)} at the start, ${megabytes(ours.residentBytesAtEnd)} at the end`,
+      ...ours.problems.map((problem) => `  ✗ ${problem}`),
+    );
+  if (schemathesis !== undefined)
+    lines.push(
+      `schemathesis ${schemathesis.version}: ${schemathesis.casesRun} cases over ${schemathesis.operations} operations, ${schemathesis.problems.length} problems`,
+      `  valid and served: ${Object.entries(schemathesis.accepted)
+        .map(([operation, count]) => `${operation} ${count}`)
+        .join(", ")}`,
+      `  memory: ${megabytes(schemathesis.residentBytesAtEnd)} at the end`,
+      ...schemathesis.problems.map((problem) => `  ✗ ${problem}`),
+    );
+  return `${lines.join("\n")}\n`;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`;
+}

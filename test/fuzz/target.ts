@@ -1,0 +1,107 @@
+import { type ChildServer, createHome } from "../child.ts";
+import {
+  chatJson,
+  chatStreams,
+  embeddingsReply,
+  type Recording,
+  speechReplies,
+} from "../fake/recordings.ts";
+import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
+import { standardManifest } from "../harness.ts";
+
+/** The gateway as a process of its own, in front of an upstream that answers everything well. */
+export interface FuzzTarget {
+  readonly origin: string;
+  readonly key: string;
+  readonly exited: Promise<number>;
+  /** All that the gateway has logged, at the level that tells most. */
+  log(): string;
+  residentBytes(): Promise<number>;
+  /** What the gateway sent upstream that no upstream should get. */
+  readonly upstreamProblems: readonly string[];
+  /** Forgets the calls that the upstream has kept; nothing may be under way. */
+  tidy(): void;
+  stop(): Promise<void>;
+}
+
+export async function startFuzzTarget(): Promise<FuzzTarget> {
+  const upstream = await startFakeUpstream();
+  const home = createHome();
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  const server: ChildServer = await home.serve({
+    FAKE_KEY: "vendor-secret",
+    SVC_LOG_LEVEL: "debug",
+    // So that what a request says of its origin comes back in headers.
+    SVC_CORS_ORIGINS: "*",
+  });
+  const upstreamProblems: string[] = [];
+  const answer = (request: RecordedRequest) => answerWell(request, upstreamProblems);
+  upstream.replyWith(answer);
+  return {
+    origin: server.origin,
+    key: server.key ?? "",
+    exited: server.exited,
+    log: () => `${server.stderr()}${server.stdout().replaceAll(server.key ?? "", "")}`,
+    residentBytes: () => residentBytes(server.pid),
+    upstreamProblems,
+    tidy: () => forget(upstream, answer),
+    async stop() {
+      await home.remove();
+      await upstream.stop();
+    },
+  };
+}
+
+function forget(upstream: FakeUpstream, answer: (request: RecordedRequest) => Recording): void {
+  upstream.reset();
+  upstream.replyWith(answer);
+}
+
+const wholeChat = chatJson();
+const streamedChat = chatStreams.openai({ framing: "length" });
+const sound = speechReplies.pcmWithLength({ seconds: 0.02 });
+const soundWithoutLength = speechReplies.pcmChunked({ seconds: 0.02 });
+const vectorReplies = new Map<string, Recording>();
+
+/** The good reply of a vendor to this request. */
+function answerWell(request: RecordedRequest, problems: string[]): Recording {
+  const body = read(request, problems);
+  if (!String(body["model"]).startsWith("upstream-"))
+    problems.push(`the model ${String(body["model"]).slice(0, 50)} went upstream`);
+  if (request.path.endsWith("/audio/speech"))
+    return request.body.length % 2 === 0 ? sound : soundWithoutLength;
+  if (request.path.endsWith("/embeddings")) return vectorsFor(body);
+  return body["stream"] === true ? streamedChat : wholeChat;
+}
+
+function read(request: RecordedRequest, problems: string[]): Readonly<Record<string, unknown>> {
+  try {
+    return request.json as Readonly<Record<string, unknown>>;
+  } catch {
+    problems.push(`what went to ${request.path} is not JSON`);
+    return {};
+  }
+}
+
+/** One vector an input, in the form and of the length that were asked for. */
+function vectorsFor(body: Readonly<Record<string, unknown>>): Recording {
+  const { input, encoding_format: format, dimensions = 4 } = body;
+  const isList = Array.isArray(input) && typeof input[0] !== "number";
+  const count = isList ? input.length : 1;
+  const encoding = format === "base64" ? "base64" : "float";
+  const wanted = `${count} ${encoding} ${String(dimensions)}`;
+  const known = vectorReplies.get(wanted);
+  if (known !== undefined) return known;
+  const vector = Array<number>(Number(dimensions)).fill(0.5);
+  const reply = embeddingsReply({
+    vectors: Array.from({ length: count }, () => vector),
+    encoding,
+  });
+  vectorReplies.set(wanted, reply);
+  return reply;
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const child = Bun.spawn(["ps", "-o", "rss=", "-p", String(pid)]);
+  return Number(await new Response(child.stdout).text()) * 1024;
+}

@@ -198,8 +198,8 @@ describe("numbers and nesting beyond all measure", () => {
   });
 
   // By name, so before it is written back: that takes seconds before it fails.
-  test("one level more, or 100,000, is a 400 that names the field", async () => {
-    for (const levels of [128, 100_000])
+  test("one level more, or 30,000, is a 400 that names the field", async () => {
+    for (const levels of [128, 30_000])
       for (const [field, before, after] of [
         ["chat_template_kwargs", '{"a":', "}"],
         ["tools", '[{"type":"function","function":{"name":"f","parameters":{"a":', "}}}]"],

@@ -27,11 +27,8 @@ test("shows the dimensions, the length and the first numbers of one text", async
 });
 
 test("compares several, the most alike first, in columns without colours", async () => {
-  const vectors = [
-    [1, 0],
-    [0, 2],
-    [4, 3],
-  ];
+  const inFullLength = (...start: number[]) => [...start, ...Array<number>(766).fill(0)];
+  const vectors = [inFullLength(1, 0), inFullLength(0, 2), inFullLength(4, 3)];
   calls.upstream.replyWith(embeddingsReply({ vectors }));
   const { stdout } = await calls.svc(["embed", "cat", "oil", "kitten", "--dimensions", "768"]);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([

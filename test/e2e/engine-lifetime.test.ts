@@ -325,7 +325,7 @@ models:
     expect([one.status, two.status]).toEqual([200, 200]);
     expect((await say("short", "Hello")).status).toBe(200);
     const long = await say("short", "word ".repeat(300));
-    expect(((await long.json()) as ErrorBody).error.message).toContain("at most 256");
+    expect(((await long.json()) as ErrorBody).error.message).toContain("context length is 256");
   });
 
   test("whose file is not there is told at the start and in the log, never to callers", async () => {

@@ -289,32 +289,37 @@ function noise(dice: Dice): Draft {
   return { name: `${count} random changes`, kind, body: bytes, statuses: eitherModel };
 }
 
-/** Up to a quarter of what a body may be, in shapes that cost a parser more than text does. */
+/** Nearly as large as a body may be, in shapes that cost a parser more than text does. */
 function large(dice: Dice): Draft {
   const sizeBytes = dice.magnitude(300_000, 30_000_000);
   const filled = (piece: string) => piece.repeat(Math.floor(sizeBytes / piece.length));
   const message = '{"role":"user","content":"x"}';
   const chat = (field: string) => `{"model":"svc-3-flash","messages":[${message}],"x":${field}}`;
   const name = `${sizeBytes} bytes`;
+  // A body may have about a million values: entries count one, fields two, brackets one.
+  const bounded = (valuesEach: number, piece: string) => {
+    const values = (sizeBytes / piece.length) * valuesEach;
+    return values < 990_000 ? served : values > 1_010_000 ? refused : either;
+  };
   return dice.pick<() => Draft>([
     () => ({ name: `${name} of brackets`, kind: "chat", body: filled("["), statuses: refused }),
     () => ({
       name: `${name} of lists`,
       kind: "chat",
       body: chat(`[${filled("[],")}1]`),
-      statuses: served,
+      statuses: bounded(2, "[],"),
     }),
     () => ({
       name: `${name} of numbers`,
       kind: "chat",
       body: chat(`[${filled("1e9,")}1]`),
-      statuses: served,
+      statuses: bounded(1, "1e9,"),
     }),
     () => ({
       name: `${name} of messages`,
       kind: "chat",
       body: `{"model":"svc-3-flash","messages":[${filled(`${message},`)}${message}]}`,
-      statuses: served,
+      statuses: bounded(7, `${message},`),
     }),
     () => ({
       name: `${name} of text`,

@@ -31,6 +31,7 @@ export function clientSuite(
   const defined: string[] = [];
   describe(packageName, () => {
     define((what, run) => {
+      if (defined.includes(what)) throw new Error(`two checks are called "${what}"`);
       defined.push(what);
       test(what, async () => {
         checks[what] = "failed";

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { devDependencies } from "../../package.json";
+import { type ClientResult, readResults, toPage } from "./report.ts";
+
+const read = (path: string) => readFileSync(join(import.meta.dir, path), "utf8");
+const results = readResults();
+const versionOf = (client: string) => results.find((result) => result.client === client)?.version;
+
+test("docs/compatibility.md is what the clients' runs left, word for word", () => {
+  expect(read("../../docs/compatibility.md")).toBe(toPage(results));
+});
+
+test("each result is of the version that is pinned now", () => {
+  const pinned = (line: RegExp, file: string) => line.exec(read(file))?.[1] ?? "not pinned";
+  expect(versionOf("openai")).toBe(devDependencies.openai);
+  expect(versionOf("@ai-sdk/openai-compatible")).toBe(
+    `${devDependencies["@ai-sdk/openai-compatible"]} in ai ${devDependencies.ai}`,
+  );
+  expect(versionOf("@langchain/openai")).toBe(devDependencies["@langchain/openai"]);
+  expect(versionOf("@llamaindex/openai")).toBe(devDependencies["@llamaindex/openai"]);
+  const python = "python/requirements.txt";
+  expect(versionOf("openai-python")).toBe(pinned(/^openai==(\S+)/m, python));
+  expect(versionOf("langchain-openai")).toBe(pinned(/^langchain-openai==(\S+)/m, python));
+  expect(versionOf("openai-go")).toBe(pinned(/openai-go\/v\d+ v(\S+)/, "go/go.mod"));
+});
+
+test("a check that failed is told in the table and in the list", () => {
+  const result: ClientResult = {
+    client: "a",
+    version: "1.0.0",
+    language: "Go",
+    command: "run",
+    checks: { chats: "passed", streams: "failed" },
+  };
+  const page = toPage([result]);
+  expect(page).toContain("| a | 1.0.0 | Go | `run` | **1 of 2** |");
+  expect(page).toContain("- chats\n- **failed:** streams");
+});

@@ -125,7 +125,7 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
     pid: child.pid,
     baseUrl,
     origin: baseUrl.replace(/\/v1$/, ""),
-    platformUrl: found(/console {3}(\S+)/) ?? "",
+    platformUrl: found(/platform {2}(\S+)/) ?? "",
     key: found(/(sk-svc-\w+)/),
     // What it printed last is read before its end is told.
     exited: Promise.all([child.exited, stdout.ended, stderr.ended]).then(([code]) => code),

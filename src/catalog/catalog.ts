@@ -1,3 +1,4 @@
+import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
 import { lifecycleState } from "./lifecycle.ts";
 import { isServed, type Model, type ProviderEntry, type Route, withRoutes } from "./model.ts";
@@ -131,6 +132,11 @@ export function retire(options: {
   const { catalog, id, nowMs } = options;
   const model = known(catalog, id);
   const state = lifecycleState(model.lifecycle, nowMs);
+  if (state === "active" && model.lifecycle.deprecatedAtMs !== undefined)
+    throw new Problem(
+      "conflict",
+      `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}: to retire it sooner, deprecate it again without --from.`,
+    );
   if (state === "active")
     throw new Problem(
       "conflict",

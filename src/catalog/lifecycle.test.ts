@@ -66,6 +66,13 @@ test("the successor of a model is one that works: retired ones pass on to theirs
   expect(round.successorOf(modelOf("a", ends(1, "b")), 5)).toBe("b");
 });
 
+test("a model whose deprecation lies ahead cannot retire, and is told how it could", async () => {
+  const lifecycle = { deprecatedAtMs: 300, retiresAtMs: 500, replacement: "new" };
+  const catalog = await catalogOf(modelOf("old", { lifecycle }), modelOf("new"));
+  expect(() => retire({ catalog, id: "old", nowMs: 100 })).toThrow("without --from");
+  expect(retire({ catalog, id: "old", nowMs: 300 }).lifecycle.retiresAtMs).toBe(300);
+});
+
 describe("deprecating", () => {
   const plan = { retiresAtMs: 500, replacement: "new", nowMs: 100 };
 

@@ -217,16 +217,21 @@ const modelList: Command = {
 
 const modelDeprecate: Command = {
   name: "model deprecate",
-  about: "Marks a model deprecated: callers see when it retires and what replaces it.",
+  about:
+    "Marks a model deprecated: callers see when it retires and what replaces it. Once more moves the dates.",
   positionals: ["ID"],
   flags: {
-    retires: { about: "the day or moment on which it retires", value: "DATE", required: true },
+    retires: {
+      about: "when it retires: a day (midnight UTC) or a moment",
+      value: "DATE",
+      required: true,
+    },
     replacement: {
       about: "the active model of the same endpoint to use instead",
       value: "ID",
       required: true,
     },
-    from: { about: "the day from which it is deprecated; now unless told", value: "DATE" },
+    from: { about: "from when it is deprecated; now unless told", value: "DATE" },
     ...jsonFlag,
   },
   examples: [

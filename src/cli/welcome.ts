@@ -44,7 +44,7 @@ export async function printServing({
   const weights = engine?.progress ?? [];
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
-  print(`  console   ${style.cyan(platformUrl)}`);
+  print(`  platform  ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
   const key = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
   if (key !== undefined) {
@@ -118,12 +118,12 @@ function waitingFor(model: ModelView, weights: readonly SetProgress[]): SetProgr
 }
 
 /** Bars (or lines, where there is no terminal) until all weights are here, and what to try then. */
-function followWeights(engine: ServedEngine, models: readonly ModelView[]): Screen {
-  if (engine.progress.every(({ phase }) => phase === "ready")) return nothingBelow;
+export function followWeights(engine: ServedEngine, models: readonly ModelView[]): Screen {
+  if (engine.progress.every(isHere)) return nothingBelow;
   const view: ProgressView = createProgressView();
   for (const progress of engine.progress) view.update(progress);
   const width = Math.max(0, ...models.map(({ id }) => id.length));
-  const told = new Set<string>();
+  const told = new Set(engine.progress.filter(isHere).map(({ set }) => set));
   const watch = (progress: SetProgress) => {
     view.update(progress);
     if (progress.phase !== "ready" || told.has(progress.set)) return;
@@ -134,7 +134,8 @@ function followWeights(engine: ServedEngine, models: readonly ModelView[]): Scre
           `  ${style.green("ready")}  ${model.id.padEnd(width)}  ${style.cyan(tryLine(model))}`,
         );
     });
-    if (engine.progress.every(({ phase }) => phase === "ready")) end();
+    // Several may be ready at once, when their runtime is: each is told before the end.
+    if (engine.progress.every((one) => isHere(one) && told.has(one.set))) end();
   };
   const end = () => {
     engine.watchers.delete(watch);
@@ -143,6 +144,8 @@ function followWeights(engine: ServedEngine, models: readonly ModelView[]): Scre
   engine.watchers.add(watch);
   return { above: view.above, end };
 }
+
+const isHere = ({ phase }: SetProgress) => phase === "ready";
 
 function usesSet(model: ModelView, { set }: SetProgress): boolean {
   return engineModels(model).some((name) => setOf(name) === set);

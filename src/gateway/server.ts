@@ -38,7 +38,7 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
     (request: Request, server: BunServer) =>
       respond(parts, request, server, (exchange) => {
         if (request.method === "OPTIONS") return exchange.preflight();
-        if (endpoint === undefined) throw notFound(request.url);
+        if (endpoint === undefined) throw notFound(request.url, Object.keys(endpoints));
         if (!endpoint.methods.includes(request.method)) {
           const response = exchange.fail(wrongMethod(endpoint.methods));
           response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
@@ -105,11 +105,14 @@ function healthEndpoints(checkReady: () => Promise<void>): Endpoints {
 }
 
 /** Some paths are a client's mistake that we know: those get told what to set. */
-function notFound(url: string): ApiError {
+function notFound(url: string, paths: readonly string[]): ApiError {
   const path = requestPath(url);
+  const served = paths.filter((one) => path.startsWith(`${one.slice(0, one.indexOf("/", 1))}/`));
   const hint = path.endsWith("/responses")
     ? "The responses format is not served: use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible)."
-    : "The base URL ends in /v1.";
+    : served.length > 0
+      ? `Served are ${served.join(", ")}.`
+      : "The base URL ends in /v1.";
   return new ApiError({ code: "not_found", message: `There is nothing at this path. ${hint}` });
 }
 

@@ -42,7 +42,7 @@ describe("breaks in a request", () => {
       remove(at(schema(d, "ChatCompletionRequest"), "properties"), "stop"),
     "a field that is gone from a message": (d) =>
       remove(at(schema(d, "ToolCall"), "properties"), "type"),
-    "a new required field": (d) => push(schema(d, "SpeechRequest"), "required", "speed"),
+    "a new required field": (d) => push(schema(d, "SpeechRequest"), "required", "new_field"),
     "an optional field that becomes required": (d) =>
       push(schema(d, "EmbeddingRequest"), "required", "dimensions"),
     "another type": (d) => set(field(d, "ChatCompletionRequest", "seed"), { type: "string" }),
@@ -117,15 +117,15 @@ describe("breaks in an operation", () => {
 describe("grows without breaking", () => {
   const grows: Readonly<Record<string, (document: Loose) => void>> = {
     "a new optional request field": (d) =>
-      set(at(schema(d, "SpeechRequest"), "properties"), { speed: { type: "number" } }),
+      set(at(schema(d, "SpeechRequest"), "properties"), { new_field: { type: "number" } }),
     "a new reply field": (d) =>
-      set(at(schema(d, "Usage"), "properties"), { audio: { type: "integer" } }),
+      set(at(schema(d, "Usage"), "properties"), { new_count: { type: "integer" } }),
     "a wider range": (d) => set(field(d, "ChatCompletionRequest", "n"), { maximum: 256 }),
-    "a new voice": (d) => push(field(d, "SpeechRequest", "voice"), "enum", "Leda"),
+    "a new voice": (d) => push(field(d, "SpeechRequest", "voice"), "enum", "New"),
     "a number where an integer was asked for": (d) =>
       set(field(d, "ChatCompletionRequest", "seed"), { type: "number" }),
     "a new endpoint": (d) =>
-      set(at(d, "paths"), { "/rerank": { post: { operationId: "rerank" } } }),
+      set(at(d, "paths"), { "/new": { post: { operationId: "createNew" } } }),
     "a reply field that is always there": (d) => push(schema(d, "Model"), "required", "deprecated"),
     "other words": (d) => set(schema(d, "Usage"), { description: "Used." }),
   };

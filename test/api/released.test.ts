@@ -1,14 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Change, readChanges } from "../../src/wire/changes.ts";
 import { toOpenApi } from "../../src/wire/v1/openapi.ts";
 import { breakingChanges, isSchema, type Schema } from "./compare.ts";
 
-/** `docs/api/v1.json` is the last released description: what clients were promised. */
-const released: Schema = JSON.parse(
-  readFileSync(join(import.meta.dir, "../../docs/api/v1.json"), "utf8"),
-);
+/** `docs/api/v1-DATE.json`: what clients were promised on that day. The newest counts. */
+const folder = join(import.meta.dir, "../../docs/api");
+const releases = readdirSync(folder).flatMap((name) => {
+  const date = /^v1-(\d{4}-\d{2}-\d{2})\.json$/.exec(name)?.[1];
+  return date === undefined ? [] : [{ date, name }];
+});
+const last = releases.toSorted((a, b) => (a.date < b.date ? 1 : -1))[0];
+if (last === undefined) throw new Error("docs/api has no release of v1");
+const released: Schema = JSON.parse(readFileSync(join(folder, last.name), "utf8"));
 const current: Schema = JSON.parse(JSON.stringify(toOpenApi()));
 const today = new Date().toISOString().slice(0, 10);
 
@@ -53,6 +58,29 @@ function untold(document: Schema, changes: readonly Change[]): readonly string[]
 
 test("version 1 keeps every promise of its last release", () => {
   expect(breakingChanges({ before: released, after: current, today })).toEqual([]);
+});
+
+/** Changes since a release that nobody was told of. */
+function unpublished(options: {
+  readonly before: Schema;
+  readonly after: Schema;
+  readonly releasedOn: string;
+  readonly changes: readonly Change[];
+}): boolean {
+  const { before, after, releasedOn, changes } = options;
+  const isTold = changes.some(({ version, date }) => version === "v1" && date > releasedOn);
+  return JSON.stringify(before) !== JSON.stringify(after) && !isTold;
+}
+
+test("what has changed since then is in docs/api/changes.yaml, with a later date", () => {
+  const changes = readChanges();
+  const releasedOn = last.date;
+  expect(unpublished({ before: released, after: current, releasedOn, changes })).toBe(false);
+  const after = { ...current, more: true };
+  const entry = (date: string) => [{ date, version: "v1", kind: "added" as const, what: "more" }];
+  const told = (date: string) =>
+    unpublished({ before: released, after, releasedOn, changes: entry(date) });
+  expect([told(releasedOn), told("9999-01-01")]).toEqual([true, false]);
 });
 
 test("what is deprecated tells its replacement and its removal date, here and in the changelog", () => {

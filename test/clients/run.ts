@@ -12,7 +12,7 @@ import { startTestGateway } from "../harness.ts";
 import { saveResult } from "./report.ts";
 import { createAnswers, limitedMs, speechSeconds } from "./runner/answers.ts";
 import { type InstalledPython, installGo, installPython } from "./runner/install.ts";
-import { lookAround, type Machine, needs } from "./runner/machine.ts";
+import { lookAround, type Machine, needsOf } from "./runner/machine.ts";
 import { startObserver } from "./runner/observer.ts";
 import {
   type CheckResult,
@@ -38,12 +38,14 @@ process.exit(await main());
 
 async function main(): Promise<number> {
   const asked = readArguments();
-  if (asked === undefined) return 1;
-  process.stderr.write(`This needs:\n${needs.map((need) => `  ${need}\n`).join("")}\n`);
-  const machine = lookAround({
+  if (typeof asked === "number") return asked;
+  const wanted = {
     python: asked.clients.some((choice) => choice !== "go"),
     go: asked.clients.includes("go"),
-  });
+  };
+  const needs = needsOf(wanted).map((need) => `  ${need}\n`);
+  process.stderr.write(`This needs:\n${needs.join("")}\n`);
+  const machine = lookAround(wanted);
   if (machine.missing.length > 0) {
     for (const one of machine.missing) printError(`missing: ${one}`);
     return 1;
@@ -63,18 +65,27 @@ interface Asked {
   readonly json: boolean;
 }
 
-function readArguments(): Asked | undefined {
+/** What was asked for, or the exit code where nothing is to be run. */
+function readArguments(): Asked | number {
   try {
     const { values } = parseArgs({
-      options: { only: { type: "string" }, json: { type: "boolean", default: false } },
+      options: {
+        only: { type: "string" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
     });
+    if (values.help) {
+      print(usage);
+      return 0;
+    }
     const clients = choices.filter((choice) => [undefined, choice].includes(values.only as Choice));
     if (clients.length > 0) return { clients, json: values.json };
     printError(`There is no client "${values.only}"; ${usage}`);
   } catch (error) {
     printError(`${error instanceof Error ? error.message : error}\n${usage}`);
   }
-  return undefined;
+  return 1;
 }
 
 async function runAll(options: Asked & { readonly machine: Machine }): Promise<Outcome[]> {

@@ -175,6 +175,14 @@ describe("refused at the door, in the one shape, with the type that SDKs look at
       expect(gateway.upstream.requests).toBeEmpty();
     });
 
+  test("a path that is not served is told which are", async () => {
+    const { status, message } = await refusalOf(gateway.call("/completions", { prompt: "Hi" }));
+    expect(status).toBe(404);
+    expect(message).toContain("/v1/chat/completions, /v1/embeddings, /v1/audio/speech, /v1/models");
+    const bare = await refusalOf(fetch(`${gateway.origin}/chat/completions`, { method: "POST" }));
+    expect(bare.message).toContain("The base URL ends in /v1.");
+  });
+
   test("/responses, which one SDK calls unless told otherwise, is a plain 404", async () => {
     const refusal = await refusalOf(gateway.call("/responses", { model: chat.model, input: "Hi" }));
     expect(refusal).toMatchObject({ status: 404, code: "not_found", ...invalid });

@@ -84,7 +84,11 @@ describe("images", () => {
   });
 
   test("a ninth is refused", async () => {
-    await expectRefused({ input: Array(9).fill(png), param: "input", says: "at most 8" });
+    await expectRefused({
+      input: Array(9).fill(png),
+      param: "input",
+      says: "1 to 8 image data URIs",
+    });
   });
 
   test("what is not an image of the type it claims is refused by its place", async () => {

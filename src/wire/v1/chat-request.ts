@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { named, nullable, tagged, told } from "./schema.ts";
+import { anyObject, modelId, named, nullable, tagged, told } from "./schema.ts";
 
 /**
  * The body of POST /v1/chat/completions: the contract's fields, and what chat-completions clients
@@ -72,7 +72,10 @@ const message = tagged(
   [
     Type.Object(
       {
-        role: Type.Enum(["system", "developer"], told("Both mean the same.")),
+        role: Type.Enum(
+          ["system", "developer"],
+          told("Both mean the same.", '"system" or "developer"'),
+        ),
         content: plainContent,
         name,
       },
@@ -138,7 +141,7 @@ const functionTool = Type.Object(
           nullable(Type.String(), told("What it does, for the model.", "a string")),
         ),
         parameters: Type.Optional(
-          nullable(Type.Object({}), told("Its arguments, as a JSON schema.", "a JSON schema")),
+          nullable(anyObject(), told("Its arguments, as a JSON schema.", "a JSON schema")),
         ),
         strict: Type.Optional(
           nullable(Type.Boolean(), told("Holds the arguments to the schema.", "true or false")),
@@ -147,13 +150,10 @@ const functionTool = Type.Object(
       told("The function.", "an object with at least a name"),
     ),
   },
-  { ...named("FunctionTool", "A function that the model may call."), "x-says": toolForm },
+  { ...named("Tool", "A function that the model may call."), "x-says": toolForm },
 );
-const tool = tagged("type", [functionTool], {
-  ...named("Tool", "A tool that the model may call."),
-  "x-tag": '"function"',
-  "x-says": toolForm,
-});
+/** One kind so far; told by its type, so that an error speaks of a type that we do not know. */
+const tool = tagged("type", [functionTool], { "x-tag": '"function"', "x-says": toolForm });
 
 const between = (minimum: number, maximum: number, description: string) =>
   Type.Optional(
@@ -176,11 +176,18 @@ const atLeastOne = (description: string) =>
 const flag = (description: string) =>
   Type.Optional(Type.Boolean(told(description, "true or false")));
 const record = (description: string, says = "an object") =>
-  Type.Optional(Type.Object({}, told(description, says)));
+  Type.Optional(anyObject(told(description, says)));
 
 const stop = Type.Optional(
   Type.Union(
-    [Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 16 })],
+    [
+      Type.String(),
+      Type.Array(Type.String({ "x-says": "a string" }), {
+        minItems: 1,
+        maxItems: 16,
+        "x-says": "a list of 1 to 16 strings",
+      }),
+    ],
     told(
       "Texts that end the answer; they are not part of it.",
       "a string, or a list of 1 to 16 strings",
@@ -190,7 +197,21 @@ const stop = Type.Optional(
 
 const toolChoice = Type.Optional(
   Type.Union(
-    [Type.Enum(["none", "auto", "required"]), Type.Object({ type: Type.String() })],
+    [
+      Type.Enum(["none", "auto", "required"]),
+      Type.Object(
+        {
+          type: Type.String(told("The kind of tool: function.", '"function"')),
+          function: Type.Optional(
+            Type.Object(
+              { name: text("The function's name.") },
+              told("The one that must be called.", "an object with a name"),
+            ),
+          ),
+        },
+        { additionalProperties: true, "x-says": "an object that names a tool" },
+      ),
+    ],
     told(
       "Whether tools are called, or the one that must be.",
       '"none", "auto", "required", or an object that names a tool',
@@ -199,23 +220,35 @@ const toolChoice = Type.Optional(
 );
 
 const responseFormat = Type.Optional(
-  Type.Object(
+  tagged(
+    "type",
+    [
+      Type.Object({ type: Type.Literal("text") }, named("TextFormat", "Text, as ever.")),
+      Type.Object(
+        { type: Type.Literal("json_object") },
+        named("JsonObjectFormat", "Some JSON object."),
+      ),
+      Type.Object(
+        {
+          type: Type.Literal("json_schema"),
+          json_schema: anyObject(
+            told("A name, the schema, and strict.", "an object with name and schema"),
+          ),
+        },
+        named("JsonSchemaFormat", "JSON that obeys a schema."),
+      ),
+    ],
     {
-      type: Type.Enum(
-        ["text", "json_object", "json_schema"],
-        told("The form.", '"text", "json_object" or "json_schema"'),
-      ),
-      json_schema: Type.Optional(
-        nullable(Type.Object({}), told("With json_schema: its name and schema.", "an object")),
-      ),
+      description: "The form of the answer.",
+      "x-tag": '"text", "json_object" or "json_schema"',
+      "x-says": "an object with a type",
     },
-    told("The form of the answer.", "an object with a type"),
   ),
 );
 
 export const chatRequest = Type.Object(
   {
-    model: text("The id of a chat model; GET /models lists those of the key."),
+    model: modelId("chat"),
     messages: Type.Array(message, {
       minItems: 1,
       ...told("The conversation so far.", "a list of at least one message"),
@@ -224,12 +257,7 @@ export const chatRequest = Type.Object(
     max_completion_tokens: atLeastOne("The newer name of max_tokens. Of both the smaller counts."),
     temperature: between(0, 2, "How much chance: 0 is the likeliest answer."),
     top_p: between(0, 1, "Chooses among the likeliest tokens that together have this share."),
-    stream: Type.Optional(
-      Type.Boolean({
-        default: false,
-        ...told("Whether the reply comes as server-sent events.", "true or false"),
-      }),
-    ),
+    stream: flag("Whether the reply comes as server-sent events; false unless told."),
     stream_options: Type.Optional(
       Type.Object(
         {

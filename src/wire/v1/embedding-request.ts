@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { named, told } from "./schema.ts";
+import { modelId, named, told } from "./schema.ts";
 
 const maxTexts = 100;
 const maxImages = 8;
@@ -34,7 +34,7 @@ export const inputForms = {
     {
       minItems: 1,
       maxItems: maxTexts,
-      ...told(`Up to ${maxTexts} texts.`, `${textForms}; a list has 1 to ${maxTexts} entries`),
+      ...told(`Up to ${maxTexts} texts.`, textForms),
     },
   ),
   tokens: tokenList,
@@ -54,7 +54,7 @@ export const inputForms = {
       maxItems: maxImages,
       ...told(
         `Up to ${maxImages} images (PNG, JPEG, WebP, GIF), each data:image/…;base64,….`,
-        `${mediaForms}; at most ${maxImages} images`,
+        mediaForms,
       ),
     },
   ),
@@ -70,9 +70,7 @@ const { text, texts, tokens, tokenLists, image, images, videos } = inputForms;
 
 export const embeddingRequest = Type.Object(
   {
-    model: Type.String(
-      told("The id of an embeddings model; GET /models lists those of the key.", "a string"),
-    ),
+    model: modelId("embeddings"),
     input: Type.Union([text, texts, tokens, tokenLists, image, images, video, videos], {
       ...told(
         `Text models take ${textForms}; image and video models ${mediaForms}.`,
@@ -80,16 +78,17 @@ export const embeddingRequest = Type.Object(
       ),
     }),
     dimensions: Type.Optional(
-      Type.Enum([768, 1536, 3072], {
-        default: 3072,
-        ...told("The length of the vectors. For text only.", "768, 1536 or 3072"),
-      }),
+      Type.Enum(
+        [768, 1536, 3072],
+        // No `default`: generated clients would send it to models of images, which refuse it.
+        told("The length of the vectors, 3072 unless told. For text only.", "768, 1536 or 3072"),
+      ),
     ),
     encoding_format: Type.Optional(
-      Type.Enum(["float", "base64"], {
-        default: "float",
-        ...told("Numbers, or base64 of little-endian float32.", '"float" or "base64"'),
-      }),
+      Type.Enum(
+        ["float", "base64"],
+        told("Numbers, which is usual, or base64 of little-endian float32.", '"float" or "base64"'),
+      ),
     ),
     user: Type.Optional(Type.String(told("Your own name for the user.", "a string"))),
   },

@@ -49,11 +49,14 @@ export const examples = {
   embeddingRequest: {
     model: "svc-embedding-2",
     input: ["a cat on a mat", "a dog in the fog"],
-    dimensions: 768,
   },
   embeddingReply: {
     object: "list",
-    data: [{ object: "embedding", index: 0, embedding: [0.0123, -0.0456, 0.0789] }],
+    // Shortened: a real one has 3072 numbers.
+    data: [
+      { object: "embedding", index: 0, embedding: [0.0123, -0.0456, 0.0789] },
+      { object: "embedding", index: 1, embedding: [-0.0321, 0.0654, -0.0987] },
+    ],
     model: "svc-embedding-2",
     usage: { prompt_tokens: 12, total_tokens: 12 },
   },
@@ -105,10 +108,10 @@ export const examples = {
       code: "model_not_allowed",
     },
     429: {
-      message: "Too many requests. Try again in a moment.",
+      message: "The model is receiving too many requests just now.",
       type: "rate_limit_error",
       param: null,
-      code: "rate_limit_exceeded",
+      code: "upstream_rate_limited",
     },
     default: {
       message: "The model failed to answer.",

@@ -15,6 +15,9 @@ export class OpenApiSchemas {
 
   convert(schema: unknown): JsonObject {
     const given = schema as JsonObject;
+    const kinds = given["oneOf"];
+    // Some generators stumble over a choice of one.
+    if (Array.isArray(kinds) && kinds.length === 1) return this.convert(kinds[0]);
     const name = given["x-name"];
     if (typeof name !== "string") return this.#inline(given);
     if (!this.#components.has(name)) {
@@ -25,14 +28,18 @@ export class OpenApiSchemas {
     return { $ref: refTo(name) };
   }
 
-  /** A request's fields may be null where they may be absent: both mean the same. */
+  /**
+   * A request's fields may be null where they may be absent: both mean the same. Of kinds that are
+   * told apart by a field, OpenAPI 3.0 has no way to say so.
+   */
   convertRequest(schema: unknown): JsonObject {
     const given = schema as JsonObject;
     const required = new Set(given["required"] as readonly string[]);
     const fields = Object.entries(given["properties"] as JsonObject).map(([name, field]) => {
       const { description, default: usual } = field as JsonObject;
       const orNull = { anyOf: [{ type: "null" }, field], description, default: usual };
-      return [name, required.has(name) ? field : JSON.parse(JSON.stringify(orNull))] as const;
+      const isPlain = required.has(name) || (field as JsonObject)["oneOf"] !== undefined;
+      return [name, isPlain ? field : JSON.parse(JSON.stringify(orNull))] as const;
     });
     return this.convert({ ...given, properties: Object.fromEntries(fields) });
   }

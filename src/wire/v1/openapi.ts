@@ -74,22 +74,6 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
   const asked = (schema: TSchema, example: Json) => ({
     "application/json": { schema: schemas.convertRequest(schema), example },
   });
-  const operation = ({ id, tag, summary, errors, body, ok, ...more }: Operation) => ({
-    operationId: id,
-    tags: [tag],
-    summary,
-    ...more,
-    ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
-    responses: {
-      200: { description: "Done.", headers: replyHeaders, content: ok },
-      ...Object.fromEntries(
-        [...errors, "default"].map((status) => [
-          status,
-          { $ref: `#/components/responses/${errorNames[status as keyof typeof errorNames]}` },
-        ]),
-      ),
-    },
-  });
   return {
     "/chat/completions": {
       post: operation({
@@ -97,6 +81,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Chat",
         summary: "Answer a conversation",
         errors: [401, 402, 403, 429],
+        isOfModel: true,
         body: asked(chatRequest, examples.chatRequest),
         ok: {
           ...json(chatCompletion, examples.chatReply),
@@ -113,6 +98,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Embeddings",
         summary: "Make vectors of text, images or a video",
         errors: [400, 401, 402, 429],
+        isOfModel: true,
         body: asked(embeddingRequest, examples.embeddingRequest),
         ok: json(embeddingResponse, examples.embeddingReply),
       }),
@@ -123,6 +109,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Speech",
         summary: "Speak a text",
         errors: [400, 401, 402, 429],
+        isOfModel: true,
         "x-preview": true,
         body: asked(speechRequest, examples.speechRequest),
         ok: { "audio/wav": audio, "audio/pcm": audio },
@@ -134,8 +121,32 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         tag: "Models",
         summary: "List the models that the key may call",
         errors: [401],
+        isOfModel: false,
         ok: json(modelList, examples.modelList),
       }),
+    },
+  };
+}
+
+function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: Operation) {
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...more,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
+    responses: {
+      200: {
+        description: "Done.",
+        headers: isOfModel ? { ...requestIdHeader, ...lifecycleHeaders } : requestIdHeader,
+        content: ok,
+      },
+      ...Object.fromEntries(
+        [...errors, "default"].map((status) => [
+          status,
+          { $ref: `#/components/responses/${errorNames[status as keyof typeof errorNames]}` },
+        ]),
+      ),
     },
   };
 }
@@ -146,6 +157,8 @@ interface Operation {
   readonly summary: string;
   /** The contract's statuses; every other is `default`. */
   readonly errors: readonly number[];
+  /** Calls one model, whose lifecycle its replies tell. */
+  readonly isOfModel: boolean;
   readonly "x-preview"?: true;
   readonly body?: JsonObject;
   readonly ok: JsonObject;
@@ -179,13 +192,13 @@ const errorWords: Readonly<Record<keyof typeof errorNames, string>> = {
 
 function toErrorResponses(schemas: OpenApiSchemas): JsonObject {
   const schema = schemas.convert(errorReply);
-  const all = Object.keys(errorWords) as unknown as readonly (keyof typeof errorNames)[];
+  const all = [400, 401, 402, 403, 429, "default"] as const;
   return Object.fromEntries(
     all.map((status) => [
       errorNames[status],
       {
         description: errorWords[status],
-        headers: { ...requestIdHeader, ...retryHeaders },
+        headers: errorHeaders(status),
         content: { "application/json": { schema, example: { error: examples.errors[status] } } },
       },
     ]),
@@ -209,10 +222,14 @@ const requestIdHeader = { "x-request-id": ref("RequestId") };
 const retryHeaders = {
   "retry-after": ref("RetryAfter"),
   "retry-after-ms": ref("RetryAfterMs"),
-  "x-should-retry": ref("ShouldRetry"),
 };
-const replyHeaders = {
+/** What cannot succeed later says so; what can, says when. */
+const errorHeaders = (status: keyof typeof errorNames) => ({
   ...requestIdHeader,
+  ...(status === 429 ? {} : { "x-should-retry": ref("ShouldRetry") }),
+  ...(status === 429 || status === "default" ? retryHeaders : {}),
+});
+const lifecycleHeaders = {
   deprecation: ref("Deprecation"),
   sunset: ref("Sunset"),
   link: ref("Link"),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { finishReasons } from "../../call/chat.ts";
-import { named, nullable, told } from "./schema.ts";
+import { anyObject, named, nullable, told } from "./schema.ts";
 
 /**
  * What the endpoints answer. Replies may carry more fields than these (what a model adds to its
@@ -49,7 +49,7 @@ const finishReason = Type.Enum(
   told("Why it ended: said all, reached max_tokens, was filtered, calls tools."),
 );
 const logprobs = nullable(
-  Type.Object({}),
+  anyObject(),
   told("How likely each token was, where that was asked for and the model tells it."),
 );
 const index = count("The place of the choice.");

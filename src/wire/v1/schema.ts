@@ -22,6 +22,19 @@ export const named = (name: string, description: string): TSchemaOptions => ({
 export const nullable = <T extends TSchema>(schema: T, options: TSchemaOptions = {}) =>
   Type.Union([Type.Null(), schema], options);
 
+/** An object of which we ask nothing. Said aloud: generators take silence for an empty object. */
+export const anyObject = (options: TSchemaOptions = {}) =>
+  Type.Object({}, { additionalProperties: true, ...options });
+
+export const modelId = (kind: string) =>
+  Type.String({
+    minLength: 1,
+    ...told(
+      `The id of a model for ${kind}; GET /models lists those of the key.`,
+      "the id of a model",
+    ),
+  });
+
 /** One field tells the kinds apart, so that an error speaks of the kind that was meant. */
 export function tagged(
   tag: string,

@@ -1,14 +1,12 @@
 import { type Static, Type } from "typebox";
 import { voices } from "../../call/speak.ts";
-import { named, told } from "./schema.ts";
+import { modelId, named, told } from "./schema.ts";
 
 const maxCharacters = 5000;
 
 export const speechRequest = Type.Object(
   {
-    model: Type.String(
-      told("The id of a speech model; GET /models lists those of the key.", "a string"),
-    ),
+    model: modelId("speech"),
     input: Type.String({
       minLength: 1,
       maxLength: maxCharacters,
@@ -25,10 +23,10 @@ export const speechRequest = Type.Object(
       ),
     ),
     response_format: Type.Optional(
-      Type.Enum(["wav", "pcm"], {
-        default: "wav",
-        ...told("A WAV file, or bare samples. 24 kHz, mono, 16-bit.", '"wav" or "pcm"'),
-      }),
+      Type.Enum(
+        ["wav", "pcm"],
+        told("A WAV file, unless told, or bare samples. 24 kHz, mono, 16-bit.", '"wav" or "pcm"'),
+      ),
     ),
   },
   named("SpeechRequest", "A text and the voice that speaks it."),

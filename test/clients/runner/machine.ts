@@ -17,13 +17,23 @@ export const goFolder = join(import.meta.dir, "..", "go");
 const leastGo = /^go (\d+)\.(\d+)/m.exec(readFileSync(join(goFolder, "go.mod"), "utf8"));
 const leastGoText = `${leastGo?.[1]}.${leastGo?.[2]}`;
 
-export const needs = [
-  `python3 >= ${leastPython.major}.${leastPython.minor} with venv, and a package index that pip reaches`,
-  `Go >= ${leastGoText}, and a module proxy that go reaches`,
-  "the weights of the embedded models (fetched once, shared with the other tests)",
-];
+export function needsOf(wanted: Wanted): readonly string[] {
+  const { major, minor } = leastPython;
+  return [
+    ...(wanted.python
+      ? [`python3 >= ${major}.${minor} with venv, and a package index that pip reaches`]
+      : []),
+    ...(wanted.go ? [`Go >= ${leastGoText}, and a module proxy that go reaches`] : []),
+    "the weights of the embedded models (fetched once, shared with the other tests)",
+  ];
+}
 
-export function lookAround(wanted: { readonly python: boolean; readonly go: boolean }): Machine {
+interface Wanted {
+  readonly python: boolean;
+  readonly go: boolean;
+}
+
+export function lookAround(wanted: Wanted): Machine {
   const missing: string[] = [];
   const python = wanted.python ? findPython(missing) : undefined;
   const go = wanted.go ? findGo(missing) : undefined;

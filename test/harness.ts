@@ -33,6 +33,7 @@ export interface TestGatewayOptions {
   readonly manifest?: string;
   /** The versions of the API; version 1 unless told. */
   readonly majors?: readonly Major[];
+  readonly writeLog?: (line: string) => void;
 }
 
 export const standardManifest = `
@@ -54,6 +55,7 @@ export async function startTestGateway({
   environment = {},
   manifest = standardManifest,
   majors,
+  writeLog,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
@@ -62,6 +64,7 @@ export async function startTestGateway({
   const server = await startServer({
     version: "0.0.0-test",
     ...(majors === undefined ? {} : { majors }),
+    ...(writeLog === undefined ? {} : { writeLog }),
     configuration: loadConfiguration({
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",

@@ -18,7 +18,8 @@ describe("refused is", () => {
   test("a text with too many values, of whatever kind", () => {
     expect(judge(`[${"1,".repeat(maxJsonWeight - 1)}1]`)).toBe(false);
     expect(judge(`[${"1,".repeat(maxJsonWeight)}1]`)).toBe(true);
-    expect(judge(`{${'"a":1,'.repeat(maxJsonWeight / 3)}"a":1}`)).toBe(true);
+    expect(judge(`{${'"a":1,'.repeat(maxJsonWeight / 5)}"a":1}`)).toBe(true);
+    expect(judge(`{${'"a":1,'.repeat(maxJsonWeight / 5 - 2)}"a":1}`)).toBe(false);
     expect(judge(`[${"[],".repeat(maxJsonWeight / 2)}[]]`)).toBe(true);
     expect(judge("[".repeat(5_000_000))).toBe(true);
   });

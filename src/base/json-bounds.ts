@@ -31,7 +31,7 @@ export function isOutOfBounds(bytes: Uint8Array): boolean {
         weight++;
         break;
       case 0x3a: // : a field costs more than an entry
-        weight += 2;
+        weight += 4;
         break;
     }
     if (depth > maxJsonDepth || weight > maxJsonWeight) return true;

@@ -2,7 +2,8 @@
  * Server-sent events, from bytes to the data of each event.
  *
  * Lines may end in LF, CRLF or CR, events may be cut anywhere, also inside a character or between
- * the CR and the LF. Comments and fields other than `data` are dropped. An unfinished line is kept
+ * the CR and the LF. Comments and fields other than `data` are dropped; but the data of an event that
+ * is called `error` is put under that name, as those upstreams have it that use no event names. An unfinished line is kept
  * in pieces and joined only when its end arrives, so that a dripping upstream costs no more than a
  * fast one; what is kept is bounded.
  */
@@ -12,6 +13,7 @@ export class SseReader {
   #pieces: string[] = [];
   #keptChars = 0;
   #data: string | undefined;
+  #isError = false;
   #afterCr = false;
 
   constructor(maxEventChars = 16 * 1024 * 1024) {
@@ -67,15 +69,24 @@ export class SseReader {
 
   #line(line: string, events: string[]): void {
     if (line === "") {
-      if (this.#data !== undefined) events.push(this.#data);
+      if (this.#data !== undefined)
+        events.push(this.#isError ? underError(this.#data) : this.#data);
+      this.#isError = false;
       this.#data = undefined;
       this.#keptChars = 0;
       return;
     }
-    if (!line.startsWith("data:")) return;
+    if (!line.startsWith("data:")) {
+      if (line.startsWith("event:")) this.#isError = line.slice(6).trim() === "error";
+      return;
+    }
     const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     this.#keptChars = this.#data.length;
     if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
   }
+}
+
+function underError(data: string): string {
+  return /^\s*\{[^]*"error"\s*:/.test(data) ? data : `{"error":${data}}`;
 }

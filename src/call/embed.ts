@@ -17,6 +17,11 @@ export interface EmbedCall {
 /** A vector as the upstream sent it: numbers, or base64 of little-endian float32. */
 export type Vector = readonly number[] | string;
 
+/** How many numbers it has. */
+export function lengthOf(vector: Vector): number {
+  return typeof vector === "string" ? Buffer.byteLength(vector, "base64") / 4 : vector.length;
+}
+
 export interface EmbedResult {
   /** In the order of the input. */
   readonly vectors: readonly Vector[];

@@ -77,7 +77,7 @@ export class Catalog {
       if (next === undefined || lifecycleState(next.lifecycle, nowMs) !== "retired") return id;
       id = next.lifecycle.replacement;
     }
-    return id;
+    return undefined;
   }
 }
 
@@ -106,10 +106,15 @@ export function deprecate(options: {
       "invalid",
       `${replacement} works on another endpoint or input than ${id}: it cannot replace it.`,
     );
-  if (lifecycleState(successor.lifecycle, nowMs) !== "active")
+  if (successor.lifecycle.deprecatedAtMs !== undefined)
     throw new Problem(
       "invalid",
-      `${replacement} is not active: only an active model can replace another.`,
+      `${replacement} is not active, or not for long: only an active model can replace another.`,
+    );
+  if (catalog.findServed(replacement) === undefined)
+    throw new Problem(
+      "invalid",
+      `${replacement} is not served: it needs a price and a route before it can replace another.`,
     );
   if (retiresAtMs <= nowMs)
     throw new Problem(

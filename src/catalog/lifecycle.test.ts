@@ -12,7 +12,7 @@ function modelOf(id: string, rest: Partial<Model> = {}): Model {
     ownedBy: "svc",
     createdAtMs: 0,
     price: { input: 0n, output: 0n },
-    routes: [],
+    routes: [{ provider: "p", model: "m", weight: 1 }],
     lifecycle: {},
     ...rest,
   };
@@ -63,7 +63,20 @@ test("the successor of a model is one that works: retired ones pass on to theirs
   expect(catalog.successorOf(oldest, 200)).toBe("new");
   expect(catalog.successorOf(modelOf("new"), 200)).toBeUndefined();
   const round = await catalogOf(modelOf("a", ends(1, "b")), modelOf("b", ends(1, "a")));
-  expect(round.successorOf(modelOf("a", ends(1, "b")), 5)).toBe("b");
+  expect(round.successorOf(modelOf("a", ends(1, "b")), 5)).toBeUndefined();
+});
+
+test("a successor is served, and is not itself about to go", async () => {
+  const planned = { deprecatedAtMs: 300, retiresAtMs: 500, replacement: "old" };
+  const catalog = await catalogOf(
+    modelOf("old"),
+    modelOf("unserved", { routes: [] }),
+    modelOf("leaving", { lifecycle: planned }),
+  );
+  for (const replacement of ["unserved", "leaving"])
+    expect(
+      codeOf(() => deprecate({ catalog, id: "old", retiresAtMs: 500, replacement, nowMs: 100 })),
+    ).toBe("invalid");
 });
 
 test("a model whose deprecation lies ahead cannot retire, and is told how it could", async () => {

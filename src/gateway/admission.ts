@@ -59,6 +59,9 @@ function parseBounded(bytes: Uint8Array): unknown {
 /** Drops a byte order mark, as the runtime's own reader does. */
 const decoder = new TextDecoder();
 
+/** No request has so many; taking thousands of nulls out of an object holds up everybody else. */
+const maxFields = 1_000;
+
 /** Fields set to null count as absent. */
 function toFields(body: unknown): JsonObject {
   if (typeof body !== "object" || body === null || Array.isArray(body))
@@ -67,7 +70,15 @@ function toFields(body: unknown): JsonObject {
       message: 'The body must be a JSON object, such as {"model":"…"}.',
     });
   const fields = body as Record<string, JsonObject[string]>;
-  for (const name in fields) if (fields[name] === null) delete fields[name];
+  let count = 0;
+  for (const name in fields) {
+    if (++count > maxFields)
+      throw new ApiError({
+        code: "invalid_request",
+        message: `The body has more than ${maxFields} fields.`,
+      });
+    if (fields[name] === null) delete fields[name];
+  }
   return fields;
 }
 
@@ -91,7 +102,7 @@ export function findModel({ body, key, endpoint, catalog }: ModelSearch): Model 
     throw new ApiError({
       code: "model_not_allowed",
       param: "model",
-      message: `This key cannot call the model "${id.slice(0, 100)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
+      message: `This key cannot call the model "${toShown(id)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
       offChat: endpoint !== "chat",
     });
   return model;
@@ -127,6 +138,11 @@ export function checkModel({
   }
 }
 
+/** A name in a message: not endless, and never a key that was put in the wrong place. */
+export function toShown(id: string): string {
+  return id.slice(0, 100).replace(/sk-svc-\S*/g, "sk-svc-…");
+}
+
 export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Model | undefined {
   return key.models === undefined || key.models.has(id) ? catalog.findServed(id) : undefined;
 }
@@ -160,7 +176,7 @@ function notJson(request: Request): (cause: unknown) => never {
   return (cause) => {
     if (cause instanceof ApiError) throw cause;
     const encoding = request.headers.get("content-encoding");
-    if (encoding !== null && encoding !== "identity")
+    if (encoding !== null && encoding.toLowerCase() !== "identity")
       throw new ApiError({
         code: "unsupported_media_type",
         message: "Send the body as it is, without a Content-Encoding.",

@@ -41,7 +41,8 @@ export function findEndpoint(endpoints: Endpoints, url: string): Found | undefin
   const path = requestPath(url)
     .replace(/\/{2,}/g, "/")
     .replace(/(?<=.)\/$/, "");
-  const exact = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+  const isPlain = Object.hasOwn(endpoints, path) && !path.endsWith("*");
+  const exact = isPlain ? endpoints[path] : undefined;
   if (exact !== undefined) return { endpoint: exact, rest: "" };
   for (const [pattern, endpoint] of Object.entries(endpoints)) {
     const parent = pattern.endsWith("/*") ? pattern.slice(0, -1) : undefined;

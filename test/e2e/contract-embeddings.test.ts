@@ -71,7 +71,7 @@ describe("a refusal says which entry and why, and nothing reaches an upstream:",
   const wrong: Readonly<Record<string, readonly [input: unknown, which: string, why: RegExp]>> = {
     "a mix": [[png, clip], "input[1]", /mix/],
     "a mix with words": [[png, png, "a cat"], "input[2]", /data URI/],
-    "a ninth image": [Array(9).fill(png), "input", /at most 8/],
+    "a ninth image": [Array(9).fill(png), "input", /1 to 8/],
     "a bad data URI": [[png, "data:image/png,plain"], "input[1]", /base64/],
     "a file that is not what it claims": [[png, jpegAsPng], "input[1]", /png.*jpeg/],
     "307,201 bytes": [asVideo(sized), "input.video.bytesBase64Encoded", /307201.*307200/],

@@ -39,7 +39,7 @@ test("what an upstream wrote is in neither message nor detail, except the words 
     error: { message: "key sk-secret and prompt", code: "some_code", type: "Some<script>Error" },
   });
   expect(error.message).not.toContain("sk-secret");
-  expect(error.detail).toBe("acme answered 400 (some_code somescripterror)");
+  expect(error.detail).toBe("acme answered 400 (some_code)");
   expect(failure(500, "<html>sk-secret</html>").detail).toBe("acme answered 500");
 });
 

@@ -107,8 +107,9 @@ function readErrorBody(body: string): Said {
     const parsed: unknown = JSON.parse(body);
     const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : parsed;
     if (!isRecord(error)) return nothingSaid;
+    // Single words only: what has blanks in it may be a sentence with somebody's text.
     const code = [error["code"], error["type"], error["status"], error["error_type"]].filter(
-      (word) => typeof word === "string",
+      (word) => typeof word === "string" && /^[\w.-]{1,60}$/.test(word),
     );
     const message = error["message"] ?? error["error"];
     const words = typeof message === "string" ? message : "";
@@ -116,11 +117,7 @@ function readErrorBody(body: string): Said {
     return {
       words,
       param: typeof param === "string" ? param : undefined,
-      code: code
-        .join(" ")
-        .toLowerCase()
-        .replace(/[^\w .-]/g, "")
-        .slice(0, 120),
+      code: code.join(" ").toLowerCase(),
       message: words.toLowerCase(),
     };
   } catch {

@@ -9,20 +9,49 @@ import {
 } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { isRecord } from "./json.ts";
+import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 /** A whole reply. Fields that we do not know stay in the message. */
 export function fromOpenAiReply(reply: unknown, provider: string): ChatResult {
-  const choices =
-    isRecord(reply) && Array.isArray(reply["choices"]) ? reply["choices"].filter(isRecord) : [];
-  if (choices.length === 0)
-    throw upstreamError("upstream_error", {
-      detail: `${provider} sent a chat reply without choices`,
-    });
+  const fields: JsonObject = isRecord(reply) ? reply : {};
+  throwTold(fields, provider);
+  const choices = Array.isArray(fields["choices"]) ? fields["choices"].filter(isRecord) : [];
+  if (choices.length === 0) throw broken(provider, "a chat reply without choices");
+  for (const choice of choices) {
+    if (choice["finish_reason"] === "error" || isRecord(choice["error"]))
+      throwTold({ error: {}, ...choice }, provider);
+    if (!isRecord(choice["message"])) throw broken(provider, "a choice without a message");
+    if (!hasNamedCalls(choice["message"])) throw broken(provider, "a tool call without a name");
+  }
   return {
-    choices: choices.map(toChoice),
-    usage: isRecord(reply) ? fromOpenAiUsage(reply["usage"]) : undefined,
+    choices: withPlaces(choices.map(toChoice)),
+    usage: fromOpenAiUsage(fields["usage"]),
   };
+}
+
+function broken(provider: string, what: string) {
+  return upstreamError("upstream_error", { detail: `${provider} sent ${what}` });
+}
+
+function hasNamedCalls({ tool_calls: calls }: JsonObject): boolean {
+  if (!Array.isArray(calls)) return true;
+  return calls.every((call) => {
+    const called = isRecord(call) ? call["function"] : undefined;
+    const name = isRecord(called) ? called["name"] : undefined;
+    return typeof name === "string" && name !== "";
+  });
+}
+
+/** Each choice has a place of its own: where the upstream's do not do, they are counted. */
+function withPlaces(choices: readonly ChatChoice[]): readonly ChatChoice[] {
+  const places = new Set(choices.map(({ index }) => index));
+  const areGood = places.size === choices.length && choices.every(({ index }) => isPlace(index));
+  return areGood ? choices : choices.map((choice, index) => ({ ...choice, index }));
+}
+
+export function isPlace(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /** For upstreams that answer a request for a stream with a whole reply. */
@@ -46,10 +75,22 @@ export function toParts({ choices, usage }: ChatResult): ChatPart[] {
   return parts;
 }
 
+/** What vendors call the ends that clients know by one of four words. */
+const otherWords: Readonly<Record<string, FinishReason>> = {
+  function_call: "tool_calls",
+  tool_use: "tool_calls",
+  model_length: "length",
+  max_tokens: "length",
+  safety: "content_filter",
+  recitation: "content_filter",
+  blocklist: "content_filter",
+  prohibited_content: "content_filter",
+};
+
 /** Some servers end with "stop" although the model called tools, and some with words of their own. */
 export function toFinishReason(word: unknown, hasToolCalls: boolean): FinishReason {
-  if (word === "function_call") return "tool_calls";
-  const known = finishReasons.find((reason) => reason === word) ?? "stop";
+  const plain = finishReasons.find((reason) => reason === word);
+  const known = plain ?? otherWords[String(word).toLowerCase()] ?? "stop";
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }
 
@@ -62,11 +103,12 @@ function toChoice(choice: JsonObject, position: number): ChatChoice {
   const hasToolCalls = Array.isArray(calls) && calls.length > 0;
   message["role"] = "assistant";
   if (typeof content !== "string") message["content"] = toContent(content);
+  dropOddTexts(message);
   if (message["refusal"] === undefined) message["refusal"] = null;
   if (calls !== undefined && !hasToolCalls) delete message["tool_calls"];
   if (message["function_call"] !== undefined) delete message["function_call"];
   return {
-    index: typeof choice["index"] === "number" ? choice["index"] : position,
+    index: isPlace(choice["index"]) ? choice["index"] : position,
     message,
     logprobs: toLogprobs(choice["logprobs"]),
     finishReason: toFinishReason(choice["finish_reason"], hasToolCalls),
@@ -77,8 +119,18 @@ export function toLogprobs(value: Json | undefined): Json {
   return isRecord(value) ? value : null;
 }
 
+/** Texts that some server sends as something else are left out: clients join them as texts. */
+export function dropOddTexts(fields: Record<string, Json | undefined>): JsonObject {
+  for (const name of ["refusal", "reasoning_content"]) {
+    const value = fields[name];
+    if (value !== undefined && value !== null && typeof value !== "string") delete fields[name];
+  }
+  return fields;
+}
+
 /** Content is text or null for our callers, although some servers send a list of parts. */
 export function toContent(content: Json | undefined): string | null {
+  if (isRecord(content)) return typeof content["text"] === "string" ? content["text"] : null;
   if (!Array.isArray(content)) return null;
   return content
     .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))

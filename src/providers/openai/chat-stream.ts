@@ -1,9 +1,10 @@
 import { SseReader } from "../../base/sse.ts";
 import type { ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
-import { toApiFailure, upstreamError } from "../kit/failure.ts";
+import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
-import { toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
+import { dropOddTexts, isPlace, toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
 import { isRecord } from "./json.ts";
+import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 /** How long an upstream may take to close after `[DONE]`, so that its connection can be used again. */
@@ -57,15 +58,15 @@ export class OpenAiChatStream implements ChatStream {
   }
 
   #take(event: string, parts: ChatPart[]): void {
-    if (event === "[DONE]") {
+    if (event.startsWith("[DONE]") && event.trim() === "[DONE]") {
       parts.push({ type: "done" });
       this.#letClose();
       return;
     }
+    if (event === "") return;
     const chunk = this.#parse(event);
     const { choices, usage } = chunk;
-    if (chunk["error"] !== undefined && chunk["error"] !== null)
-      throw this.#toFailure(chunk["error"]);
+    throwTold(chunk, this.#provider);
     if (Array.isArray(choices))
       for (const choice of choices) if (isRecord(choice)) this.#takeChoice(choice, parts);
     if (usage !== undefined && usage !== null) {
@@ -75,8 +76,12 @@ export class OpenAiChatStream implements ChatStream {
   }
 
   #takeChoice(choice: JsonObject, parts: ChatPart[]): void {
-    const index = typeof choice["index"] === "number" ? choice["index"] : 0;
-    const { delta, finish_reason: finish } = choice;
+    const index = isPlace(choice["index"]) ? choice["index"] : 0;
+    const { finish_reason: finish } = choice;
+    // Some servers put the last piece, or all of it, where a whole reply has its message.
+    const delta = choice["delta"] ?? choice["message"];
+    if (finish === "error" || choice["error"] !== undefined)
+      throwTold({ error: {}, ...choice }, this.#provider);
     const logprobs = toLogprobs(choice["logprobs"]);
     if (isRecord(delta)) {
       const text = plainText(delta);
@@ -85,7 +90,7 @@ export class OpenAiChatStream implements ChatStream {
         // Some servers send an empty list, or null, beside every piece of text.
         const { tool_calls: calls } = delta;
         if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
-        parts.push({ type: "delta", index, delta: withTextContent(delta), logprobs });
+        parts.push({ type: "delta", index, delta: withKnownTypes(delta), logprobs });
       }
     }
     if (typeof finish === "string" && finish !== "")
@@ -112,14 +117,6 @@ export class OpenAiChatStream implements ChatStream {
     });
   }
 
-  #toFailure(error: unknown): unknown {
-    return toApiFailure({
-      provider: this.#provider,
-      status: statusOfEvent(error),
-      body: JSON.stringify({ error }),
-    });
-  }
-
   #letClose(): void {
     this.#ended = true;
     const timer = setTimeout(() => this.cancel(), closeWithinMs);
@@ -131,24 +128,14 @@ export class OpenAiChatStream implements ChatStream {
   }
 }
 
-/** An error inside a stream has no status of its own: its code tells, as a number or in words. */
-function statusOfEvent(error: unknown): number {
-  const { code, type } = isRecord(error) ? error : {};
-  if (typeof code === "number" && code >= 400 && code < 600) return code;
-  const words = `${String(code)} ${String(type)}`.toLowerCase();
-  if (/rate_limit|insufficient_quota/.test(words)) return 429;
-  if (/overloaded|unavailable/.test(words)) return 503;
-  if (/context_length|exceed_context|content_filter|invalid_request|bad_?request/.test(words))
-    return 400;
-  return 500;
-}
-
-/** Some servers send a list of content parts. */
-function withTextContent(delta: JsonObject): JsonObject {
+/** Fields that clients read have the type that they expect, or are left out. */
+function withKnownTypes(given: JsonObject): JsonObject {
+  const { function_call: _called, ...delta } = given;
+  const known: Record<string, JsonObject[string]> = delta;
   const { content } = delta;
-  return content === undefined || content === null || typeof content === "string"
-    ? delta
-    : { ...delta, content: toContent(content) };
+  if (content !== undefined && content !== null && typeof content !== "string")
+    known["content"] = toContent(content);
+  return dropOddTexts(known);
 }
 
 /** The text of a delta that carries nothing else: nearly all of them. The role is ours to write. */

@@ -1,6 +1,12 @@
 import { ApiError } from "../../base/errors.ts";
 import type { ChatCall, ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
-import type { EmbedCall, EmbedInput, EmbedResult, Vector } from "../../call/embed.ts";
+import {
+  type EmbedCall,
+  type EmbedInput,
+  type EmbedResult,
+  lengthOf,
+  type Vector,
+} from "../../call/embed.ts";
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -61,7 +67,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const { signal } = options;
       const body = { ...chatBody(options), stream: true, stream_options: { include_usage: true } };
       const response = await send("/chat/completions", body, signal);
-      const type = response.headers.get("content-type") ?? "";
+      const type = (response.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream") && response.body !== null)
         return new OpenAiChatStream({ provider: name, body: response.body, signal });
       return wholeAsStream(toParts(fromOpenAiReply(await readJson(response, name, signal), name)));
@@ -104,7 +110,9 @@ function withoutVendorFields(options: JsonObject): JsonObject {
 function readJson(response: Response, provider: string, signal: AbortSignal): Promise<unknown> {
   return readReply(response).catch((cause: unknown) => {
     if (signal.aborted) throw signal.reason;
-    const detail = `${provider} sent no JSON that can be read: ${String(cause)}`;
+    // The parser's own words quote the reply.
+    const kind = cause instanceof Error ? cause.name : typeof cause;
+    const detail = `${provider} sent no JSON that can be read: ${kind}`;
     throw upstreamError("upstream_error", { detail, cause });
   });
 }
@@ -174,17 +182,26 @@ function fromEmbedReply(
     if (isVector(vector, encoding)) vectors[index] = vector;
   }
   const filled = Object.keys(vectors).length;
-  if (rows.length !== expected || filled !== expected || vectors.length !== expected)
+  const lengths = new Set(vectors.map(lengthOf));
+  if (
+    rows.length !== expected ||
+    filled !== expected ||
+    vectors.length !== expected ||
+    lengths.size > 1
+  )
     throw upstreamError("upstream_error", {
-      detail: `${provider} sent ${filled} whole vectors of ${rows.length}; ${expected} were asked for`,
+      detail: `${provider} sent ${filled} whole vectors of ${rows.length}, in ${lengths.size} lengths; ${expected} were asked for`,
     });
   return { vectors, usage: isRecord(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
 }
 
+/** A number that float32 can hold, too: it may have to go out as one. */
+const isFloat = (value: unknown) => typeof value === "number" && Math.abs(value) <= 3.4028235e38;
+
 /** Numbers, or base64 of whole float32s: anything else would reach the caller as a wrong vector. */
 function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vector {
   if (typeof value !== "string")
-    return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one));
+    return Array.isArray(value) && value.length > 0 && value.every(isFloat);
   const digits = value.replace(/={1,2}$/, "");
   const sizeBytes = Math.floor((digits.length * 3) / 4);
   if (sizeBytes === 0 || sizeBytes % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits)) return false;
@@ -202,15 +219,23 @@ function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vec
  */
 function mayBePcm(type: string): boolean {
   const [kind = "", ...parameters] = type.toLowerCase().split(/\s*;\s*/);
-  if (/json|text|html|video|image/.test(kind)) return false;
-  if (kind.startsWith("audio/") && !/^audio\/(x-|vnd\.)?(pcm|l16|raw|wav|wave)$/.test(kind))
+  if (
+    !/^(audio\/(x-|vnd\.)?(pcm|l16|raw|wav|wave)|(application|binary)\/octet-stream|)$/.test(kind)
+  )
     return false;
   return parameters.every((parameter) => {
-    const [name, value] = parameter.split("=");
-    if (name === "rate") return value === "24000";
-    return name === "channels" ? value === "1" : true;
+    const [name = "", value = ""] = parameter.replaceAll('"', "").split("=");
+    const expected = pcmParameters[name];
+    return expected === undefined || expected.includes(value);
   });
 }
+
+const pcmParameters: Readonly<Record<string, readonly string[]>> = {
+  rate: ["24000"],
+  channels: ["1"],
+  bits: ["16"],
+  encoding: ["pcm", "linear16", "signed-integer", "s16le"],
+};
 
 function fromSpeechReply({
   response,

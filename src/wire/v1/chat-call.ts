@@ -37,6 +37,8 @@ export interface ChatOrder {
   readonly call: ChatCall;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** How many answers were asked for. */
+  readonly choices: number;
 }
 
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
@@ -56,6 +58,7 @@ export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefine
     },
     stream,
     includeUsage: stream && request.stream_options?.include_usage === true,
+    choices: request.n ?? 1,
   };
 }
 

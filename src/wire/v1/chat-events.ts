@@ -1,4 +1,4 @@
-import type { ApiError } from "../../base/errors.ts";
+import { ApiError } from "../../base/errors.ts";
 import type { ChatPart, FinishReason, Json, JsonObject } from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
 import { type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
@@ -24,11 +24,17 @@ export class ChatEventWriter {
   readonly #head: string;
   readonly #tail: string;
   readonly #includeUsage: boolean;
+  /** How many choices were asked for. */
+  readonly #expected: number;
   readonly #choices = new Map<number, ChoiceState>();
   #held = "";
   #textChars = 0;
 
-  constructor({ id, createdS, model }: ReplyIdentity, includeUsage: boolean) {
+  constructor(
+    { id, createdS, model }: ReplyIdentity,
+    { includeUsage, choices }: { readonly includeUsage: boolean; readonly choices: number },
+  ) {
+    this.#expected = choices;
     this.#id = id;
     const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdS, model });
     this.#head = `data: ${fixed.slice(0, -1)},"choices":[`;
@@ -45,9 +51,9 @@ export class ChatEventWriter {
     return this.#choices.size > 0;
   }
 
-  /** Every choice that has begun has ended, and at least one has. */
+  /** Every choice that was asked for has ended. */
   get isFinished(): boolean {
-    if (this.#choices.size === 0) return false;
+    if (this.#choices.size < this.#expected) return false;
     for (const { isFinished } of this.#choices.values()) if (!isFinished) return false;
     return true;
   }
@@ -117,6 +123,12 @@ export class ChatEventWriter {
   #finish(index: number, reason: FinishReason): string {
     const state = this.#state(index);
     if (state.isFinished) return "";
+    if (state.tools?.hasNameless === true)
+      throw new ApiError({
+        code: "upstream_error",
+        message: "The model's answer broke off.",
+        detail: "the upstream sent a tool call without a name",
+      });
     const before = this.#release();
     const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;
     state.hasRole = true;

@@ -27,7 +27,9 @@ export function toEmbeddingsReply({ model, vectors, encoding, usage }: Embedding
 
 /** Little-endian float32, as the SDKs decode it. */
 function toBase64(vector: Vector): string {
-  if (typeof vector === "string") return vector;
+  // Some servers leave the padding out, which strict decoders want.
+  if (typeof vector === "string")
+    return vector.length % 4 === 0 ? vector : Buffer.from(vector, "base64").toString("base64");
   const bytes = Buffer.alloc(vector.length * 4);
   for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
   return bytes.toString("base64");

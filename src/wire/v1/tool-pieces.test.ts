@@ -105,13 +105,87 @@ describe("two calls are two calls", () => {
       [piece({ index: 0, name: "f", text: "{1}" })],
       [piece({ index: 1, id: "b" }), piece({ index: 1, name: "g", text: "{2}" })],
     ],
+    "both numbered 0, without ids": [
+      [piece({ index: 0, name: "f", text: "{1}" })],
+      [piece({ index: 0, name: "g", text: "{2" }), piece({ index: 0, text: "}" })],
+    ],
+    "both numbered 0, with one id for both": [
+      [piece({ index: 0, id: "same", name: "f", text: "{1}" })],
+      [piece({ index: 0, id: "same", name: "g", text: "{2}" })],
+    ],
     "with what is no piece between them": [
       [null, 7, "x", [], piece({ index: 0, id: "a", name: "f", text: "{1}" })],
       [piece({ index: 1, id: "b", name: "g", text: "{2}" })],
     ],
   };
+  const withoutIds = (calls: readonly string[]) => calls.map((call) => call.replace(/ \S+ /, " "));
   for (const [name, batches] of Object.entries(ways))
-    test(name, () => expect(joined(batches)).toEqual(two));
+    test(name, () => {
+      const calls = joined(batches);
+      if (!/without ids|one id/.test(name)) return expect(calls).toEqual(two);
+      expect(withoutIds(calls)).toEqual(withoutIds(two));
+      expect(new Set(calls.map((call) => call.split(" ")[1])).size).toBe(2);
+    });
+});
+
+describe("one function called twice is two calls", () => {
+  const oslo = '{"city":"Oslo"}';
+  const rome = '{"city":"Rome"}';
+  for (const place of [{}, { index: 0 }])
+    test(`when it is numbered ${JSON.stringify(place)} and has no ids`, () => {
+      const calls = joined([
+        [piece({ ...place, name: "f", text: '{"city":' }), piece({ ...place, text: '"Oslo"}' })],
+        [piece({ ...place, name: "f", text: "" })],
+        [piece({ ...place, name: "f", text: rome })],
+      ]);
+      expect(calls.map((call) => call.replace(/^\S+ \S+ /, ""))).toEqual([
+        `function f(${oslo})`,
+        `function f(${rome})`,
+      ]);
+    });
+
+  test("and one when its name is told again with every piece of its arguments", () => {
+    for (const place of [{}, { index: 0 }]) {
+      const calls = joined([
+        [piece({ ...place, name: "f", text: '{"city":{}' })],
+        [
+          piece({ ...place, name: "f", text: ', "x":1' }),
+          piece({ ...place, name: "f", text: "}" }),
+        ],
+      ]);
+      expect(calls).toEqual(['0 made-up-0 function f({"city":{}, "x":1})']);
+    }
+  });
+});
+
+test("no two calls share an id, whatever the upstream gives them", () => {
+  const calls = joined([
+    [piece({ index: 0, id: "x", name: "f" }), piece({ index: 1, id: "x", name: "g" })],
+    [piece({ index: 2, id: "made-up-3", name: "h" }), piece({ index: 3, name: "i" })],
+  ]);
+  expect(calls.map((call) => call.split(" ")[1])).toEqual([
+    "x",
+    "made-up-1",
+    "made-up-3",
+    "made-up-3_",
+  ]);
+  expect(toWholeCalls([{ id: "x" }, { id: "x" }], "made-up-").map(({ id }) => id)).toEqual([
+    "x",
+    "made-up-1",
+  ]);
+});
+
+test("an upstream that calls without end is stopped, and 1,000 calls take no time", () => {
+  const tools = new ToolPieces("c");
+  const many = Array.from({ length: 1_000 }, (_, index) =>
+    piece({ index, id: `i${index}`, name: "f" }),
+  );
+  expect(tools.take(many)).toHaveLength(1_000);
+  expect(tools.take(many)).toHaveLength(1_000);
+  expect(() => tools.take([piece({ index: 1_000, id: "more", name: "f" })])).toThrow("broke off");
+  const nameless = new ToolPieces("c");
+  const long = piece({ index: 0, id: "a", text: "x".repeat(1024 * 1024) });
+  expect(() => nameless.take([long, long, long, long, long])).toThrow("broke off");
 });
 
 test("a call that is given no id gets one, and only in its first piece", () => {

@@ -1,3 +1,4 @@
+import { ApiError } from "../../base/errors.ts";
 import type { Json, JsonObject } from "../../call/chat.ts";
 
 interface Call {
@@ -5,11 +6,16 @@ interface Call {
   /** As the upstream calls it; some call all of theirs 0, or nothing. */
   readonly givenIndex: Json | undefined;
   readonly givenId: Json | undefined;
-  /** What the first piece will say; sent once the name is known. */
+  /** What the first piece says besides name and arguments; sent once the name is known. */
   readonly first: JsonObject;
-  hasName: boolean;
-  heldArguments: string;
+  name: string | undefined;
+  /** All of them so far: they tell whether a call is whole. */
+  arguments: string;
 }
+
+/** More than any model calls; an upstream that goes on has lost itself. */
+const maxCalls = 1_000;
+const maxArgumentChars = 4 * 1024 * 1024;
 
 /**
  * The pieces of one choice's tool calls. Clients join what repeats, so id, type and name go out
@@ -18,71 +24,115 @@ interface Call {
  */
 export class ToolPieces {
   readonly #calls: Call[] = [];
-  readonly #idPrefix: string;
+  readonly #byId = new Map<string, Call>();
+  readonly #byIndex = new Map<number, Call>();
+  readonly #ids: CallIds;
 
   constructor(idPrefix: string) {
-    this.#idPrefix = idPrefix;
+    this.#ids = new CallIds(idPrefix);
+  }
+
+  /** Whether a call has begun whose name has not come: it has not been sent. */
+  get hasNameless(): boolean {
+    return this.#calls.some(({ name }) => name === undefined);
   }
 
   /** May be fewer: a call whose name has not come yet is held back until it does. */
   take(pieces: readonly Json[]): JsonObject[] {
     return pieces.filter(isObject).flatMap((piece) => {
-      const known = this.#find(piece);
-      const call = known ?? this.#begin(piece);
-      return call.hasName ? [toNext(call, piece)] : toFirst(call, piece);
+      const found = this.#find(piece);
+      const call = found === undefined || isAnother(found, piece) ? this.#begin(piece) : found;
+      const isFirst = call.name === undefined;
+      call.name ??= nameOf(piece);
+      const text = argumentsOf(piece);
+      call.arguments += text ?? "";
+      if (call.arguments.length > maxArgumentChars) throw lost("arguments without end");
+      if (call.name === undefined) return [];
+      return isFirst ? [toFirst(call, call.name)] : [toNext(call, piece, text)];
     });
   }
 
-  #find(piece: JsonObject): Call | undefined {
-    const { index, id } = piece;
-    const isNumbered = typeof index === "number";
-    const hasId = isText(id);
-    const sameId = hasId ? this.#calls.findLast(({ givenId }) => givenId === id) : undefined;
-    if (sameId !== undefined && (!isNumbered || sameId.givenIndex === index)) return sameId;
-    const latest = isNumbered
-      ? this.#calls.findLast(({ givenIndex }) => givenIndex === index)
-      : this.#calls.at(-1);
-    // A new id that comes with a name, or a name without a number, is another call.
-    const isAnother =
-      nameOf(piece) !== undefined && (hasId ? isText(latest?.givenId) : !isNumbered);
-    return isAnother && latest?.hasName === true ? undefined : latest;
+  /** The call that a piece most likely belongs to. */
+  #find({ index, id }: JsonObject): Call | undefined {
+    const sameId = isText(id) ? this.#byId.get(id) : undefined;
+    if (typeof index !== "number") return sameId ?? this.#calls.at(-1);
+    return sameId?.givenIndex === index ? sameId : this.#byIndex.get(index);
   }
 
   #begin(piece: JsonObject): Call {
-    const { index: givenIndex, id: givenId, type, function: _called, ...rest } = piece;
+    const { index: givenIndex, id: givenId, type: _type, function: _called, ...rest } = piece;
     const index = this.#calls.length;
-    const id = isText(givenId) ? givenId : `${this.#idPrefix}${index}`;
-    const first = { ...rest, index, id, type: isText(type) ? type : "function" };
-    const call = { index, givenIndex, givenId, first, hasName: false, heldArguments: "" };
+    if (index >= maxCalls) throw lost(`more than ${maxCalls} tool calls`);
+    const first = { ...rest, index, id: this.#ids.take(givenId, index), type: "function" };
+    const call: Call = { index, givenIndex, givenId, first, name: undefined, arguments: "" };
     this.#calls.push(call);
+    if (isText(givenId)) this.#byId.set(givenId, call);
+    if (typeof givenIndex === "number") this.#byIndex.set(givenIndex, call);
     return call;
   }
 }
 
-function toFirst(call: Call, piece: JsonObject): readonly JsonObject[] {
+/** A name is told once a call: one that is told again begins another, unless it merely repeats. */
+function isAnother(call: Call, piece: JsonObject): boolean {
   const name = nameOf(piece);
-  call.heldArguments += argumentsOf(piece) ?? "";
-  if (name === undefined) return [];
-  call.hasName = true;
-  return [{ ...call.first, function: { name, arguments: call.heldArguments } }];
+  if (name === undefined || call.name === undefined) return false;
+  if (name !== call.name) return true;
+  const { id } = piece;
+  if (isText(id) && isText(call.givenId) && id !== call.givenId) return true;
+  return (argumentsOf(piece) ?? "").trim() !== "" && isWhole(call.arguments);
 }
 
-function toNext(call: Call, piece: JsonObject): JsonObject {
+function isWhole(text: string): boolean {
+  if (!text.trimEnd().endsWith("}")) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toFirst({ first, arguments: text }: Call, name: string): JsonObject {
+  return { ...first, function: { name, arguments: text } };
+}
+
+function toNext({ index }: Call, piece: JsonObject, text: string | undefined): JsonObject {
   const { index: _index, id: _id, type: _type, function: _called, ...rest } = piece;
-  const text = argumentsOf(piece);
-  return {
-    ...rest,
-    index: call.index,
-    function: text === undefined ? {} : { arguments: text },
-  };
+  return { ...rest, index, function: text === undefined ? {} : { arguments: text } };
 }
 
-/** The calls of a whole reply: each with its id, its type and its arguments as text. */
+function lost(detail: string): ApiError {
+  return new ApiError({
+    code: "upstream_error",
+    message: "The model's answer broke off.",
+    detail: `the upstream sent ${detail}`,
+  });
+}
+
+/** Each call of a choice has an id of its own: the answer to a call must name it. */
+class CallIds {
+  readonly #prefix: string;
+  readonly #used = new Set<string>();
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  take(given: Json | undefined, index: number): string {
+    let id = isText(given) && !this.#used.has(given) ? given : `${this.#prefix}${index}`;
+    while (this.#used.has(id)) id += "_";
+    this.#used.add(id);
+    return id;
+  }
+}
+
+/** The calls of a whole reply: each with an id, a type and its arguments as text. */
 export function toWholeCalls(calls: readonly Json[], idPrefix: string): JsonObject[] {
+  const ids = new CallIds(idPrefix);
   return calls.filter(isObject).map((call, at) => ({
     ...call,
-    id: isText(call["id"]) ? call["id"] : `${idPrefix}${at}`,
-    type: isText(call["type"]) ? call["type"] : "function",
+    id: ids.take(call["id"], at),
+    type: "function",
     function: { name: nameOf(call) ?? "", arguments: argumentsOf(call) ?? "" },
   }));
 }

@@ -17,8 +17,7 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
     createdS: Math.floor(exchange.startedMs / 1000),
     model: model.id,
   };
-  if (order.stream)
-    return stream(modelCall, order.call, new ChatEventWriter(identity, order.includeUsage));
+  if (order.stream) return stream(modelCall, order.call, new ChatEventWriter(identity, order));
   return whole(modelCall, order.call, identity);
 }
 

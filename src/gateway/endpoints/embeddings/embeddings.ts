@@ -1,5 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
-import type { EmbedInput, EmbedResult } from "../../../call/embed.ts";
+import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
 import { estimateTokens } from "../../../call/usage.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
@@ -61,8 +61,7 @@ function checkLengths(options: {
   const { result, dimensions, provider } = options;
   if (dimensions === undefined) return;
   for (const vector of result.vectors) {
-    const length =
-      typeof vector === "string" ? Buffer.byteLength(vector, "base64") / 4 : vector.length;
+    const length = lengthOf(vector);
     if (length !== dimensions)
       throw new ApiError({
         code: "upstream_error",

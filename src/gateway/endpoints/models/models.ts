@@ -3,7 +3,7 @@ import type { Catalog } from "../../../catalog/catalog.ts";
 import { lifecycleState } from "../../../catalog/lifecycle.ts";
 import type { Model } from "../../../catalog/model.ts";
 import { type ListedModel, toModel, toModelList } from "../../../wire/v1/models-reply.ts";
-import { authenticate, findCallable } from "../../admission.ts";
+import { authenticate, findCallable, toShown } from "../../admission.ts";
 import type { GatewayParts, Work } from "../../gateway.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
@@ -31,7 +31,7 @@ export function showModel({ keys, catalog }: GatewayParts): Work {
       throw new ApiError({
         code: "model_not_found",
         param: "model",
-        message: `There is no model "${id.slice(0, 100)}" for this key. GET /v1/models lists yours.`,
+        message: `There is no model "${toShown(id)}" for this key. GET /v1/models lists yours.`,
       });
     exchange.model = model;
     return exchange.json(JSON.stringify(toModel(toListed(model, catalog, startedMs))));

@@ -12,7 +12,17 @@ export interface Pcm {
 const maxHeaderBytes = 64 * 1024;
 
 /** How files begin that are no bare samples. */
-const fileStarts = { wav: "RIFF", ogg: "OggS", flac: "fLaC", mp3: "ID3" } as const;
+const fileStarts = {
+  wav: "RIFF",
+  "big-endian wav": "RIFX",
+  "64-bit wav": "RF64",
+  ogg: "OggS",
+  flac: "fLaC",
+  mp3: "ID3",
+  webm: "\x1aE\xdf\xa3",
+} as const;
+/** So many bytes of plain letters are a text, an error in most cases, and no sound. */
+const textBytes = 16;
 
 /**
  * Waits for the first sound. Upstreams are asked for bare PCM; some send a WAV all the same, whose
@@ -22,11 +32,16 @@ export async function openPcm(given: SpeakStream, provider: string): Promise<Pcm
   const stream = wholeSamples(given);
   let start = await readMore(stream, new Uint8Array());
   if (start.length === 0) throw broken(`${provider} sent no audio`, stream);
-  while (start.length < 4 && fileKind(start) !== undefined) {
+  while (
+    (start.length < 4 && fileKind(start) !== undefined) ||
+    (start.length < textBytes && isText(start))
+  ) {
     const more = await readMore(stream, start);
     if (more.length === start.length) break;
     start = more;
   }
+  if (isText(start.subarray(0, textBytes)))
+    throw broken(`${provider} sent a text where audio was asked for`, stream);
   const kind = start.length < 4 ? undefined : fileKind(start);
   if (kind === undefined) return { first: start, lengthBytes: stream.lengthBytes, rest: stream };
   if (kind !== "wav") throw broken(`${provider} sent ${kind} where PCM was asked for`, stream);
@@ -117,11 +132,13 @@ function samplesOf(options: {
   };
 }
 
+const isText = (bytes: Uint8Array) => bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
+
 /** The kind of file that this is the beginning of, or may become. */
 function fileKind(bytes: Uint8Array): keyof typeof fileStarts | undefined {
   const kinds = Object.keys(fileStarts) as readonly (keyof typeof fileStarts)[];
   return kinds.find((kind) => {
-    const start = Buffer.from(fileStarts[kind]);
+    const start = Buffer.from(fileStarts[kind], "latin1");
     const shared = Math.min(start.length, bytes.length);
     return start.subarray(0, shared).equals(bytes.subarray(0, shared));
   });

@@ -9,6 +9,10 @@ export type Json =
   | { readonly [name: string]: Json | undefined };
 export type JsonObject = { readonly [name: string]: Json | undefined };
 
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export const finishReasons = ["stop", "length", "content_filter", "tool_calls"] as const;
 export type FinishReason = (typeof finishReasons)[number];
 

@@ -47,6 +47,8 @@ describe("refused is", () => {
       entry({ date: "2026-11-20", kind: "added" }) + entry({ date: "2026-11-21", kind: "added" }),
     "a breaking change without a migration note": entry({ date: "2026-11-20", kind: "breaking" }),
     "a removal that was never announced": entry(removed),
+    "a removal that another kind of entry spoke of":
+      entry(removed) + entry({ ...deprecated, kind: "changed" }),
     "a removal before its date": entry({ ...removed, date: "2027-05-19" }) + entry(deprecated),
     "a removal without a migration note":
       entry({ date: removed.date, kind: "removed", target: removed.target }) + entry(deprecated),

@@ -4,24 +4,24 @@ import {
   type ChatResult,
   type FinishReason,
   finishReasons,
+  isJsonObject,
   type Json,
   type JsonObject,
 } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { isRecord } from "./json.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 /** A whole reply. Fields that we do not know stay in the message. */
 export function fromOpenAiReply(reply: unknown, provider: string): ChatResult {
-  const fields: JsonObject = isRecord(reply) ? reply : {};
+  const fields: JsonObject = isJsonObject(reply) ? reply : {};
   throwTold(fields, provider);
-  const choices = Array.isArray(fields["choices"]) ? fields["choices"].filter(isRecord) : [];
+  const choices = Array.isArray(fields["choices"]) ? fields["choices"].filter(isJsonObject) : [];
   if (choices.length === 0) throw broken(provider, "a chat reply without choices");
   for (const choice of choices) {
-    if (choice["finish_reason"] === "error" || isRecord(choice["error"]))
+    if (choice["finish_reason"] === "error" || isJsonObject(choice["error"]))
       throwTold({ error: {}, ...choice }, provider);
-    if (!isRecord(choice["message"])) throw broken(provider, "a choice without a message");
+    if (!isJsonObject(choice["message"])) throw broken(provider, "a choice without a message");
     if (!hasNamedCalls(choice["message"])) throw broken(provider, "a tool call without a name");
   }
   return {
@@ -37,8 +37,8 @@ function broken(provider: string, what: string) {
 function hasNamedCalls({ tool_calls: calls }: JsonObject): boolean {
   if (!Array.isArray(calls)) return true;
   return calls.every((call) => {
-    const called = isRecord(call) ? call["function"] : undefined;
-    const name = isRecord(called) ? called["name"] : undefined;
+    const called = isJsonObject(call) ? call["function"] : undefined;
+    const name = isJsonObject(called) ? called["name"] : undefined;
     return typeof name === "string" && name !== "";
   });
 }
@@ -62,7 +62,7 @@ export function toParts({ choices, usage }: ChatResult): ChatPart[] {
     const delta = Array.isArray(calls)
       ? {
           ...message,
-          tool_calls: calls.map((call, at) => (isRecord(call) ? { index: at, ...call } : call)),
+          tool_calls: calls.map((call, at) => (isJsonObject(call) ? { index: at, ...call } : call)),
         }
       : message;
     parts.push(
@@ -96,7 +96,7 @@ export function toFinishReason(word: unknown, hasToolCalls: boolean): FinishReas
 
 function toChoice(choice: JsonObject, position: number): ChatChoice {
   // The reply was parsed for us alone: its message is completed in place.
-  const message: Record<string, Json | undefined> = isRecord(choice["message"])
+  const message: Record<string, Json | undefined> = isJsonObject(choice["message"])
     ? choice["message"]
     : {};
   const { tool_calls: calls, content } = message;
@@ -116,7 +116,7 @@ function toChoice(choice: JsonObject, position: number): ChatChoice {
 }
 
 export function toLogprobs(value: Json | undefined): Json {
-  return isRecord(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 /** Texts that some server sends as something else are left out: clients join them as texts. */
@@ -130,9 +130,9 @@ export function dropOddTexts(fields: Record<string, Json | undefined>): JsonObje
 
 /** Content is text or null for our callers, although some servers send a list of parts. */
 export function toContent(content: Json | undefined): string | null {
-  if (isRecord(content)) return typeof content["text"] === "string" ? content["text"] : null;
+  if (isJsonObject(content)) return typeof content["text"] === "string" ? content["text"] : null;
   if (!Array.isArray(content)) return null;
   return content
-    .map((part) => (isRecord(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .map((part) => (isJsonObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
     .join("");
 }

@@ -1,9 +1,8 @@
 import { SseReader } from "../../base/sse.ts";
-import type { ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
+import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { dropOddTexts, isPlace, toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
-import { isRecord } from "./json.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
@@ -68,7 +67,7 @@ export class OpenAiChatStream implements ChatStream {
     const { choices, usage } = chunk;
     throwTold(chunk, this.#provider);
     if (Array.isArray(choices))
-      for (const choice of choices) if (isRecord(choice)) this.#takeChoice(choice, parts);
+      for (const choice of choices) if (isJsonObject(choice)) this.#takeChoice(choice, parts);
     if (usage !== undefined && usage !== null) {
       const read = fromOpenAiUsage(usage);
       if (read !== undefined) parts.push({ type: "usage", usage: read });
@@ -83,7 +82,7 @@ export class OpenAiChatStream implements ChatStream {
     if (finish === "error" || choice["error"] !== undefined)
       throwTold({ error: {}, ...choice }, this.#provider);
     const logprobs = toLogprobs(choice["logprobs"]);
-    if (isRecord(delta)) {
+    if (isJsonObject(delta)) {
       const text = plainText(delta);
       if (text !== undefined && logprobs === null) parts.push({ type: "text-delta", index, text });
       else {
@@ -111,7 +110,7 @@ export class OpenAiChatStream implements ChatStream {
         cause,
       });
     }
-    if (isRecord(chunk)) return chunk;
+    if (isJsonObject(chunk)) return chunk;
     throw upstreamError("upstream_error", {
       detail: `${this.#provider} sent an event that is not an object`,
     });

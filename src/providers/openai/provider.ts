@@ -1,5 +1,11 @@
 import { ApiError } from "../../base/errors.ts";
-import type { ChatCall, ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
+import {
+  type ChatCall,
+  type ChatPart,
+  type ChatStream,
+  isJsonObject,
+  type JsonObject,
+} from "../../call/chat.ts";
 import {
   type EmbedCall,
   type EmbedInput,
@@ -13,7 +19,6 @@ import { upstreamError } from "../kit/failure.ts";
 import { post, readReply, toBody, toNetworkError } from "../kit/http.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
-import { isRecord } from "./json.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 export interface OpenAiOptions {
@@ -173,10 +178,10 @@ function fromEmbedReply(
     provider,
   }: { expected: number; encoding: EmbedCall["encoding"]; provider: string },
 ): EmbedResult {
-  const rows = isRecord(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
+  const rows = isJsonObject(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
   const vectors: Vector[] = [];
   for (const [position, row] of rows.entries()) {
-    if (!isRecord(row)) continue;
+    if (!isJsonObject(row)) continue;
     const vector: unknown = row["embedding"];
     const index = typeof row["index"] === "number" ? row["index"] : position;
     if (isVector(vector, encoding)) vectors[index] = vector;
@@ -192,7 +197,7 @@ function fromEmbedReply(
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${filled} whole vectors of ${rows.length}, in ${lengths.size} lengths; ${expected} were asked for`,
     });
-  return { vectors, usage: isRecord(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
+  return { vectors, usage: isJsonObject(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
 }
 
 /** A number that float32 can hold, too: it may have to go out as one. */

@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../call/chat.ts";
+import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { toApiFailure } from "../kit/failure.ts";
-import { isRecord } from "./json.ts";
 
 /** Throws where an upstream tells of a failure inside a reply whose status was 200. */
 export function throwTold({ error }: JsonObject, provider: string): void {
@@ -11,7 +10,7 @@ export function throwTold({ error }: JsonObject, provider: string): void {
 
 /** It has no status of its own: its code tells, as a number or in words. */
 function statusOf(error: unknown): number {
-  const { code, type } = isRecord(error) ? error : {};
+  const { code, type } = isJsonObject(error) ? error : {};
   if (typeof code === "number" && code >= 400 && code < 600) return code;
   const words = `${String(code)} ${String(type)}`.toLowerCase();
   if (/rate_limit|insufficient_quota/.test(words)) return 429;

@@ -1,9 +1,9 @@
+import { isJsonObject } from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
-import { isRecord } from "./json.ts";
 
 /** Undefined when the upstream told no usage that can be relied on. */
 export function fromOpenAiUsage(value: unknown): Usage | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const inputTokens = count(value["prompt_tokens"]);
   if (inputTokens === undefined) return undefined;
   const outputTokens =
@@ -13,8 +13,8 @@ export function fromOpenAiUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    cachedInputTokens: isRecord(input) ? count(input["cached_tokens"]) : undefined,
-    reasoningTokens: isRecord(output) ? count(output["reasoning_tokens"]) : undefined,
+    cachedInputTokens: isJsonObject(input) ? count(input["cached_tokens"]) : undefined,
+    reasoningTokens: isJsonObject(output) ? count(output["reasoning_tokens"]) : undefined,
     estimated: false,
   };
 }

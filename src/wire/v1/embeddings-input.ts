@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { Type } from "typebox";
-import type { Json, JsonObject } from "../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { inputForms } from "./embedding-request.ts";
 import { fieldError, reader } from "./validate.ts";
 
@@ -31,9 +31,9 @@ const read = {
 export function readTextInput(body: JsonObject): TextInput {
   const { input } = body;
   const first = firstOf(input);
-  if (isObject(input) || isObject(first))
+  if (isJsonObject(input) || isJsonObject(first))
     throw fieldError(
-      isObject(input) ? "input" : "input[0]",
+      isJsonObject(input) ? "input" : "input[0]",
       "must be text or token ids: images and videos need another model",
     );
   if (typeof first === "number") return { kind: "tokens", tokens: [read.tokens(body)] };
@@ -46,9 +46,9 @@ export function readTextInput(body: JsonObject): TextInput {
 export function readMediaInput(body: JsonObject): MediaInput {
   const { input } = body;
   if (typeof input === "string") return { kind: "images", dataUris: [input], isList: false };
-  if (isObject(input)) return toVideo(read.video(body), "input");
+  if (isJsonObject(input)) return toVideo(read.video(body), "input");
   const first = firstOf(input);
-  if (!isObject(first)) return { kind: "images", dataUris: read.images(body), isList: true };
+  if (!isJsonObject(first)) return { kind: "images", dataUris: read.images(body), isList: true };
   if (Array.isArray(input) && input.length > 1)
     throw fieldError("input[1]", "is one too many: a video stands alone, one a request");
   const [video] = read.videos(body);
@@ -70,7 +70,3 @@ function toVideo({ video }: Video, param: string): MediaInput {
 }
 
 const firstOf = (input: Json | undefined) => (Array.isArray(input) ? input[0] : undefined);
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

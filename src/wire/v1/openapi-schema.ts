@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 
 /**
  * Our schemas are JSON Schema; OpenAPI 3.0 has a dialect of its own: no `const`, no null type, an
@@ -59,11 +59,11 @@ export class OpenApiSchemas {
     if (constant !== undefined) result["enum"] = [constant];
     const values = result["enum"];
     if (Array.isArray(values)) result["type"] ??= typeOf(values[0]);
-    if (isObject(schema["properties"]))
+    if (isJsonObject(schema["properties"]))
       result["properties"] = Object.fromEntries(
         Object.entries(schema["properties"]).map(([name, inner]) => [name, this.convert(inner)]),
       );
-    if (isObject(schema["items"])) result["items"] = this.convert(schema["items"]);
+    if (isJsonObject(schema["items"])) result["items"] = this.convert(schema["items"]);
     if (Array.isArray(anyOf)) return { ...this.#union(anyOf), ...result };
     if (!Array.isArray(oneOf)) return result;
     const { type: _type, ...kinds } = result;
@@ -75,10 +75,10 @@ export class OpenApiSchemas {
    * and of several forms the first one carries it.
    */
   #union(all: readonly Json[]): JsonObject {
-    const others = all.filter((one) => !isObject(one) || one["type"] !== "null");
+    const others = all.filter((one) => !isJsonObject(one) || one["type"] !== "null");
     if (others.length === all.length) return { anyOf: all.map((one) => this.convert(one)) };
     const [first, ...rest] = others.flatMap((one) =>
-      isObject(one) && Array.isArray(one["anyOf"]) ? one["anyOf"] : [one],
+      isJsonObject(one) && Array.isArray(one["anyOf"]) ? one["anyOf"] : [one],
     );
     const inner = this.#inline(first as JsonObject);
     const values = inner["enum"];
@@ -111,8 +111,4 @@ const refTo = (name: string) => `#/components/schemas/${name}`;
 
 function typeOf(value: Json | undefined): string {
   return typeof value === "number" ? "integer" : typeof value;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import type { Json, JsonObject } from "../../call/chat.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 
 interface Call {
   readonly index: number;
@@ -39,7 +39,7 @@ export class ToolPieces {
 
   /** May be fewer: a call whose name has not come yet is held back until it does. */
   take(pieces: readonly Json[]): JsonObject[] {
-    return pieces.filter(isObject).flatMap((piece) => {
+    return pieces.filter(isJsonObject).flatMap((piece) => {
       const found = this.#find(piece);
       const call = found === undefined || isAnother(found, piece) ? this.#begin(piece) : found;
       const isFirst = call.name === undefined;
@@ -129,7 +129,7 @@ class CallIds {
 /** The calls of a whole reply: each with an id, a type and its arguments as text. */
 export function toWholeCalls(calls: readonly Json[], idPrefix: string): JsonObject[] {
   const ids = new CallIds(idPrefix);
-  return calls.filter(isObject).map((call, at) => ({
+  return calls.filter(isJsonObject).map((call, at) => ({
     ...call,
     id: ids.take(call["id"], at),
     type: "function",
@@ -142,20 +142,16 @@ export const callIdPrefix = (replyId: string, choice: number) =>
   `call_${replyId.slice(replyId.indexOf("-") + 1)}_${choice}_`;
 
 function nameOf({ function: called }: JsonObject): string | undefined {
-  const name = isObject(called) ? called["name"] : undefined;
+  const name = isJsonObject(called) ? called["name"] : undefined;
   return isText(name) ? name : undefined;
 }
 
 /** Text of JSON; some servers send the object itself. */
 function argumentsOf({ function: called }: JsonObject): string | undefined {
-  const given = isObject(called) ? called["arguments"] : undefined;
+  const given = isJsonObject(called) ? called["arguments"] : undefined;
   if (given === undefined || given === null) return undefined;
   return typeof given === "string" ? given : JSON.stringify(given);
 }
 
 const isText = (value: Json | undefined): value is string =>
   typeof value === "string" && value !== "";
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -62,7 +62,7 @@ export function toParts({ choices, usage }: ChatResult): ChatPart[] {
     const delta = Array.isArray(calls)
       ? {
           ...message,
-          tool_calls: calls.map((call, at) => (isJsonObject(call) ? { index: at, ...call } : call)),
+          tool_calls: calls.map((call, at) => (isJsonObject(call) ? { ...call, index: at } : call)),
         }
       : message;
     parts.push(

@@ -252,10 +252,12 @@ function fromSpeechReply({
   signal: AbortSignal;
 }): SpeakStream {
   const type = response.headers.get("content-type") ?? "";
-  if (response.body === null || !mayBePcm(type))
+  if (response.body === null || !mayBePcm(type)) {
+    response.body?.cancel().catch(() => {});
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${type || "nothing"} where audio was asked for`,
     });
+  }
   const reader = response.body.getReader();
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
   return {

@@ -90,9 +90,13 @@ function estimateUsage(chat: ChatCall, outputChars: number): Usage {
   return { inputTokens, outputTokens: estimateTokens(outputChars), estimated: true };
 }
 
+/** All that the model said: text, tool calls, reasoning. */
 function textOf({ choices }: ChatResult): number {
-  return choices.reduce((sum, { message: { content, tool_calls: calls } }) => {
-    const called = calls === undefined ? 0 : JSON.stringify(calls).length;
-    return sum + called + (typeof content === "string" ? content.length : 0);
-  }, 0);
+  let chars = 0;
+  for (const { message } of choices)
+    for (const [name, value] of Object.entries(message)) {
+      if (name === "role" || value === null || value === undefined) continue;
+      chars += typeof value === "string" ? value.length : JSON.stringify(value).length;
+    }
+  return chars;
 }

@@ -119,6 +119,11 @@ function samplesOf(options: {
   return {
     lengthBytes,
     async read() {
+      // What was promised is here: an upstream that keeps the line open is not waited for.
+      if (leftBytes === 0) {
+        stream.cancel();
+        return undefined;
+      }
       const bytes = pending ?? (await stream.read());
       pending = undefined;
       if (bytes === undefined) return undefined;

@@ -1,36 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { toOpenApi } from "../../src/wire/v1/openapi.ts";
-import { breakingChanges } from "./compare.ts";
-
-/** Each case changes the real document in one way; what would break a client must be found. */
-type Loose = { [name: string]: Loose };
-const fresh = () => JSON.parse(JSON.stringify(toOpenApi())) as Loose;
-const today = "2027-06-01";
-
-const changed = (
-  change: (document: Loose) => void,
-  prepare: (document: Loose) => void = () => {},
-) => {
-  const before = fresh();
-  prepare(before);
-  const after = structuredClone(before);
-  change(after);
-  return breakingChanges({ before, after, today });
-};
-
-const at = (document: Loose, ...steps: readonly string[]): Loose =>
-  steps.reduce<Loose>((found, step) => {
-    const next = found[step];
-    if (next === undefined) throw new Error(`nothing at ${steps.join(" ")}`);
-    return next;
-  }, document);
-const schema = (document: Loose, name: string) => at(document, "components", "schemas", name);
-const field = (document: Loose, name: string, property: string) =>
-  at(schema(document, name), "properties", property);
-const set = (target: Loose, values: Record<string, unknown>) => Object.assign(target, values);
-const remove = (target: Loose, name: string) => Reflect.deleteProperty(target, name);
-const push = (target: Loose, name: string, value: string) =>
-  set(target, { [name]: [...((target[name] ?? []) as unknown as string[]), value] });
+import {
+  at,
+  changed,
+  chat,
+  field,
+  get,
+  header,
+  type Loose,
+  modelId,
+  post,
+  push,
+  query,
+  remove,
+  type Step,
+  schema,
+  set,
+} from "./altered-document.ts";
 
 test("nothing changed, nothing breaks", () => {
   expect(changed(() => {})).toEqual([]);
@@ -42,6 +27,11 @@ describe("breaks in a request", () => {
       remove(at(schema(d, "ChatCompletionRequest"), "properties"), "stop"),
     "a field that is gone from a message": (d) =>
       remove(at(schema(d, "ToolCall"), "properties"), "type"),
+    "a new required field that is deprecated already": (d) => {
+      const told = { type: "string", deprecated: true, "x-removal-date": "2027-01-01" };
+      set(at(schema(d, "SpeechRequest"), "properties"), { new_field: told });
+      push(schema(d, "SpeechRequest"), "required", "new_field");
+    },
     "a new required field": (d) => push(schema(d, "SpeechRequest"), "required", "new_field"),
     "an optional field that becomes required": (d) =>
       push(schema(d, "EmbeddingRequest"), "required", "dimensions"),
@@ -105,13 +95,147 @@ describe("breaks in a reply", () => {
     test(name, () => expect(changed(change)).not.toEqual([]));
 });
 
+/** Each pair lays something into both documents, then changes it in the new one. */
+const within = (name: string, prepare: Record<string, unknown>, now: Record<string, unknown>) =>
+  [
+    (d: Loose) => set(at(chat(d), "properties"), { [name]: prepare }),
+    (d: Loose) => set(at(chat(d), "properties"), { [name]: now }),
+  ] as const;
+const nothing = () => {};
+const text = { type: "string" };
+const number = { type: "number" };
+
+describe("breaks by what stands beside types", () => {
+  const breaks: Readonly<Record<string, readonly [Step, Step]>> = {
+    "another default": within("x", { ...number, default: 1 }, { ...number, default: 2 }),
+    "a default that is gone": within("x", { ...number, default: 1 }, number),
+    "a minimum that leaves itself out": within(
+      "x",
+      { ...number, minimum: 0 },
+      { ...number, minimum: 0, exclusiveMinimum: true },
+    ),
+    "a maximum that leaves itself out": within(
+      "x",
+      { ...number, maximum: 1 },
+      { ...number, maximum: 1, exclusiveMaximum: true },
+    ),
+    "a bound that is a number of its own": within("x", number, { ...number, exclusiveMinimum: 0 }),
+    "steps where there were none": within("x", number, { ...number, multipleOf: 0.5 }),
+    "larger steps": within("x", { ...number, multipleOf: 2 }, { ...number, multipleOf: 3 }),
+    "entries that must differ": within(
+      "x",
+      { type: "array", items: text },
+      { type: "array", items: text, uniqueItems: true },
+    ),
+    "entries of one kind where any would do": within(
+      "x",
+      { type: "array" },
+      { type: "array", items: text },
+    ),
+    "values that must not be": within("x", text, { ...text, not: { enum: ["a"] } }),
+    "one more condition": within("x", text, { ...text, allOf: [{ maxLength: 5 }] }),
+    "one more condition beside forms": within(
+      "x",
+      { anyOf: [text, number] },
+      { anyOf: [text, number], maxLength: 5 },
+    ),
+    "named extra fields of one kind": within(
+      "x",
+      { type: "object" },
+      { type: "object", additionalProperties: number },
+    ),
+    "null beside forms in a reply": [
+      (d) => set(at(schema(d, "Model"), "properties"), { x: { anyOf: [text, number] } }),
+      (d) => set(field(d, "Model", "x"), { nullable: true }),
+    ],
+    "null in one of the forms of a reply": [
+      (d) => set(at(schema(d, "Model"), "properties"), { x: { anyOf: [text, number] } }),
+      (d) => set(field(d, "Model", "x"), { anyOf: [text, { ...number, nullable: true }] }),
+    ],
+    "a condition that a reply no longer keeps": [
+      (d) => set(modelId(d), { allOf: [{ maxLength: 64 }] }),
+      (d) => remove(modelId(d), "allOf"),
+    ],
+    "a field of one form that is gone, though another form has one of that name": [
+      (d) => {
+        set(at(d, "components", "schemas"), { Named: { type: "object", properties: { a: text } } });
+        const forms = [{ type: "object", properties: { a: text } }, { $ref: named }];
+        set(at(chat(d), "properties"), { x: { anyOf: forms } });
+      },
+      (d) => set(field(d, "ChatCompletionRequest", "x"), { anyOf: [{ $ref: named }] }),
+    ],
+  };
+  for (const [name, [prepare, change]] of Object.entries(breaks))
+    test(name, () => expect(changed(change, prepare)).not.toEqual([]));
+});
+const named = "#/components/schemas/Named";
+
 describe("breaks in an operation", () => {
-  test("that is gone, moved or renamed", () => {
+  test("that is gone or renamed", () => {
     expect(changed((d) => remove(at(d, "paths"), "/models"))).toEqual(["GET /models is gone"]);
-    const post = (d: Loose) => at(d, "paths", "/embeddings", "post");
     expect(changed((d) => set(post(d), { operationId: "embed" }))).not.toEqual([]);
-    expect(changed((d) => set(post(d), { security: [] }))).not.toEqual([]);
   });
+
+  const body = (required: boolean) => ({
+    requestBody: { required, content: { "application/json": { schema: { type: "object" } } } },
+  });
+  const breaks: Readonly<Record<string, readonly [Step, Step]>> = {
+    "no more proof of who calls": [nothing, (d) => set(post(d), { security: [] })],
+    "proof where none was asked for": [
+      (d) => set(post(d), { security: [] }),
+      (d) => remove(post(d), "security"),
+    ],
+    "another proof of the same name": [
+      nothing,
+      (d) =>
+        set(at(d, "components", "securitySchemes"), {
+          bearer: { type: "apiKey", in: "header", name: "x-api-key" },
+        }),
+    ],
+    "another major version": [
+      nothing,
+      (d) => set(d, { servers: [{ url: "http://127.0.0.1:8080/v2" }] }),
+    ],
+    "another major version by default": [
+      nothing,
+      (d) => set(at(d, "servers", "0", "variables", "base_url"), { default: "http://a.test/v2" }),
+    ],
+    "another major version of one operation": [
+      nothing,
+      (d) => set(post(d), { servers: [{ url: "/v2" }] }),
+    ],
+    "a new required parameter": [nothing, query({ required: true })],
+    "a parameter that becomes required": [query({}), query({ required: true })],
+    "a required parameter of the whole path": [
+      nothing,
+      (d) =>
+        set(at(d, "paths", "/models"), {
+          parameters: [{ name: "a", in: "query", required: true, schema: text }],
+        }),
+    ],
+    "a parameter that is gone": [query({}), (d) => remove(get(d), "parameters")],
+    "a parameter of another type": [query({}), query({ schema: text })],
+    "a parameter with another default": [
+      query({ schema: { ...number, default: 1 } }),
+      query({ schema: { ...number, default: 2 } }),
+    ],
+    "a parameter that is written otherwise": [query({}), query({ style: "pipeDelimited" })],
+    "a body that becomes required": [
+      (d) => set(at(post(d), "requestBody"), { required: false }),
+      (d) => set(at(post(d), "requestBody"), { required: true }),
+    ],
+    "a required body where none was": [nothing, (d) => set(get(d), body(true))],
+    "a reply header of another type": [
+      (d) => set(header(d, "RetryAfter"), { schema: { type: "integer" } }),
+      (d) => set(header(d, "RetryAfter"), { schema: text }),
+    ],
+    "a reply header that is not sure to be there": [
+      (d) => set(header(d, "RetryAfter"), { required: true }),
+      (d) => set(header(d, "RetryAfter"), { required: false }),
+    ],
+  };
+  for (const [name, [prepare, change]] of Object.entries(breaks))
+    test(name, () => expect(changed(change, prepare)).not.toEqual([]));
 });
 
 describe("grows without breaking", () => {
@@ -128,31 +252,56 @@ describe("grows without breaking", () => {
       set(at(d, "paths"), { "/new": { post: { operationId: "createNew" } } }),
     "a reply field that is always there": (d) => push(schema(d, "Model"), "required", "deprecated"),
     "other words": (d) => set(schema(d, "Usage"), { description: "Used." }),
+    "other words of a proof": (d) =>
+      set(at(d, "components", "securitySchemes", "bearer"), { description: "A key." }),
+    "a second kind of proof": (d) => set(d, { security: [{ bearer: [] }, { other: [] }] }),
+    "another address": (d) => set(d, { servers: [{ url: "https://other.test/v1/" }] }),
+    "a new optional parameter": (d) => query({})(d),
+    "a default that is told now": (d) =>
+      set(field(d, "ChatCompletionRequest", "n"), { default: 1 }),
+    "an optional body": (d) => set(get(d), { requestBody: { content: {} } }),
   };
   for (const [name, change] of Object.entries(grows))
     test(name, () => expect(changed(change)).toEqual([]));
-});
 
-describe("a removal", () => {
-  const deprecate = (date: string) => (d: Loose) => {
-    const told = { deprecated: true, "x-replacement": "other", "x-removal-date": date };
-    set(field(d, "ChatCompletionRequest", "user"), told);
-    set(at(d, "paths", "/audio/speech", "post"), told);
+  const pairs: Readonly<Record<string, readonly [Step, Step]>> = {
+    "a second form of a field that may be null": within(
+      "x",
+      { ...text, nullable: true },
+      { nullable: true, anyOf: [text, number] },
+    ),
+    "a second form of a field with fields of its own": [
+      (d) => {
+        set(at(d, "components", "schemas"), { Named: { type: "object", properties: { a: text } } });
+        set(at(chat(d), "properties"), { x: { $ref: named } });
+      },
+      (d) => set(at(chat(d), "properties"), { x: { anyOf: [{ $ref: named }, text] } }),
+    ],
+    "a bound that takes itself in": within(
+      "x",
+      { ...number, exclusiveMinimum: 0 },
+      { ...number, minimum: 0 },
+    ),
+    "smaller steps": within("x", { ...number, multipleOf: 4 }, { ...number, multipleOf: 2 }),
+    "a condition that is gone": within("x", { ...text, allOf: [{ maxLength: 5 }] }, text),
+    "conditions that are told in one": within(
+      "x",
+      { allOf: [text, { maxLength: 5 }] },
+      { ...text, maxLength: 5 },
+    ),
+    "forms that become one, within a bound that was theirs": within(
+      "x",
+      {
+        anyOf: [
+          { ...text, enum: ["a"] },
+          { ...text, pattern: "b" },
+        ],
+        maxLength: 5,
+      },
+      { ...text, maxLength: 5 },
+    ),
+    "entries of any kind": within("x", { type: "array", items: text }, { type: "array" }),
   };
-  const removeBoth = (d: Loose) => {
-    remove(at(schema(d, "ChatCompletionRequest"), "properties"), "user");
-    remove(at(d, "paths"), "/audio/speech");
-  };
-
-  test("on or after its date is no break", () => {
-    expect(changed(removeBoth, deprecate("2027-06-01"))).toEqual([]);
-    expect(changed(removeBoth, deprecate("2027-01-01"))).toEqual([]);
-  });
-
-  test("before its date is one", () => {
-    expect(changed(removeBoth, deprecate("2027-06-02"))).toEqual([
-      "POST /chat/completions request.user is gone",
-      "POST /audio/speech is gone",
-    ]);
-  });
+  for (const [name, [prepare, change]] of Object.entries(pairs))
+    test(name, () => expect(changed(change, prepare)).toEqual([]));
 });

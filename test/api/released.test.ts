@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Change, readChanges } from "../../src/wire/changes.ts";
 import { toOpenApi } from "../../src/wire/v1/openapi.ts";
-import { breakingChanges, isSchema, type Schema } from "./compare.ts";
+import { breakingChanges } from "./compare.ts";
+import { isSchema, type Schema } from "./schema-tree.ts";
 
 /** `docs/api/v1-DATE.json`: what clients were promised on that day. The newest counts. */
 const folder = join(import.meta.dir, "../../docs/api");

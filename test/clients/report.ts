@@ -1,4 +1,4 @@
-import { afterAll, describe, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,56 +16,111 @@ export interface ClientResult {
 }
 
 const root = join(import.meta.dir, "..", "..");
-const resultsPath = join(import.meta.dir, "results.json");
-const pagePath = join(root, "docs", "compatibility.md");
+
+/** Where the results are kept and the page is written. */
+export interface ReportPaths {
+  readonly results: string;
+  readonly page: string;
+}
+
+const ownPaths: ReportPaths = {
+  results: join(import.meta.dir, "results.json"),
+  page: join(root, "docs", "compatibility.md"),
+};
 
 export type Check = (what: string, run: () => Promise<void>) => void;
+type Outcome = ClientResult["checks"][string];
 
-/** The checks of one npm client: each a test, and a line of the page. `beside`: what it runs in. */
+export interface SuiteOptions {
+  /** The package that the client runs in. */
+  readonly beside?: string;
+  readonly paths?: ReportPaths;
+}
+
+/** The checks of one npm client: each a test, and a line of the page. */
 export function clientSuite(
   packageName: string,
   define: (check: Check) => void,
-  { beside }: { readonly beside?: string } = {},
+  { beside, paths = ownPaths }: SuiteOptions = {},
 ): void {
-  const checks: Record<string, "passed" | "failed"> = {};
-  const defined: string[] = [];
   describe(packageName, () => {
-    define((what, run) => {
-      if (defined.includes(what)) throw new Error(`two checks are called "${what}"`);
-      defined.push(what);
-      test(what, async () => {
-        checks[what] = "failed";
-        await run();
-        checks[what] = "passed";
-      });
-    });
+    const record = new SuiteRecord();
+    // Before the hooks of the checks, so that none of them can keep these from being run.
     afterAll(() => {
-      // A run of some of the checks says nothing about the others.
-      if (defined.every((what) => checks[what] !== undefined))
-        saveResult({
-          client: packageName,
-          version: `${installedVersion(packageName)}${
-            beside === undefined ? "" : ` in ${beside} ${installedVersion(beside)}`
-          }`,
-          language: "TypeScript",
-          command: "npm test",
-          checks,
-        });
+      const checks = record.outcomes();
+      if (checks === undefined) return;
+      const within = beside === undefined ? "" : ` in ${beside} ${installedVersion(beside)}`;
+      const version = `${installedVersion(packageName)}${within}`;
+      const command = "npm test";
+      saveResult({ client: packageName, version, language: "TypeScript", command, checks }, paths);
     });
+    beforeEach(() => record.begin());
+    afterEach(() => record.end());
+    define((what, run) => {
+      test(what, record.define(what, run));
+    });
+    // Behind those of the checks: it is not run when one of them has failed.
+    beforeAll(() => record.prepared());
   });
 }
 
-export function saveResult(result: ClientResult): void {
-  const others = readResults().filter(({ client }) => client !== result.client);
+/**
+ * What became of each check. The runtime does not say whether it was told to run some of the tests
+ * only (`-t` is in no argument that a test can see), but its hooks do: then fewer checks begin than
+ * are defined, though all that comes before them went well. `--bail` ends the process at the first
+ * failure without a hook, so that such a run leaves the result as it was.
+ */
+class SuiteRecord {
+  readonly #outcomes = new Map<string, Outcome | undefined>();
+  #isPrepared = false;
+  #begun = 0;
+  /** The check that is under way; one that comes to its end after its time finds another here. */
+  #underWay: symbol | undefined;
+
+  define(what: string, run: () => Promise<void>): () => Promise<void> {
+    if (this.#outcomes.has(what)) throw new Error(`two checks are called "${what}"`);
+    this.#outcomes.set(what, undefined);
+    return async () => {
+      const turn = Symbol(what);
+      this.#underWay = turn;
+      this.#outcomes.set(what, "failed");
+      await run();
+      if (this.#underWay === turn) this.#outcomes.set(what, "passed");
+    };
+  }
+
+  prepared(): void {
+    this.#isPrepared = true;
+  }
+
+  begin(): void {
+    this.#begun++;
+  }
+
+  end(): void {
+    this.#underWay = undefined;
+  }
+
+  /** Undefined when some checks were not asked for: that says nothing about them. */
+  outcomes(): Readonly<Record<string, Outcome>> | undefined {
+    if (this.#isPrepared && this.#begun < this.#outcomes.size) return undefined;
+    return Object.fromEntries(
+      [...this.#outcomes].map(([what, outcome]) => [what, outcome ?? "failed"]),
+    );
+  }
+}
+
+export function saveResult(result: ClientResult, paths = ownPaths): void {
+  const others = readResults(paths).filter(({ client }) => client !== result.client);
   const results = [...others, result].toSorted(
     (a, b) => languages.indexOf(a.language) - languages.indexOf(b.language) || compare(a, b),
   );
-  writeChanged(resultsPath, `${JSON.stringify(results, undefined, 2)}\n`);
-  writeChanged(pagePath, toPage(results));
+  writeChanged(paths.results, `${JSON.stringify(results, undefined, 2)}\n`);
+  writeChanged(paths.page, toPage(results));
 }
 
-export function readResults(): readonly ClientResult[] {
-  return existsSync(resultsPath) ? JSON.parse(readFileSync(resultsPath, "utf8")) : [];
+export function readResults({ results } = ownPaths): readonly ClientResult[] {
+  return existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : [];
 }
 
 const languages: readonly ClientResult["language"][] = ["TypeScript", "Python", "Go"];

@@ -19,8 +19,39 @@ const withContent = (content: string) =>
   JSON.stringify({ ...hello, messages: [{ role: "user", content }] });
 const send = (body: BodyInit, headers: Record<string, string> = {}) =>
   gateway.call("/chat/completions", "", { body, headers });
-/** Sent in chunks, without a length. */
-const chunked = (text: string) => new Blob([text]).stream();
+/** Sent in chunks, without a length. The stream of a Blob is not: the runtime knows its length. */
+const chunked = (text: string) => {
+  let rest: Uint8Array = new TextEncoder().encode(text);
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (rest.length === 0) return controller.close();
+      controller.enqueue(rest.slice(0, chunkBytes));
+      rest = rest.subarray(chunkBytes);
+    },
+  });
+};
+const chunkBytes = 64 * 1024;
+
+test("what these tests send in chunks has no length on the wire", async () => {
+  const echo = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) =>
+      Response.json({
+        length: request.headers.get("content-length"),
+        coding: request.headers.get("transfer-encoding"),
+        text: await request.text(),
+      }),
+  });
+  try {
+    for (const text of ["{}", "x€".repeat(100_000)]) {
+      const reply = await fetch(echo.url, { method: "POST", body: chunked(text) });
+      expect(await reply.json()).toEqual({ length: null, coding: "chunked", text });
+    }
+  } finally {
+    await echo.stop(true);
+  }
+});
 
 describe("a large body", () => {
   test("of much text is served, with a length and without", async () => {
@@ -62,4 +93,13 @@ test("a packed body is refused in words, not as bad JSON", async () => {
   const refusal = await refusalOf(send(packed, { "content-encoding": "gzip" }));
   expect(refusal).toMatchObject({ status: 415, code: "unsupported_media_type" });
   expect(refusal.message).toContain("Content-Encoding");
+});
+
+test("a body that is said to be as it is, in whatever letters, is told of its bad JSON", async () => {
+  for (const encoding of ["identity", "Identity", "IDENTITY"])
+    for (const sent of ["{", chunked("{")])
+      expect(await refusalOf(send(sent, { "content-encoding": encoding }))).toMatchObject({
+        status: 400,
+        code: "invalid_json",
+      });
 });

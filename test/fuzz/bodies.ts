@@ -2,6 +2,7 @@ import { fixtureBytes } from "../fixtures/media/fixture.ts";
 import type { Dice } from "./dice.ts";
 import type { FuzzBody, FuzzJson } from "./json-text.ts";
 import { oddText, promptMark } from "./odd-values.ts";
+import { sentence } from "./words.ts";
 
 /** The endpoints that take a body, each with its own kinds of bodies. */
 export type BodyKind = "chat" | "text-embeddings" | "media-embeddings" | "speech";
@@ -135,13 +136,20 @@ export function validBody(dice: Dice, kind: BodyKind): FuzzBody {
         model: "multimodal-embedding-1",
         input: mediaInput(dice),
         ...some(dice, "encoding_format", () => dice.pick(["float", "base64"])),
+        ...some(dice, "user", () => `user-${dice.below(100_000)}`),
+        ...some(dice, "unknown_field", () => oddText(dice)),
       };
     case "speech":
       return {
         model: dice.pick(["svc-2.5-flash-tts", "svc-2.5-pro-tts"]),
-        input: dice.pick([promptMark, `${promptMark} 👋🏽`, "x".repeat(5_000), "𝒜".repeat(5_000)]),
+        input: dice.weighted<() => string>([
+          [8, () => sentence(dice, 60)],
+          [1, () => dice.pick(["x", "𝒜", "é", "\n"]).repeat(dice.between(1, 5_000))],
+          [1, () => dice.pick(["x".repeat(5_000), "𝒜".repeat(5_000)])],
+        ])(),
         voice: dice.pick(voices),
         ...some(dice, "response_format", () => dice.pick(["wav", "pcm", null])),
+        ...some(dice, "unknown_field", () => oddText(dice)),
       };
     default:
       return kind satisfies never;
@@ -180,7 +188,12 @@ function validChat(dice: Dice): FuzzBody {
 }
 
 function validMessage(dice: Dice): FuzzJson {
-  const text = () => dice.pick([promptMark, "", `${promptMark} ${"long ".repeat(200)}`]);
+  const text = () =>
+    dice.weighted<() => string>([
+      [6, () => sentence(dice)],
+      [1, () => ""],
+      [1, () => `${promptMark} ${"long ".repeat(dice.between(1, 300))}`],
+    ])();
   const part = () => ({ type: "text", text: text() });
   return dice.pick<() => FuzzJson>([
     () => ({ role: dice.pick(["system", "developer", "user", "assistant"]), content: text() }),
@@ -206,18 +219,18 @@ function validTool(dice: Dice): FuzzJson {
 function textInput(dice: Dice): FuzzJson {
   const ids = () => dice.list(dice.between(1, 50), () => dice.below(100_000));
   return dice.pick<() => FuzzJson>([
-    () => promptMark,
-    () => dice.list(dice.pick([1, 2, 100]), () => `${promptMark} text`),
+    () => sentence(dice, 100),
+    () => dice.list(dice.pick([1, 2, 100]), () => sentence(dice)),
     ids,
     () => dice.list(dice.pick([1, 3, 100]), ids),
   ])();
 }
 
 function mediaInput(dice: Dice): FuzzJson {
-  return dice.pick<() => FuzzJson>([
-    () => dice.pick(images),
-    () => dice.list(dice.between(1, 8), () => dice.pick(images)),
-    () => videoObject(dice.pick(videos)),
-    () => [videoObject(dice.pick(videos))],
+  return dice.weighted<() => FuzzJson>([
+    [1, () => dice.pick(images)],
+    [8, () => dice.list(dice.between(1, 8), () => dice.pick(images))],
+    [1, () => videoObject(dice.pick(videos))],
+    [1, () => [videoObject(dice.pick(videos))]],
   ])();
 }

@@ -1,17 +1,29 @@
 import { type BodyKind, bodyKinds, pathOf, validBody, wholeBodies } from "./bodies.ts";
 import type { Dice } from "./dice.ts";
 import { type Expectation, type FuzzCase, toRequest } from "./fuzz-case.ts";
-import { changed, type FuzzBody, placesIn, RawText, toName, writeJson } from "./json-text.ts";
+import {
+  changed,
+  type FuzzBody,
+  type FuzzJson,
+  type Place,
+  placesIn,
+  RawText,
+  toName,
+  writeJson,
+} from "./json-text.ts";
+import { limits, valueOf } from "./limits.ts";
 import {
   brokenNumbers,
   keyMark,
   nested,
-  oddNumbers,
+  oddNumber,
   oddText,
   promptMark,
   wrongValue,
 } from "./odd-values.ts";
 import { isRefused } from "./oracle.ts";
+import { variant } from "./variant.ts";
+import { sentence } from "./words.ts";
 
 /** A body and what may become of it. */
 interface Draft {
@@ -19,7 +31,8 @@ interface Draft {
   readonly kind: BodyKind;
   readonly body: Buffer | string;
   readonly statuses: readonly number[];
-  readonly field?: string;
+  /** Those that a refusal may blame. */
+  readonly fields?: readonly string[];
   readonly form?: "json" | "events";
 }
 
@@ -32,7 +45,7 @@ const eitherModel = [200, 400, 403];
 export type BodyGroup = keyof typeof drafts;
 
 export function bodyCase(dice: Dice, key: string, group: BodyGroup): FuzzCase {
-  const { name, kind, body, statuses, field, form } = drafts[group](dice);
+  const { name, kind, body, statuses, fields, form } = drafts[group](dice);
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const isChunked = dice.percent(25);
   const sizes = dice.list(3, () => dice.magnitude(1, 5_000));
@@ -50,7 +63,7 @@ export function bodyCase(dice: Dice, key: string, group: BodyGroup): FuzzCase {
   const expectation: Expectation = {
     reply: kind,
     statuses,
-    ...(field === undefined ? {} : { field }),
+    ...(fields === undefined ? {} : { fields }),
     ...(form === undefined ? {} : { form }),
   };
   return {
@@ -84,7 +97,7 @@ const drafts = {
 /** Text that is no JSON object any more, in one of the ways in which real senders break it. */
 function brokenJson(dice: Dice): Draft {
   const kind = dice.pick(bodyKinds);
-  const text = writeJson(dice.percent(50) ? dice.pick(wholeBodies[kind]) : validBody(dice, kind));
+  const text = writeJson(dice.percent(50) ? variant(dice, kind) : validBody(dice, kind));
   const bytes = Buffer.from(text);
   const at = dice.below(bytes.length);
   const inserted = (piece: Buffer | string) =>
@@ -106,7 +119,7 @@ function brokenJson(dice: Dice): Draft {
     () => ({
       ...whole,
       name: "not an object",
-      body: dice.pick(["", " ", "null", "1", "[]", '""']),
+      body: notAnObject(dice, text),
     }),
     () => ({ ...whole, name: "two marks in front", body: `\ufeff\ufeff${text}` }),
     () => ({ ...whole, name: `NUL at byte ${at}`, body: inserted("\u0000") }),
@@ -118,6 +131,17 @@ function brokenJson(dice: Dice): Draft {
       statuses: eitherModel,
     }),
   ])();
+}
+
+function notAnObject(dice: Dice, text: string): string {
+  return dice.pick([
+    dice.pick(["", "null", "true", "[]", '""', "{", "}"]),
+    dice.pick([" ", "\n", "\t", "\r\n"]).repeat(dice.between(1, 3_000)),
+    oddNumber(dice),
+    JSON.stringify(sentence(dice)),
+    JSON.stringify(text),
+    `[${text}]`,
+  ]);
 }
 
 /** A lone start, a lone continuation, a surrogate, an overlong slash, beyond the last code point. */
@@ -145,30 +169,36 @@ function nesting(dice: Dice): Draft {
 
 function numbers(dice: Dice): Draft {
   const kind = dice.pick(bodyKinds);
-  const whole = dice.pick(wholeBodies[kind]);
-  const places = placesIn(whole);
-  const expected = places.filter((place) => typeof valueAt(whole, place) === "number");
-  // Mostly where a number is expected: elsewhere it is a wrong type like others.
-  const place = dice.pick(expected.length > 0 && dice.percent(70) ? expected : places);
-  const isBroken = dice.percent(20);
-  const number = dice.pick(isBroken ? brokenNumbers : oddNumbers);
-  const name = `${toName(place)} is ${number.slice(0, 30)}`;
-  return judged({ name, kind, body: writeJson(changed(whole, place, new RawText(number))), place });
+  return spoilt({
+    dice,
+    kind,
+    draw: (whole) => {
+      const places = placesIn(whole);
+      const expected = places.filter((place) => typeof valueAt(whole, place) === "number");
+      // Mostly where a number is expected: elsewhere it is a wrong type like others.
+      const place = dice.pick(expected.length > 0 && dice.percent(70) ? expected : places);
+      const text = dice.percent(20) ? dice.pick(brokenNumbers) : oddNumber(dice);
+      return { place, value: new RawText(text) };
+    },
+  });
 }
 
 function unicode(dice: Dice): Draft {
   const kind = dice.pick(bodyKinds);
-  const whole = dice.pick(wholeBodies[kind]);
-  const texts = placesIn(whole).filter((place) => typeof valueAt(whole, place) === "string");
-  const place = dice.pick(texts);
-  const body = writeJson(changed(whole, place, oddText(dice)));
-  return judged({ name: `odd text at ${toName(place)}`, kind, body, place });
+  return spoilt({
+    dice,
+    kind,
+    draw: (whole) => {
+      const texts = placesIn(whole).filter((place) => typeof valueAt(whole, place) === "string");
+      return { place: dice.pick(texts), value: oddText(dice) };
+    },
+  });
 }
 
 /** Members twice, and members whose names mean something to the language. */
 function keys(dice: Dice): Draft {
   const kind = dice.pick(bodyKinds);
-  const whole = dice.pick(wholeBodies[kind]);
+  const whole = variant(dice, kind);
   const name = dice.pick([
     ...Object.keys(whole),
     "__proto__",
@@ -190,82 +220,65 @@ function keys(dice: Dice): Draft {
   const plain = writeJson(whole);
   const body = isFirst ? `{${member},${plain.slice(1)}` : writeJson(whole, member);
   const label = `${isFirst ? "first" : "last"} member ${JSON.stringify(name.slice(0, 20))}`;
-  return judged({ name: label, kind, body, place: [name] });
+  return judged({ name: label, kind, body, fields: [name] });
 }
 
 /** Every place in turn with every wrong type, or gone. */
 function types(dice: Dice): Draft {
   const kind = dice.pick(bodyKinds);
-  const whole = dice.pick(wholeBodies[kind]);
-  const place = dice.pick(placesIn(whole));
-  const value = dice.percent(10) ? undefined : wrongValue(dice);
-  const shown = value === undefined ? "gone" : writeJson(value).slice(0, 40);
-  const body = writeJson(changed(whole, place, value));
-  return judged({ name: `${toName(place)} is ${shown}`, kind, body, place });
-}
-
-/** Values on both sides of every limit that the contract names. */
-const limits: readonly {
-  readonly kind: BodyKind;
-  readonly field: string;
-  readonly inside: readonly string[];
-  readonly outside: readonly string[];
-}[] = [
-  { kind: "chat", field: "max_tokens", inside: ["1", "2"], outside: ["0", "-1", "0.5", "1.5"] },
-  {
-    kind: "chat",
-    field: "temperature",
-    inside: ["0", "2"],
-    outside: ["-1", "-1e-9", "2.0001", "3"],
-  },
-  { kind: "chat", field: "top_p", inside: ["0", "1"], outside: ["-0.0001", "1.0001", "2"] },
-  { kind: "chat", field: "n", inside: ["1", "128"], outside: ["0", "129", "-1", "1.5"] },
-  { kind: "chat", field: "top_logprobs", inside: ["0", "20"], outside: ["-1", "21"] },
-  { kind: "chat", field: "presence_penalty", inside: ["-2", "2"], outside: ["-2.1", "2.1"] },
-  { kind: "chat", field: "frequency_penalty", inside: ["-2", "2"], outside: ["-3", "3"] },
-  { kind: "chat", field: "stop", inside: [texts(1), texts(16)], outside: ["[]", texts(17)] },
-  { kind: "chat", field: "messages", inside: [], outside: ["[]", "{}"] },
-  {
-    kind: "text-embeddings",
-    field: "dimensions",
-    inside: ["768", "1536", "3072"],
-    outside: ["767", "769", "0", "-768", "3073", "768.5"],
-  },
-  {
-    kind: "text-embeddings",
-    field: "input",
-    inside: [texts(1), texts(100), "[0]"],
-    outside: ["[]", '""', texts(101), "[-1]", "[1.5]", "[[]]", '[""]'],
-  },
-  { kind: "media-embeddings", field: "input", inside: [], outside: ["[]", texts(9), texts(1)] },
-  {
-    kind: "speech",
-    field: "input",
-    inside: [characters(1), characters(5_000)],
-    outside: ['""', characters(5_001)],
-  },
-  { kind: "speech", field: "voice", inside: ['"Kore"'], outside: ['"kore"', '"alloy"', '""'] },
-];
-
-function texts(count: number): string {
-  return JSON.stringify(Array.from({ length: count }, () => "x"));
-}
-
-function characters(count: number): string {
-  return JSON.stringify("👋".repeat(count));
-}
-
-function boundaries(dice: Dice): Draft {
-  const { kind, field, inside, outside } = dice.pick(limits);
-  const isInside = inside.length > 0 && dice.percent(50);
-  const value = dice.pick(isInside ? inside : outside);
-  const [first = {}] = wholeBodies[kind];
-  return {
-    name: `${field} is ${value.slice(0, 30)}`,
+  return spoilt({
+    dice,
     kind,
-    body: writeJson({ ...first, [field]: new RawText(value) }),
-    statuses: isInside ? served : refused,
-    ...(isInside ? {} : { field }),
+    draw: (whole) => ({
+      place: dice.pick(placesIn(whole)),
+      value: dice.percent(10) ? undefined : wrongValue(dice),
+    }),
+  });
+}
+
+interface Wrong {
+  readonly place: Place;
+  /** Undefined takes out what is there. */
+  readonly value: FuzzJson | undefined;
+}
+
+/** A body with something wrong in one place, or in two at once. */
+function spoilt(options: {
+  readonly dice: Dice;
+  readonly kind: BodyKind;
+  readonly draw: (whole: FuzzBody) => Wrong;
+}): Draft {
+  const { dice, kind, draw } = options;
+  const whole = variant(dice, kind);
+  const wrongs = dice.list(dice.percent(30) ? 2 : 1, () => draw(whole));
+  const body = wrongs.reduce<FuzzJson>(
+    (now, { place, value }) => changed(now, place, value),
+    whole,
+  );
+  const shown = (value: FuzzJson | undefined) =>
+    value === undefined ? "gone" : writeJson(value).slice(0, 40);
+  const name = wrongs.map(({ place, value }) => `${toName(place)} is ${shown(value)}`).join(", ");
+  const fields = wrongs.map(({ place }) => String(place[0]));
+  return judged({ name, kind, body: writeJson(body), fields });
+}
+
+/** A limit, or two at once: when one is passed, it is refused and that one is blamed. */
+function boundaries(dice: Dice): Draft {
+  const first = dice.pick(limits);
+  const others = limits.filter(({ kind, field }) => kind === first.kind && field !== first.field);
+  const chosen = dice.percent(40) && others.length > 0 ? [first, dice.pick(others)] : [first];
+  const drawn = chosen.map((limit) => {
+    const isInside = limit.inside.length > 0 && dice.percent(50);
+    return { field: limit.field, isInside, value: valueOf(dice, limit, isInside) };
+  });
+  const passed = drawn.filter(({ isInside }) => !isInside).map(({ field }) => field);
+  const values = drawn.map(({ field, value }) => [field, new RawText(value)] as const);
+  return {
+    name: drawn.map(({ field, value }) => `${field} is ${value.slice(0, 30)}`).join(", "),
+    kind: first.kind,
+    body: writeJson({ ...variant(dice, first.kind, 0), ...Object.fromEntries(values) }),
+    statuses: passed.length === 0 ? served : refused,
+    ...(passed.length === 0 ? {} : { fields: passed }),
   };
 }
 
@@ -296,7 +309,7 @@ function large(dice: Dice): Draft {
   const message = '{"role":"user","content":"x"}';
   const chat = (field: string) => `{"model":"svc-3-flash","messages":[${message}],"x":${field}}`;
   const name = `${sizeBytes} bytes`;
-  // A body may have about a million values: entries count one, fields two, brackets one.
+  // A body may have about a million values: entries count one, fields four, brackets one.
   const bounded = (valuesEach: number, piece: string) => {
     const values = (sizeBytes / piece.length) * valuesEach;
     return values < 990_000 ? served : values > 1_010_000 ? refused : either;
@@ -319,7 +332,7 @@ function large(dice: Dice): Draft {
       name: `${name} of messages`,
       kind: "chat",
       body: `{"model":"svc-3-flash","messages":[${filled(`${message},`)}${message}]}`,
-      statuses: bounded(7, `${message},`),
+      statuses: bounded(11, `${message},`),
     }),
     () => ({
       name: `${name} of text`,
@@ -332,27 +345,26 @@ function large(dice: Dice): Draft {
       kind: "media-embeddings",
       body: `{"model":"multimodal-embedding-1","input":"data:image/png;base64,${filled("A")}"}`,
       statuses: refused,
-      field: "input",
+      fields: ["input"],
     }),
     () => ({ name: `${name} of spaces`, kind: "speech", body: filled(" "), statuses: refused }),
   ])();
 }
 
-/** By the contract's schema: what it refuses must be refused, and the field in question be blamed. */
+/** By the contract's schema: what it refuses must be refused, and a field in question be blamed. */
 function judged(draft: {
   readonly name: string;
   readonly kind: BodyKind;
   readonly body: string;
-  readonly place: readonly (string | number)[];
+  readonly fields: readonly string[];
 }): Draft {
-  const { name, kind, body, place } = draft;
-  const field = String(place[0]);
-  if (field === "model") return { name, kind, body, statuses: eitherModel };
+  const { name, kind, body, fields } = draft;
+  if (fields.includes("model")) return { name, kind, body, statuses: eitherModel };
   const isJson = canParse(body);
   // What a schema cannot say of chat and of embeddings, it says of speech: there, valid is served.
   const unrefused = kind === "speech" ? served : either;
   const statuses = isRefused(kind, body) ? refused : unrefused;
-  return { name, kind, body, statuses, ...(isJson ? { field } : {}) };
+  return { name, kind, body, statuses, ...(isJson ? { fields } : {}) };
 }
 
 function canParse(text: string): boolean {

@@ -13,6 +13,8 @@ export interface Campaign {
   readonly cases: number;
   readonly connections?: number;
   readonly deadlineMs?: number;
+  /** Ours unless told otherwise. */
+  readonly make?: typeof makeCase;
   /** Resolves when the server has ended, which it must not. */
   readonly exited?: Promise<number>;
   /** After each batch, when nothing is under way. */
@@ -30,6 +32,8 @@ export interface FuzzFailure {
 export interface CampaignResult {
   readonly casesRun: number;
   readonly requests: number;
+  /** How many different requests, byte for byte, the cases were. */
+  readonly distinct: number;
   readonly failures: readonly FuzzFailure[];
   /** Replies of our code, by status. */
   readonly statuses: Readonly<Record<string, number>>;
@@ -70,12 +74,13 @@ interface Batch {
 }
 
 async function runBatch({ campaign, tally, start, end }: Batch): Promise<void> {
+  const { make = makeCase, seed, key } = campaign;
   const numbers = Array.from({ length: end - start }, (_, at) => start + at).values();
   const worker = async () => {
     const line = new Line(campaign);
     // The workers share one iterator: each takes the next number that is left.
     for (const caseNumber of numbers) {
-      const fuzzCase = makeCase(campaign.seed, caseNumber, campaign.key);
+      const fuzzCase = make(seed, caseNumber, key);
       tally.lastStarted = caseNumber;
       tally.count(caseNumber, fuzzCase, await line.run(fuzzCase));
       if (tally.isOver) break;
@@ -135,6 +140,8 @@ class Tally {
   readonly #statuses: Record<string, number> = {};
   readonly #groups: Record<string, number> = {};
   readonly #requestIds = new Set<string>();
+  /** By a hash of 64 bits: of a hundred thousand, no two are the same by chance. */
+  readonly #sent = new Set<number | bigint>();
   #casesRun = 0;
   #requests = 0;
   #refusedBelow = 0;
@@ -144,6 +151,7 @@ class Tally {
   count(caseNumber: number, fuzzCase: FuzzCase, outcome: Outcome): void {
     const verdict = judge(fuzzCase, outcome);
     this.#casesRun++;
+    this.#sent.add(Bun.hash(fuzzCase.bytes));
     this.#requests += fuzzCase.expects.length;
     this.#groups[fuzzCase.group] = (this.#groups[fuzzCase.group] ?? 0) + 1;
     for (const status of verdict.statuses)
@@ -176,6 +184,7 @@ class Tally {
     return {
       casesRun: this.#casesRun,
       requests: this.#requests,
+      distinct: this.#sent.size,
       failures: [...this.#failures],
       statuses: this.#statuses,
       groups: this.#groups,
@@ -185,6 +194,18 @@ class Tally {
     };
   }
 }
+
+/** A case that was sent before says nothing new: too many of them, and the number of cases lies. */
+export function samenessIn({
+  casesRun,
+  distinct,
+}: Pick<CampaignResult, "casesRun" | "distinct">): readonly string[] {
+  return distinct * 100 < casesRun * leastDistinctPercent
+    ? [`only ${distinct} of ${casesRun} cases are distinct requests`]
+    : [];
+}
+
+const leastDistinctPercent = 95;
 
 /** What of the callers' words and keys stands in a log: nothing may. */
 export function leaksIn(log: string, key: string): readonly string[] {

@@ -46,6 +46,18 @@ export class Dice {
     return Array.from({ length }, (_, at) => make(at));
   }
 
+  /** Each entry so many times of a hundred, in any order. */
+  some<T>(from: readonly T[], share: number): readonly T[] {
+    return this.shuffled(from.filter(() => this.percent(share)));
+  }
+
+  shuffled<T>(from: readonly T[]): readonly T[] {
+    return from
+      .map((value) => ({ value, turn: this.below(2 ** 31) }))
+      .toSorted((a, b) => a.turn - b.turn)
+      .map(({ value }) => value);
+  }
+
   /** Small sizes as often as large ones. */
   magnitude(least: number, most: number): number {
     const share = this.below(10_001) / 10_000;

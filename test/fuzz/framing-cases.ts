@@ -1,4 +1,5 @@
 import { validBody } from "./bodies.ts";
+import { clientHeaders, toLines } from "./client-headers.ts";
 import type { Dice } from "./dice.ts";
 import type { Expectation, FuzzCase, HttpForm } from "./fuzz-case.ts";
 import { writeJson } from "./json-text.ts";
@@ -15,6 +16,8 @@ interface Parts {
   readonly head: string;
   /** The headers of a good GET. */
   readonly fields: string;
+  /** What is among them of the client alone. */
+  readonly more: string;
 }
 
 interface Framed {
@@ -31,13 +34,14 @@ const unauthorised: Expectation = { reply: "models", statuses: [401] };
 
 export function framingCase(dice: Dice, key: string): FuzzCase {
   const body = writeJson(validBody(dice, "chat"));
-  const fields = `host: gateway.test\r\nauthorization: Bearer ${key}\r\n`;
+  const more = toLines(clientHeaders(dice));
+  const fields = `host: gateway.test\r\nauthorization: Bearer ${key}\r\n${more}`;
   const head = `POST /v1/chat/completions HTTP/1.1\r\n${fields}content-type: application/json\r\n`;
   const [group, names] = dice.pick(groups);
   const name = dice.pick(Object.keys(names));
   const make = names[name];
   if (make === undefined) throw new Error(`there is no case ${name}`);
-  const parts = { dice, body, length: Buffer.byteLength(body), head, fields };
+  const parts = { dice, body, length: Buffer.byteLength(body), head, fields, more };
   const { form, text, expects = [chatOrNot], halfCloses } = make(parts);
   return {
     group,
@@ -136,6 +140,8 @@ const chunks: Makers = {
   }),
 };
 
+const randomBytes = (dice: Dice, most: number) =>
+  Buffer.from(dice.list(dice.between(1, most), () => dice.below(256)));
 const get = (target: string, rest: string, version = "HTTP/1.1") =>
   `GET ${target} ${version}\r\n${rest}\r\n`;
 
@@ -154,7 +160,7 @@ const heads: Makers = {
     ),
     halfCloses: true,
   }),
-  "no host": () => broken(get("/v1/models", "")),
+  "no host": ({ more }) => broken(get("/v1/models", more)),
   "an odd host": ({ dice, fields }) => ({
     form: "odd",
     text: get("/v1/models", fields).replace("gateway.test", dice.pick(oddHosts)),
@@ -215,17 +221,17 @@ const heads: Makers = {
   },
   "no HTTP": ({ dice }) => ({
     form: "version",
-    text: Buffer.from(dice.list(dice.between(1, 200), () => dice.below(256))),
+    text: randomBytes(dice, 200),
     halfCloses: true,
   }),
-  "a TLS hello": () => ({
+  "a TLS hello": ({ dice }) => ({
     form: "broken",
-    text: Buffer.from("16030100c8010000c40303", "hex"),
+    text: Buffer.concat([Buffer.from("16030100c8010000c40303", "hex"), randomBytes(dice, 200)]),
     halfCloses: true,
   }),
-  "an HTTP/2 preface": () => ({
+  "an HTTP/2 preface": ({ dice }) => ({
     form: "version",
-    text: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    text: Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), randomBytes(dice, 100)]),
     halfCloses: true,
   }),
 };
@@ -271,11 +277,11 @@ const exchanges: Makers = {
       expects: dice.list(count, () => models),
     };
   },
-  "pipelined, some without a key": ({ fields }) => ({
+  "pipelined, some without a key": ({ fields, more }) => ({
     form: "good",
     text:
       get("/v1/models", fields) +
-      get("/v1/models", "host: gateway.test\r\n") +
+      get("/v1/models", `host: gateway.test\r\n${more}`) +
       get("/v1/models", fields),
     expects: [models, unauthorised, models],
   }),

@@ -7,8 +7,8 @@ export type ReplyKind = BodyKind | "models" | "model" | "health" | "preflight";
 export interface Expectation {
   readonly reply: ReplyKind;
   readonly statuses: readonly number[];
-  /** The field that a 400 must blame, with what lies below it. */
-  readonly field?: string;
+  /** The fields of which a 400 must blame one, or what lies below it. */
+  readonly fields?: readonly string[];
   /** Replies to HEAD have no body. */
   readonly isHead?: true;
   /** How a chat request that is served wants its reply. */

@@ -6,7 +6,7 @@ import { chatRequest } from "../../src/wire/v1/chat-request.ts";
 import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
 import { speechRequest } from "../../src/wire/v1/speech-request.ts";
 import { bodyKinds, wholeBodies } from "./bodies.ts";
-import { leaksIn, runCampaign } from "./campaign.ts";
+import { leaksIn, runCampaign, samenessIn } from "./campaign.ts";
 import { makeCase } from "./cases.ts";
 import { Connection, type Outcome, type WireReply } from "./connection.ts";
 import type { Expectation, FuzzCase } from "./fuzz-case.ts";
@@ -20,9 +20,11 @@ import { forThisGateway, problemsOf } from "./schemathesis.ts";
 const seed = 20_261_115;
 
 test("2,000 odd requests find no 5xx, no hang, no unshaped error and no leak", async () => {
-  const { problems, casesRun, groups, statuses } = await runOurs({ seed, first: 0, cases: 2_000 });
+  const result = await runOurs({ seed, first: 0, cases: 2_000 });
+  const { problems, casesRun, distinct, groups, statuses } = result;
   expect(problems).toEqual([]);
   expect(casesRun).toBe(2_000);
+  expect(distinct).toBeWithin(1_950, 2_001);
   // All kinds of cases were among them, and all kinds of answers.
   expect(Object.keys(groups).length).toBeGreaterThanOrEqual(15);
   for (const status of [200, 204, 400, 401, 404, 405, 415])
@@ -36,9 +38,37 @@ describe("cases", () => {
     const some = bytesOf(seed, 300);
     expect(bytesOf(seed, 300)).toEqual(some);
     expect(makeCase(seed, 299, "KEY").bytes.toString("latin1")).toBe(some[299] ?? "");
-    expect(new Set(some).size).toBeGreaterThan(250);
+    expect(new Set(some).size).toBeGreaterThan(290);
     const others = new Set(bytesOf(seed + 1, 300));
-    expect(some.filter((text) => others.has(text)).length).toBeLessThan(60);
+    expect(some.filter((text) => others.has(text)).length).toBeLessThan(10);
+  });
+
+  test("hardly ever come twice, in any group", () => {
+    const sent = new Map<string, string>();
+    const repeats: Record<string, number> = {};
+    const all: Record<string, number> = {};
+    for (let at = 0; at < 20_000; at++) {
+      const { group, bytes } = makeCase(seed, at, "sk-svc-0123456789abcdef");
+      const hash = String(Bun.hash(bytes));
+      all[group] = (all[group] ?? 0) + 1;
+      if (sent.has(hash)) repeats[group] = (repeats[group] ?? 0) + 1;
+      sent.set(hash, group);
+    }
+    const dull = Object.keys(all).filter(
+      (group) => (repeats[group] ?? 0) > (all[group] ?? 0) * 0.05,
+    );
+    expect(dull).toEqual([]);
+  });
+
+  test("that come twice are counted once, and a run with too many of them fails", async () => {
+    const make: typeof makeCase = (from, at, key) => makeCase(from, at % 20, key);
+    const result = await runOurs({ seed, first: 0, cases: 40, make });
+    expect(result).toMatchObject({ casesRun: 40, distinct: 20 });
+    expect(result.problems).toEqual(["only 20 of 40 cases are distinct requests"]);
+    expect(samenessIn({ casesRun: 100, distinct: 95 })).toEqual([]);
+    expect(samenessIn({ casesRun: 100, distinct: 94 })).toEqual([
+      "only 94 of 100 cases are distinct requests",
+    ]);
   });
 
   test("start from bodies that name every field of the contract and that it accepts", () => {
@@ -73,7 +103,7 @@ function reply(status: number, body: unknown, headers: Record<string, string> = 
 }
 
 describe("a reply", () => {
-  const refused: Expectation = { reply: "chat", statuses: [400, 500, 502], field: "n" };
+  const refused: Expectation = { reply: "chat", statuses: [400, 500, 502], fields: ["m", "n"] };
   const served: Expectation = { reply: "chat", statuses: [200] };
 
   test("that is right passes", () => {
@@ -113,7 +143,9 @@ describe("a reply", () => {
 
   test("that blames another field, or is another status, fails", () => {
     const other = { ...goodError, param: "nn" };
-    expect(checkReply(reply(400, { error: other }), refused)).toBe('it blames "nn", not "n"');
+    expect(checkReply(reply(400, { error: other }), refused)).toBe(
+      'it blames "nn", not "m" or "n"',
+    );
     expect(checkReply(reply(400, { error: goodError }), served)).toBe("400 where 200 is right");
   });
 

@@ -1,12 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { bodyKinds, pathOf, validBody } from "./bodies.ts";
 import { unknownKey } from "./body-cases.ts";
+import { clientHeaders, type Header } from "./client-headers.ts";
 import type { Dice } from "./dice.ts";
 import { type Expectation, type FuzzCase, type RequestOptions, toRequest } from "./fuzz-case.ts";
 import { writeJson } from "./json-text.ts";
+import { modelId, unknownPath } from "./odd-targets.ts";
 import { keyMark, promptMark } from "./odd-values.ts";
+import { sentence } from "./words.ts";
 
-type Header = readonly [name: string, value: string];
 const json: Header = ["content-type", "application/json"];
 
 interface Call {
@@ -16,17 +18,17 @@ interface Call {
 
 /** A good call: what is odd about a case is laid over it. */
 function goodCall(dice: Dice, key: string): Call {
-  const bearer: Header = ["authorization", `Bearer ${key}`];
+  const headers: readonly Header[] = [["authorization", `Bearer ${key}`], ...clientHeaders(dice)];
   if (dice.percent(25))
     return {
-      options: { method: "GET", target: "/v1/models", headers: [bearer] },
+      options: { method: "GET", target: "/v1/models", headers },
       expects: { reply: "models", statuses: [200] },
     };
   const kind = dice.pick(bodyKinds);
   return {
     options: {
       target: pathOf[kind],
-      headers: [bearer, json],
+      headers: [...headers, json],
       body: Buffer.from(writeJson(validBody(dice, kind))),
     },
     expects: { reply: kind, statuses: [200] },
@@ -40,11 +42,12 @@ export function keyCase(dice: Dice, key: string): FuzzCase {
   const [isGood, values] = dice.weighted<readonly [boolean, readonly string[]]>([
     [1, [false, []]],
     [1, [false, [""]]],
-    [6, [false, [dice.pick(badKeys(key))]]],
+    [3, [false, [dice.pick(badKeys(key))]]],
+    [6, [false, [`Bearer ${spoiltKey(dice, key)}`]]],
     [1, [false, [`Bearer ${unknownKey}`, `Bearer ${unknownKey}`]]],
     [1, [false, [`Bearer ${keyMark.repeat(dice.between(1, 700))}`]]],
-    [3, [true, [`${dice.pick(["bearer", "BEARER", "bEaReR"])} ${key}`]]],
-    [1, [true, [`Bearer   ${key}  `]]],
+    [3, [true, [`${inAnyCase(dice, "bearer")} ${key}`]]],
+    [2, [true, [`Bearer${" ".repeat(dice.between(1, 30))}${key}${" ".repeat(dice.below(30))}`]]],
   ]);
   const fields = values.map((value): Header => ["authorization", value]);
   const name = `authorization: ${values.join(" | ").replaceAll(key, "KEY").slice(0, 60)}`;
@@ -57,6 +60,23 @@ export function keyCase(dice: Dice, key: string): FuzzCase {
     form: "good",
     expects: [{ ...expects, statuses }],
   };
+}
+
+function inAnyCase(dice: Dice, word: string): string {
+  return [...word].map((letter) => (dice.percent(50) ? letter.toUpperCase() : letter)).join("");
+}
+
+/** The real key with one letter changed, gone or too many, or its beginning alone. */
+function spoiltKey(dice: Dice, key: string): string {
+  const at = dice.below(key.length);
+  const letter = dice.pick([..."0123456789abcdefghijklmnopqrstuvwxyzABCXYZ-_."]);
+  const other = letter === key[at] ? "~" : letter;
+  return dice.pick([
+    `${key.slice(0, at)}${other}${key.slice(at + 1)}`,
+    `${key.slice(0, at)}${key.slice(at + 1)}`,
+    `${key.slice(0, at)}${letter}${key.slice(at)}`,
+    key.slice(0, at),
+  ]);
 }
 
 function badKeys(key: string): readonly string[] {
@@ -103,13 +123,22 @@ export function headerCase(dice: Dice, key: string): FuzzCase {
     });
     return { group, name: "gzip", bytes, form: "good", expects: [{ ...expects, statuses }] };
   }
-  const [type, status] = dice.pick(contentTypes);
+  const [type, status] = dice.percent(50) ? dice.pick(contentTypes) : madeUpType(dice);
   const bytes = toRequest({
     ...options,
     headers: type === undefined ? rest : [...rest, ["content-type", type]],
   });
   const name = `content-type: ${type ?? "none"}`;
   return { group, name, bytes, form: "good", expects: [{ ...expects, statuses: [status] }] };
+}
+
+/** JSON with parameters of any kind, or anything but JSON. */
+function madeUpType(dice: Dice): readonly [type: string, status: 200 | 415] {
+  const word = () => dice.pick(["utf-8", "x", "json", "html", "octet-stream", "9", "ld+json", "q"]);
+  const parameters = dice.list(dice.below(4), () => `;${word()}=${word()}`).join("");
+  return dice.percent(50)
+    ? [`${inAnyCase(dice, "application/json")}${parameters}`, 200]
+    : [`${dice.pick(["text", "image", "application/x", "*"])}/${word()}${parameters}`, 415];
 }
 
 const contentTypes: readonly (readonly [type: string | undefined, status: 200 | 415])[] = [
@@ -180,18 +209,19 @@ function plainHeaders(dice: Dice): readonly [string, readonly Header[], "good" |
 
 /** Paths that are not ours, methods that are not theirs. */
 export function routeCase(dice: Dice, key: string): FuzzCase {
-  const headers: readonly Header[] = dice.percent(80) ? [["authorization", `Bearer ${key}`]] : [];
-  const hasKey = headers.length > 0;
+  const hasKey = dice.percent(80);
+  const bearer: readonly Header[] = hasKey ? [["authorization", `Bearer ${key}`]] : [];
+  const headers = [...bearer, ...clientHeaders(dice)];
   const group = "routes";
   if (dice.percent(40)) return { group, form: "good", ...wrongMethod(dice, headers) };
   if (dice.percent(40)) {
-    const id = dice.pick(modelIds);
+    const id = modelId(dice);
     const statuses = hasKey ? [200, 404] : [401, 404];
     const bytes = toRequest({ method: "GET", target: `/v1/models/${id}`, headers });
     const expects: Expectation = { reply: "model", statuses };
     return { group, name: `model ${id.slice(0, 40)}`, bytes, form: "good", expects: [expects] };
   }
-  const path = dice.pick(unknownPaths);
+  const path = unknownPath(dice);
   const method = dice.pick(["GET", "POST", "PUT", "DELETE"]);
   const bytes = toRequest({ method, target: path, headers });
   return {
@@ -224,64 +254,7 @@ function wrongMethod(dice: Dice, headers: readonly Header[]) {
     method,
     target: path,
     headers: method === "OPTIONS" && dice.percent(70) ? [...headers, ...cors] : headers,
-    ...(hasBody ? { body: Buffer.from(promptMark) } : {}),
+    ...(hasBody ? { body: Buffer.from(sentence(dice)) } : {}),
   });
   return { name: `${method} ${path}`, bytes, expects: [expects] };
 }
-
-const modelIds: readonly string[] = [
-  "svc-3-flash",
-  "vendor%2Fwith-slash",
-  "vendor/with-slash",
-  "vendor%252Fwith-slash",
-  "unpriced",
-  "unrouted",
-  "__proto__",
-  "constructor",
-  "%",
-  "%zz",
-  "%00",
-  "%0d%0ax-injected:%20yes",
-  "%ed%a0%80",
-  "%c3%28",
-  "%f0%9f%91%8b",
-  "..%2f..%2fetc%2fpasswd",
-  "a?b=c",
-  "a;b",
-  "%20",
-  "a".repeat(5_000),
-  "%25".repeat(1_000),
-  "svc-3-flash?x=%zz",
-  "svc-3-flash/",
-  "\u00e9\u00ff",
-  "<script>",
-  '"',
-];
-
-const unknownPaths: readonly string[] = [
-  "/",
-  "/v1",
-  "/v1/",
-  "/v2/models",
-  "/v1/chat",
-  "/v1/responses",
-  "/v1/completions",
-  "/V1/MODELS",
-  "/v1/%6dodels",
-  "/v1%2fmodels",
-  "/admin",
-  "/metrics",
-  "/api/accounts",
-  "/console",
-  "/.env",
-  "/v1/chat/completions/x",
-  "/v1/embeddings%00",
-  "/v1/audio/speech;x",
-  "/__proto__",
-  "/constructor",
-  "/hasOwnProperty",
-  "/%2e%2e/%2e%2e/etc/passwd",
-  "/?__proto__[x]=1",
-  `/${"a/".repeat(2_000)}`,
-  `/${"%00".repeat(500)}`,
-];

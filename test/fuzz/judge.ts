@@ -66,7 +66,7 @@ export function checkReply(reply: WireReply, expectation: Expectation): string |
   return status === 200 ? checkServed(reply, expectation) : checkError(reply, expectation);
 }
 
-function checkError({ status, headers, body }: WireReply, { field }: Expectation) {
+function checkError({ status, headers, body }: WireReply, { fields }: Expectation) {
   if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
   const text = body.toString("utf8");
   const value = parse(text);
@@ -82,11 +82,11 @@ function checkError({ status, headers, body }: WireReply, { field }: Expectation
   const repeats = text.includes(keyMark) || (param !== "model" && text.includes(promptMark));
   if (repeats) return "an error that repeats a secret";
   if (status === 405 && !headers.has("allow")) return "405 without allow";
-  const isBlamed =
-    param === field || param.startsWith(`${field}.`) || param.startsWith(`${field}[`);
-  return status !== 400 || field === undefined || isBlamed
-    ? undefined
-    : `it blames "${param}", not "${field}"`;
+  if (status !== 400 || fields === undefined) return undefined;
+  const isBlamed = fields.some(
+    (field) => param === field || param.startsWith(`${field}.`) || param.startsWith(`${field}[`),
+  );
+  return isBlamed ? undefined : `it blames "${param}", not "${fields.join('" or "')}"`;
 }
 
 function checkServed(reply: WireReply, { reply: kind, form }: Expectation): string | undefined {

@@ -6,7 +6,7 @@ export const promptMark = "fuzzpromptmark";
 export const keyMark = "fuzzkeymark";
 
 /** Numbers that JSON allows and programs stumble over, as they are written. */
-export const oddNumbers: readonly string[] = [
+const oddNumbers: readonly string[] = [
   "1e999",
   "-1e999",
   "1e400",
@@ -31,6 +31,17 @@ export const oddNumbers: readonly string[] = [
   `0.${"0".repeat(400)}1`,
   `1${"0".repeat(400)}e-400`,
 ];
+
+/** One of them, or any other of many digits. */
+export function oddNumber(dice: Dice): string {
+  if (dice.percent(60)) return dice.pick(oddNumbers);
+  const digits = () => dice.list(dice.magnitude(1, 60), () => dice.below(10)).join("");
+  const sign = dice.pick(["", "-"]);
+  const whole = dice.percent(20) ? "0" : `${dice.between(1, 9)}${digits()}`;
+  const fraction = dice.percent(50) ? `.${digits()}` : "";
+  const power = dice.pick(["e", "E", "e+", "E-", "e-"]) + dice.magnitude(1, 400);
+  return `${sign}${whole}${fraction}${dice.percent(40) ? power : ""}`;
+}
 
 /** What looks like a number but is no JSON. */
 export const brokenNumbers: readonly string[] = [
@@ -139,7 +150,7 @@ export const wrongValues: readonly FuzzJson[] = [
 export function wrongValue(dice: Dice): FuzzJson {
   return dice.weighted<() => FuzzJson>([
     [10, () => dice.pick(wrongValues)],
-    [2, () => new RawText(dice.pick(oddNumbers))],
+    [2, () => new RawText(oddNumber(dice))],
     [1, () => oddText(dice)],
   ])();
 }

@@ -1,6 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CampaignResult, type FuzzFailure, leaksIn, runCampaign } from "./campaign.ts";
+import {
+  type CampaignResult,
+  type FuzzFailure,
+  leaksIn,
+  runCampaign,
+  samenessIn,
+} from "./campaign.ts";
 import { makeCase } from "./cases.ts";
 import type { Progress } from "./progress.ts";
 import { startFuzzTarget } from "./target.ts";
@@ -12,6 +18,7 @@ export interface OursOptions {
   readonly seed: number;
   readonly first: number;
   readonly cases: number;
+  readonly make?: typeof makeCase;
   readonly progress?: Progress;
   /** Where cases that fail are written. */
   readonly failuresDir?: string;
@@ -26,7 +33,7 @@ export interface OursResult extends Omit<CampaignResult, "failures"> {
 
 /** Our cases against a gateway of their own, and what its log and memory say afterwards. */
 export async function runOurs(options: OursOptions): Promise<OursResult> {
-  const { seed, first, cases, progress, failuresDir } = options;
+  const { seed, first, cases, make, progress, failuresDir } = options;
   const target = await startFuzzTarget();
   try {
     const residentBytesAtStart = await target.residentBytes();
@@ -37,6 +44,7 @@ export async function runOurs(options: OursOptions): Promise<OursResult> {
       seed,
       first,
       cases,
+      ...(make === undefined ? {} : { make }),
       onBatch: (casesDone) => {
         target.tidy();
         progress?.update(casesDone, cases);
@@ -49,6 +57,7 @@ export async function runOurs(options: OursOptions): Promise<OursResult> {
     for (const secret of leaksIn(log, target.key))
       problems.push(`the log holds a secret: ${secret === target.key ? "the key" : secret}`);
     for (const problem of new Set(target.upstreamProblems)) problems.push(`upstream: ${problem}`);
+    problems.push(...samenessIn(result));
     if (residentBytesAtEnd > mostResidentBytes)
       problems.push(`the gateway holds ${Math.round(residentBytesAtEnd / 2 ** 20)} MiB`);
     if (failuresDir !== undefined) writeFailures({ failures, failuresDir, seed, key: target.key });

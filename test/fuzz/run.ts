@@ -66,7 +66,7 @@ function told({ ours, schemathesis }: Results): string {
   const lines: string[] = [];
   if (ours !== undefined)
     lines.push(
-      `ours: ${ours.casesRun} cases, ${ours.requests} requests, ${ours.problems.length} problems`,
+      `ours: ${ours.casesRun} cases (${ours.distinct} distinct), ${ours.requests} requests, ${ours.problems.length} problems`,
       `  replies: ${Object.entries(ours.statuses)
         .map(([status, count]) => `${count} × ${status}`)
         .join(", ")}`,

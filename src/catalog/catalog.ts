@@ -1,6 +1,6 @@
 import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
-import { lifecycleState } from "./lifecycle.ts";
+import { type Deprecation, type Lifecycle, lifecycleState } from "./lifecycle.ts";
 import { isServed, type Model, type ProviderEntry, type Route, withRoutes } from "./model.ts";
 
 export interface CatalogContent {
@@ -67,10 +67,17 @@ export class Catalog {
     return this.#models.get(id);
   }
 
-  /** The model to use instead: where the one that was named has retired, too, the one after it. */
-  successorOf({ lifecycle }: Model, nowMs: number): string | undefined {
+  /** What to tell callers of a model; nothing while it is active. */
+  deprecationOf({ lifecycle }: Model, nowMs: number): Deprecation | undefined {
+    const { deprecatedAtMs, retiresAtMs } = lifecycle;
+    if (deprecatedAtMs === undefined || deprecatedAtMs > nowMs) return undefined;
+    return { deprecatedAtMs, retiresAtMs, replacement: this.#successorOf(lifecycle, nowMs) };
+  }
+
+  /** Where the model that was named has retired, too, the one after it. */
+  #successorOf({ replacement }: Lifecycle, nowMs: number): string | undefined {
     const seen = new Set<string>();
-    let id = lifecycle.replacement;
+    let id = replacement;
     while (id !== undefined && !seen.has(id)) {
       seen.add(id);
       const next = this.#models.get(id);

@@ -59,11 +59,14 @@ test("the successor of a model is one that works: retired ones pass on to theirs
   });
   const oldest = modelOf("oldest", ends(100, "older"));
   const catalog = await catalogOf(oldest, modelOf("older", ends(200, "new")), modelOf("new"));
-  expect(catalog.successorOf(oldest, 100)).toBe("older");
-  expect(catalog.successorOf(oldest, 200)).toBe("new");
-  expect(catalog.successorOf(modelOf("new"), 200)).toBeUndefined();
+  const successor = (model: Model, nowMs: number) =>
+    catalog.deprecationOf(model, nowMs)?.replacement;
+  expect(successor(oldest, 100)).toBe("older");
+  expect(successor(oldest, 200)).toBe("new");
+  expect(catalog.deprecationOf(modelOf("new"), 200)).toBeUndefined();
   const round = await catalogOf(modelOf("a", ends(1, "b")), modelOf("b", ends(1, "a")));
-  expect(round.successorOf(modelOf("a", ends(1, "b")), 5)).toBeUndefined();
+  expect(round.deprecationOf(modelOf("a", ends(1, "b")), 5)).toMatchObject({ retiresAtMs: 1 });
+  expect(round.deprecationOf(modelOf("a", ends(1, "b")), 5)?.replacement).toBeUndefined();
 });
 
 test("a successor is served, and is not itself about to go", async () => {

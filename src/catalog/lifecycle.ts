@@ -7,6 +7,14 @@ export interface Lifecycle {
   readonly replacement?: string;
 }
 
+/** What callers are told of a model that is deprecated or retired. */
+export interface Deprecation {
+  readonly deprecatedAtMs: number;
+  readonly retiresAtMs: number | undefined;
+  /** The model to use instead. */
+  readonly replacement: string | undefined;
+}
+
 export type LifecycleState = "active" | "deprecated" | "retired";
 
 export function lifecycleState(lifecycle: Lifecycle, nowMs: number): LifecycleState {

@@ -44,7 +44,7 @@ export function readBody(request: Request): Promise<JsonObject> {
   return parsed.then(toFields, notJson(request));
 }
 
-/** Up to here nothing that can be in a body takes the parser longer than a few milliseconds. */
+/** Up to here nothing that can be in a body takes the parser longer than ten milliseconds. */
 const smallBodyBytes = 64 * 1024;
 
 function parseBounded(bytes: Uint8Array): unknown {
@@ -127,7 +127,7 @@ export function checkModel({
       message: `${model.id} does not work on this endpoint: call it with POST ${endpointPaths[model.endpoint]}.`,
     });
   if (lifecycleState(model.lifecycle, nowMs) === "retired") {
-    const successor = catalog.successorOf(model, nowMs);
+    const successor = catalog.deprecationOf(model, nowMs)?.replacement;
     const instead = successor === undefined ? "" : ` Use ${successor} instead.`;
     throw new ApiError({
       code: "model_retired",

@@ -89,17 +89,14 @@ export class Exchange {
   }
 
   #addLifecycle(headers: ReplyHeaders): void {
-    const { model, startedMs } = this;
-    if (model?.lifecycle.deprecatedAtMs === undefined) return;
-    const { lifecycle } = model;
-    if (model.lifecycle.deprecatedAtMs > startedMs) return;
-    headers["deprecation"] = `@${Math.floor(model.lifecycle.deprecatedAtMs / 1000)}`;
-    if (lifecycle.retiresAtMs !== undefined)
-      headers["sunset"] = new Date(lifecycle.retiresAtMs).toUTCString();
     const { catalog, publicUrl } = this.#parts;
-    const successor = catalog.successorOf(model, startedMs);
-    if (successor !== undefined)
+    const deprecation = this.model && catalog.deprecationOf(this.model, this.startedMs);
+    if (deprecation === undefined) return;
+    const { deprecatedAtMs, retiresAtMs, replacement } = deprecation;
+    headers["deprecation"] = `@${Math.floor(deprecatedAtMs / 1000)}`;
+    if (retiresAtMs !== undefined) headers["sunset"] = new Date(retiresAtMs).toUTCString();
+    if (replacement !== undefined)
       headers["link"] =
-        `<${publicUrl()}/v1/models/${encodeURIComponent(successor)}>; rel="successor-version"`;
+        `<${publicUrl()}/v1/models/${encodeURIComponent(replacement)}>; rel="successor-version"`;
   }
 }

@@ -111,7 +111,7 @@ function notFound(url: string, paths: readonly string[]): ApiError {
   const hint = path.endsWith("/responses")
     ? "The responses format is not served: use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible)."
     : served.length > 0
-      ? `Served are ${served.join(", ")}.`
+      ? `Served are ${served.join(", ").replaceAll("*", "{id}")}.`
       : "The base URL ends in /v1.";
   return new ApiError({ code: "not_found", message: `There is nothing at this path. ${hint}` });
 }

@@ -1,16 +1,9 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { chatRequest } from "../../src/wire/v1/chat-request.ts";
 import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
-import {
-  chatCompletion,
-  chatCompletionChunk,
-  embeddingResponse,
-  errorReply,
-  model,
-  modelList,
-} from "../../src/wire/v1/replies.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
 import { speechRequest } from "../../src/wire/v1/speech-request.ts";
+import { problemsOf } from "../conformance.ts";
 import type { BodyKind } from "./bodies.ts";
 
 /** A validator of its own, so that the gateway's is not judged by itself. */
@@ -38,19 +31,8 @@ export function isRefused(kind: BodyKind, text: string): boolean {
   return !requests[kind](fields);
 }
 
-const replies = {
-  chat: ajv.compile(chatCompletion),
-  chunk: ajv.compile(chatCompletionChunk),
-  embeddings: ajv.compile(embeddingResponse),
-  models: ajv.compile(modelList),
-  model: ajv.compile(model),
-  error: ajv.compile(errorReply),
-} as const;
-
 /** What is wrong with a reply by its schema; undefined when nothing is. */
-export function replyProblem(kind: keyof typeof replies, value: unknown): string | undefined {
-  const validate = replies[kind];
-  if (validate(value)) return undefined;
-  const [first] = validate.errors ?? [];
-  return `${kind} reply: ${first?.instancePath ?? ""} ${first?.message ?? "is not valid"}`;
+export function replyProblem(kind: keyof typeof problemsOf, value: unknown): string | undefined {
+  const [first] = problemsOf[kind](value);
+  return first === undefined ? undefined : `${kind} reply: ${first}`;
 }

@@ -20,11 +20,7 @@ export class OpenApiSchemas {
     if (Array.isArray(kinds) && kinds.length === 1) return this.convert(kinds[0]);
     const name = given["x-name"];
     if (typeof name !== "string") return this.#inline(given);
-    if (!this.#components.has(name)) {
-      // Its place is taken first, so that the order does not depend on what is inside.
-      this.#components.set(name, {});
-      this.#components.set(name, this.#inline(given));
-    }
+    if (!this.#components.has(name)) this.#components.set(name, this.#inline(given));
     return { $ref: refTo(name) };
   }
 
@@ -36,10 +32,9 @@ export class OpenApiSchemas {
     const given = schema as JsonObject;
     const required = new Set(given["required"] as readonly string[]);
     const fields = Object.entries(given["properties"] as JsonObject).map(([name, field]) => {
-      const { description, default: usual } = field as JsonObject;
-      const orNull = { anyOf: [{ type: "null" }, field], description, default: usual };
+      const orNull = { anyOf: [{ type: "null" }, field], description: told(field) };
       const isPlain = required.has(name) || (field as JsonObject)["oneOf"] !== undefined;
-      return [name, isPlain ? field : JSON.parse(JSON.stringify(orNull))] as const;
+      return [name, isPlain ? field : orNull] as const;
     });
     return this.convert({ ...given, properties: Object.fromEntries(fields) });
   }
@@ -107,6 +102,7 @@ export class OpenApiSchemas {
   }
 }
 
+const told = (field: Json | undefined) => (field as JsonObject)["description"];
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
 function typeOf(value: Json | undefined): string {

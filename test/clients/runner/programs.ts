@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { linesOf } from "../../../src/engine/lines.ts";
 import type { ClientResult } from "../report.ts";
 import type { InstalledPython } from "./install.ts";
 import { pythonFolder } from "./install.ts";
@@ -153,17 +154,6 @@ function toResult(line: string): CheckResult | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
 }
 
 function filesOf(folder: string, ending: string): readonly string[] {

@@ -39,9 +39,7 @@ export function showModel({ keys, catalog }: GatewayParts): Work {
 }
 
 function toListed(model: Model, catalog: Catalog, nowMs: number): ListedModel {
-  const { id, createdAtMs, ownedBy, lifecycle } = model;
-  const { deprecatedAtMs, retiresAtMs } = lifecycle;
-  if (deprecatedAtMs === undefined || deprecatedAtMs > nowMs) return { id, createdAtMs, ownedBy };
-  const replacement = catalog.successorOf(model, nowMs);
-  return { id, createdAtMs, ownedBy, deprecation: { deprecatedAtMs, retiresAtMs, replacement } };
+  const { id, createdAtMs, ownedBy } = model;
+  const deprecation = catalog.deprecationOf(model, nowMs);
+  return { id, createdAtMs, ownedBy, ...(deprecation === undefined ? {} : { deprecation }) };
 }

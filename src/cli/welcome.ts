@@ -196,7 +196,7 @@ function curlLine(options: {
   if (chat === undefined) return `curl ${url}/v1/models -H "Authorization: Bearer ${key}"`;
   const body = JSON.stringify({
     model: chat.id,
-    messages: [{ role: "user", content: "Hello" }],
+    messages: [{ role: "user", content: "What is the capital of France?" }],
     stream: true,
   });
   return `curl -N ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;

@@ -13,6 +13,8 @@ export interface ErrorKind {
 
 const invalid = { status: 400, type: "invalid_request_error", retryable: false } as const;
 const upstream = { type: "upstream_error", retryable: true } as const;
+const money = { status: 402, type: "insufficient_quota", retryable: false } as const;
+const repeated = { status: 409, type: "idempotency_error" } as const;
 const server = { type: "server_error", retryable: true } as const;
 
 export const errorKinds = {
@@ -23,13 +25,20 @@ export const errorKinds = {
   upstream_rejected: invalid,
   wrong_endpoint: invalid,
   invalid_api_key: { ...invalid, status: 401 },
+  insufficient_quota: money,
+  budget_exceeded: money,
+  account_suspended: money,
   model_not_allowed: { ...invalid, status: 403, type: "permission_error", statusOffChat: 400 },
   model_retired: { ...invalid, status: 403, type: "permission_error", statusOffChat: 400 },
   not_found: { ...invalid, status: 404 },
   model_not_found: { ...invalid, status: 404 },
   method_not_allowed: { ...invalid, status: 405 },
+  idempotency_in_progress: { ...repeated, retryable: true },
+  idempotency_key_reused: { ...repeated, retryable: false },
+  idempotency_reply_not_kept: { ...repeated, retryable: false },
   request_too_large: { ...invalid, status: 413 },
   unsupported_media_type: { ...invalid, status: 415 },
+  rate_limit_exceeded: { status: 429, type: "rate_limit_error", retryable: true },
   upstream_rate_limited: { status: 429, type: "rate_limit_error", retryable: true },
   internal_error: { ...server, status: 500 },
   upstream_error: { ...upstream, status: 502 },
@@ -37,6 +46,7 @@ export const errorKinds = {
   upstream_overloaded: { ...upstream, status: 503 },
   model_loading: { ...server, status: 503 },
   shutting_down: { ...server, status: 503 },
+  store_unavailable: { ...server, status: 503 },
   upstream_timeout: { ...upstream, status: 504 },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -50,6 +60,10 @@ export interface ApiErrorOptions {
   /** For the operator's log only. */
   readonly detail?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** Where this one is otherwise than its kind. */
+  readonly retryable?: boolean | undefined;
+  /** The earlier request that this one repeats. */
+  readonly firstRequestId?: string | undefined;
   /** Set by endpoints whose contract has no 403. */
   readonly offChat?: boolean | undefined;
   readonly cause?: unknown;
@@ -65,6 +79,7 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly detail: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly firstRequestId: string | undefined;
 
   constructor(options: ApiErrorOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -73,10 +88,11 @@ export class ApiError extends Error {
     const moved = options.offChat === true && kind.statusOffChat !== undefined;
     this.status = moved ? (kind.statusOffChat ?? kind.status) : kind.status;
     this.type = moved ? invalid.type : kind.type;
-    this.retryable = kind.retryable;
+    this.retryable = options.retryable ?? kind.retryable;
     this.param = options.param ?? null;
     this.detail = options.detail;
     this.retryAfterMs = options.retryAfterMs;
+    this.firstRequestId = options.firstRequestId;
   }
 }
 

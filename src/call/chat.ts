@@ -37,6 +37,27 @@ export interface ChatResult {
   readonly usage: Usage | undefined;
 }
 
+/** The fields of a message or a delta that hold words of the model. */
+const wordFields = ["content", "refusal", "reasoning_content", "reasoning"] as const;
+
+/** What a message or a delta says, tool calls included, and nothing of the JSON around it. */
+export function wordsOf(message: JsonObject): string {
+  let words = "";
+  for (const name of wordFields) {
+    const value = message[name];
+    if (typeof value === "string") words += value;
+  }
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return words;
+  for (const call of calls) {
+    const called = isJsonObject(call) ? call["function"] : undefined;
+    if (!isJsonObject(called)) continue;
+    for (const value of [called["name"], called["arguments"]])
+      if (typeof value === "string") words += value;
+  }
+  return words;
+}
+
 /** The one stream vocabulary. A stream that ends without `done` was cut. */
 export type ChatPart =
   | {

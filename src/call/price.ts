@@ -5,6 +5,7 @@
 export const priceKeys = [
   "input",
   "cached_input",
+  "cache_write",
   "output",
   "audio_output",
   "image",
@@ -13,10 +14,36 @@ export const priceKeys = [
 export type PriceKey = (typeof priceKeys)[number];
 export type Price = Readonly<Partial<Record<PriceKey, bigint>>>;
 
+/** How much of each class a call used. No unit is in two classes. */
+export type Units = Readonly<Partial<Record<PriceKey, number>>>;
+
 const nanoDigits = 9;
 const millionDigits = 6;
+const million = 1_000_000n;
 
 /** How many decimal digits the operator's number has below its unit. */
 export function priceScale(key: PriceKey): number {
   return key === "image" || key === "video_second" ? nanoDigits + millionDigits : nanoDigits;
+}
+
+/** A million USD for a million tokens, or for one image: far above any, and sums stay within 64 bits. */
+export function isTooDear(key: PriceKey, units: bigint): boolean {
+  return units > 10n ** BigInt(priceScale(key)) * million;
+}
+
+/** What a class costs; the kinds of input that have no price of their own cost what input does. */
+export function unitPrice(price: Price, key: PriceKey): bigint {
+  const own = price[key];
+  if (own !== undefined) return own;
+  return key === "cached_input" || key === "cache_write" ? (price.input ?? 0n) : 0n;
+}
+
+/** ⌈Σ units × price ÷ 10⁶⌉ in nano-USD: summed over the classes, rounded up once. */
+export function costOf(units: Units, price: Price): bigint {
+  let total = 0n;
+  for (const key of priceKeys) {
+    const count = units[key];
+    if (count !== undefined && count > 0) total += BigInt(count) * unitPrice(price, key);
+  }
+  return (total + million - 1n) / million;
 }

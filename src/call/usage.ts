@@ -1,16 +1,52 @@
+import type { Units } from "./price.ts";
+
 /** What a call used, by class. What is unknown is undefined, never 0. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Part of inputTokens. */
+  /** Part of inputTokens: read from a cache. */
   readonly cachedInputTokens?: number | undefined;
+  /** Part of inputTokens: written to a cache, which some vendors bill at a price of its own. */
+  readonly cacheWriteTokens?: number | undefined;
   /** Part of outputTokens. */
   readonly reasoningTokens?: number | undefined;
   /** True when no upstream counted and we did. */
   readonly estimated: boolean;
 }
 
-/** A token for about four characters: a stand-in where the upstream told no usage. */
+/** Each token in one class: those of the cache are taken out of the input, never counted twice. */
+export function toTokenUnits(usage: Usage): Units {
+  const { inputTokens, outputTokens } = usage;
+  const cached = Math.min(usage.cachedInputTokens ?? 0, inputTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, inputTokens - cached);
+  return {
+    input: inputTokens - cached - written,
+    cached_input: cached,
+    cache_write: written,
+    output: outputTokens,
+  };
+}
+
+/**
+ * Upstreams that tell their usage several times tell it of the whole: the last one counts, never
+ * their sum. A nothing behind something is a form that was left empty: some tell the input first
+ * and the output last.
+ */
+export function latestUsage(earlier: Usage | undefined, later: Usage): Usage {
+  if (earlier === undefined) return later;
+  const input = later.inputTokens === 0 ? earlier : later;
+  const output = later.outputTokens === 0 ? earlier : later;
+  return {
+    inputTokens: input.inputTokens,
+    cachedInputTokens: input.cachedInputTokens,
+    cacheWriteTokens: input.cacheWriteTokens,
+    outputTokens: output.outputTokens,
+    reasoningTokens: output.reasoningTokens,
+    estimated: later.estimated,
+  };
+}
+
+/** A token for about four characters: a stand-in where nothing can count. */
 export function estimateTokens(textLength: number): number {
   return Math.ceil(textLength / 4);
 }

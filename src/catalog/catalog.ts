@@ -1,7 +1,16 @@
 import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
 import { type Deprecation, type Lifecycle, lifecycleState } from "./lifecycle.ts";
-import { isServed, type Model, type ProviderEntry, type Route, withRoutes } from "./model.ts";
+import {
+  isServed,
+  isWhole,
+  type Model,
+  type PriceVersion,
+  type ProviderEntry,
+  priceAt,
+  type Route,
+  withRoutes,
+} from "./model.ts";
 
 export interface CatalogContent {
   readonly providers: readonly ProviderEntry[];
@@ -11,7 +20,12 @@ export interface CatalogContent {
 export interface CatalogWrite {
   readonly saveProviders?: readonly ProviderEntry[];
   readonly removeProviders?: readonly string[];
+  /** Their prices are left as they are. */
   readonly saveModels?: readonly Model[];
+  /** New versions, in force from their moment on. */
+  readonly addPrices?: readonly (Pick<PriceVersion, "price" | "effectiveAtMs" | "createdAtMs"> & {
+    readonly modelId: string;
+  })[];
   /** Of the config file that this write makes the store match. */
   readonly manifestHash?: string;
 }
@@ -43,8 +57,8 @@ export class Catalog {
     this.#models = new Map(models.map((model) => [model.id, model]));
     this.#served = new Map(
       models
-        .map((model) => withRoutes(model, this.#isUsable))
-        .filter(isServed)
+        .map((model) => withPricesThatServe(withRoutes(model, this.#isUsable)))
+        .filter(({ routes, prices }) => routes.length > 0 && prices.some(({ price }) => price))
         .map((model) => [model.id, model]),
     );
     this.#providers = providers;
@@ -54,13 +68,15 @@ export class Catalog {
     return this.#providers;
   }
 
+  /** Routed, and priced at some moment, if not now. */
   get served(): Iterable<Model> {
     return this.#served.values();
   }
 
   /** A model with a price and a route; any other is as good as unknown to callers. */
-  findServed(id: string): Model | undefined {
-    return this.#served.get(id);
+  findServed(id: string, nowMs: number): Model | undefined {
+    const model = this.#served.get(id);
+    return model !== undefined && priceAt(model, nowMs) !== undefined ? model : undefined;
   }
 
   find(id: string): Model | undefined {
@@ -118,7 +134,7 @@ export function deprecate(options: {
       "invalid",
       `${replacement} is not active, or not for long: only an active model can replace another.`,
     );
-  if (catalog.findServed(replacement) === undefined)
+  if (!isServed(successor, nowMs) || catalog.findServed(replacement, nowMs) === undefined)
     throw new Problem(
       "invalid",
       `${replacement} is not served: it needs a price and a route before it can replace another.`,
@@ -156,6 +172,14 @@ export function retire(options: {
     );
   if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
   return { ...model, lifecycle: { ...model.lifecycle, retiresAtMs: nowMs } };
+}
+
+/** A price that lacks a class it is billed by is none. */
+function withPricesThatServe(model: Model): Model {
+  const prices = model.prices.map((version) =>
+    isWhole(model, version.price) ? version : { ...version, price: undefined },
+  );
+  return { ...model, prices };
 }
 
 function known(catalog: Catalog, id: string): Model {

@@ -11,7 +11,7 @@ function modelOf(id: string, rest: Partial<Model> = {}): Model {
     input: "text",
     ownedBy: "svc",
     createdAtMs: 0,
-    price: { input: 0n, output: 0n },
+    prices: [{ version: 1, effectiveAtMs: 0, createdAtMs: 0, price: { input: 0n, output: 0n } }],
     routes: [{ provider: "p", model: "m", weight: 1 }],
     lifecycle: {},
     ...rest,

@@ -7,12 +7,25 @@ import type { Lifecycle } from "./lifecycle.ts";
 /** Serves the embedded models; there without being declared. */
 export const engineProvider = "engine";
 
+/** How long an answer may become where neither the caller nor the model says. */
+export const usualOutputTokens = 4_096;
+
 /** One way to serve a model: a provider, and the name that the model has there. */
 export interface Route {
   readonly provider: string;
   readonly model: string;
   readonly weight: number;
   readonly voices?: VoiceMap;
+  /** What the vendor asks for it, so that the operator sees what is left of the price. */
+  readonly cost?: Price;
+}
+
+/** What a model costs from a moment on; without a price it is not served from then on. */
+export interface PriceVersion {
+  readonly version: number;
+  readonly effectiveAtMs: number;
+  readonly createdAtMs: number;
+  readonly price: Price | undefined;
 }
 
 export interface Model {
@@ -22,7 +35,12 @@ export interface Model {
   readonly ownedBy: string;
   readonly createdAtMs: number;
   readonly maxOutputTokens?: number;
-  readonly price?: Price;
+  /** The most tokens that an image in a message may count for. */
+  readonly maxImageTokens?: number;
+  /** The longest that speech may become. */
+  readonly maxAudioSeconds?: number;
+  /** By the moment from which they are in force, and by version where that is the same. */
+  readonly prices: readonly PriceVersion[];
   readonly routes: readonly Route[];
   readonly lifecycle: Lifecycle;
 }
@@ -47,10 +65,28 @@ export function withRoutes(model: Model, isUsable: (route: Route) => boolean): M
   return routes.length === model.routes.length ? model : { ...model, routes };
 }
 
+export type PriceInForce = PriceVersion & { readonly price: Price };
+
+/** The price in force at a moment, with its version; what is fixed then stays for the whole call. */
+export function priceAt({ prices }: Model, nowMs: number): PriceInForce | undefined {
+  for (let at = prices.length - 1; at >= 0; at--) {
+    const version = prices[at];
+    if (version === undefined || version.effectiveAtMs > nowMs) continue;
+    return isPriced(version) ? version : undefined;
+  }
+  return undefined;
+}
+
+const isPriced = (version: PriceVersion): version is PriceInForce => version.price !== undefined;
+
 /** Priced in every class it is billed by, and routed: else it is as good as unknown. */
-export function isServed(model: Model): boolean {
+export function isServed(model: Model, nowMs: number): boolean {
   if (model.routes.length === 0) return false;
-  const price = model.price;
-  if (price === undefined) return false;
-  return billedClasses(model.endpoint, model.input).every((key) => price[key] !== undefined);
+  return isWhole(model, priceAt(model, nowMs)?.price);
+}
+
+export function isWhole({ endpoint, input }: Model, price: Price | undefined): boolean {
+  return (
+    price !== undefined && billedClasses(endpoint, input).every((key) => price[key] !== undefined)
+  );
 }

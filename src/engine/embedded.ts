@@ -1,6 +1,7 @@
 import { type SetName, setNames } from "../../engine/weights/sets.ts";
 import { fromDecimal } from "../base/decimal.ts";
 import { type Price, type PriceKey, priceScale } from "../call/price.ts";
+import type { CatalogWrite } from "../catalog/catalog.ts";
 import { engineProvider, type Model } from "../catalog/model.ts";
 
 /** The weights that a model of the engine needs; none for the operator's own files. */
@@ -12,6 +13,7 @@ interface Embedded extends Pick<Model, "id" | "endpoint" | "input"> {
   readonly serves: string;
   readonly price: Partial<Record<PriceKey, string>>;
   readonly maxOutputTokens?: number;
+  readonly maxAudioSeconds?: number;
 }
 
 /** The models of the contract as this machine can serve them, with prices to start from. */
@@ -54,12 +56,29 @@ const embedded: readonly Embedded[] = [
   },
 ];
 
-export function embeddedModels(nowMs: number): readonly Model[] {
-  return embedded.map(({ serves, price, ...rest }) => ({
+/** Those of them that a catalogue lacks, with their prices. */
+export function embeddedModels(
+  isKnown: (id: string) => boolean,
+  nowMs: number,
+): Required<Pick<CatalogWrite, "saveModels" | "addPrices">> {
+  const lacking = embedded.filter(({ id }) => !isKnown(id));
+  return {
+    saveModels: lacking.map((entry) => toModel(entry, nowMs)),
+    addPrices: lacking.map(({ id, price }) => ({
+      modelId: id,
+      price: toPrice(price),
+      effectiveAtMs: 0,
+      createdAtMs: nowMs,
+    })),
+  };
+}
+
+function toModel({ serves, price: _price, ...rest }: Embedded, nowMs: number): Model {
+  return {
     ...rest,
     ownedBy: "svc",
     createdAtMs: nowMs,
-    price: toPrice(price),
+    prices: [],
     routes: [
       {
         provider: engineProvider,
@@ -69,7 +88,7 @@ export function embeddedModels(nowMs: number): readonly Model[] {
       },
     ],
     lifecycle: {},
-  }));
+  };
 }
 
 function toPrice(texts: Embedded["price"]): Price {

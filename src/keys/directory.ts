@@ -1,4 +1,5 @@
 import { newId } from "../base/ids.ts";
+import type { Limits } from "../call/limits.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
 export interface KeyRecord {
@@ -12,6 +13,7 @@ export interface KeyRecord {
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
   readonly revokedAtMs?: number;
+  readonly limits?: Limits;
 }
 
 /** Implemented by the store. Every write is an entry of the change feed. */
@@ -19,6 +21,7 @@ export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   insert(record: KeyRecord): Promise<void>;
+  setLimits(id: string, limits: Limits | undefined): Promise<void>;
   /** False when there is no such key. Revoking twice keeps the first time. */
   revoke(id: string, atMs: number): Promise<boolean>;
 }

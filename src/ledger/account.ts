@@ -1,15 +1,22 @@
+import type { Limits } from "../call/limits.ts";
+
 /** Who pays. Keys belong to an account. */
 export interface Account {
   readonly id: string;
   /** Unique: people may say it wherever a command asks for an account. */
   readonly name: string;
   readonly createdAtMs: number;
+  /** Since when it may not call; absent: it may. */
+  readonly suspendedAtMs?: number;
+  readonly limits?: Limits;
 }
 
-/** Implemented by the store. */
+/** Implemented by the store. Every write is an entry of the change feed. */
 export interface AccountStore {
   list(): Promise<readonly Account[]>;
   find(idOrName: string): Promise<Account | undefined>;
   /** False when the name is taken. */
   insert(account: Account): Promise<boolean>;
+  /** Replaces what can change: suspension and limits. */
+  update(account: Account): Promise<void>;
 }

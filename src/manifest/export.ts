@@ -1,20 +1,20 @@
 import { stringify } from "yaml";
 import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
-import { priceKeys, priceScale } from "../call/price.ts";
+import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogContent } from "../catalog/catalog.ts";
-import type { Model, ProviderEntry, Route } from "../catalog/model.ts";
+import { type Model, type ProviderEntry, priceAt, type Route } from "../catalog/model.ts";
 import { storedMark } from "./plan.ts";
 
 /** The store as svc.yaml; applying it again changes nothing. */
-export function exportManifest({ providers, models }: CatalogContent): string {
+export function exportManifest({ providers, models }: CatalogContent, nowMs: number): string {
   const notes = models.flatMap(lifecycleNote).join("");
   const yaml = stringify(
     {
       providers: Object.fromEntries(
         providers.map((provider) => [provider.name, toProvider(provider)]),
       ),
-      models: Object.fromEntries(models.map((model) => [model.id, toModel(model)])),
+      models: Object.fromEntries(models.map((model) => [model.id, toModel(model, nowMs)])),
     },
     { flowCollectionPadding: true, lineWidth: 0 },
   );
@@ -43,21 +43,36 @@ function toProvider({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry) {
   };
 }
 
-function toModel({ endpoint, input, ownedBy, maxOutputTokens, price, routes }: Model) {
-  const prices = priceKeys.flatMap((key) => {
-    const units = price?.[key];
-    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
-  });
+function toModel(model: Model, nowMs: number) {
+  const { endpoint, input, ownedBy, routes } = model;
+  const { maxOutputTokens, maxImageTokens, maxAudioSeconds } = model;
+  const price = priceAt(model, nowMs)?.price;
   return {
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
     owned_by: ownedBy,
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
-    ...(price === undefined ? {} : { price: Object.fromEntries(prices) }),
+    ...(maxImageTokens === undefined ? {} : { max_image_tokens: maxImageTokens }),
+    ...(maxAudioSeconds === undefined ? {} : { max_audio_seconds: maxAudioSeconds }),
+    ...(price === undefined ? {} : { price: toPriceTexts(price) }),
     ...(routes.length === 0 ? {} : { routes: routes.map(toRoute) }),
   };
 }
 
-function toRoute({ provider, model, weight, voices }: Route) {
-  return { provider, model, weight, ...(voices === undefined ? {} : { voices }) };
+function toPriceTexts(price: Price): Readonly<Record<string, string>> {
+  const pairs = priceKeys.flatMap((key) => {
+    const units = price[key];
+    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function toRoute({ provider, model, weight, voices, cost }: Route) {
+  return {
+    provider,
+    model,
+    weight,
+    ...(voices === undefined ? {} : { voices }),
+    ...(cost === undefined ? {} : { cost: toPriceTexts(cost) }),
+  };
 }

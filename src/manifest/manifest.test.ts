@@ -30,7 +30,8 @@ describe("prices", () => {
       ["0.30", 300_000_000n],
       ["0.1", 100_000_000n],
       ["0.000000001", 1n],
-      ["123456789012345.123456789", 123_456_789_012_345_123_456_789n],
+      ["999999.123456789", 999_999_123_456_789n],
+      ["1000000", 1_000_000_000_000_000n],
       ["0.100000000000", 100_000_000n],
       ["007", 7_000_000_000n],
       ["0", 0n],
@@ -74,6 +75,28 @@ describe("prices", () => {
       missing("endpoint: speech, price: { output: 1 }").filter((key) => key !== undefined),
     ).toEqual(["input", "audio_output"]);
   });
+});
+
+test("a route tells the vendor's cost as exactly as a price, of any classes", () => {
+  const route = "{ provider: up, model: x, cost: { input: 0.000000001 } }";
+  const { models } = read(withModel(`endpoint: chat, routes: [${route}]`));
+  expect(models[0]?.routes[0]?.cost).toEqual({ input: 1n });
+  const wrong = "{ provider: up, model: x, cost: { input: -1 } }";
+  expect(problemsOf(withModel(`endpoint: chat, routes: [${wrong}]`))[0]).toContain("cost.input");
+});
+
+test("bounds on images and seconds of audio are told where they apply, and only there", () => {
+  const { models } = read(withModel("endpoint: chat, max_image_tokens: 1600"));
+  expect(models[0]?.maxImageTokens).toBe(1600);
+  expect(
+    read(withModel("endpoint: speech, max_audio_seconds: 60")).models[0]?.maxAudioSeconds,
+  ).toBe(60);
+  for (const fields of [
+    "endpoint: speech, max_image_tokens: 5",
+    "endpoint: chat, max_audio_seconds: 5",
+  ])
+    expect(problemsOf(withModel(fields))[0]).toContain("does not apply to this endpoint");
+  expect(problemsOf(withModel("endpoint: chat, max_image_tokens: 0"))).toHaveLength(1);
 });
 
 describe("problems", () => {

@@ -3,7 +3,7 @@ import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
 import { yamlValue } from "../base/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
-import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
+import { isTooDear, type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
 import { engineProvider, type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
 import { referencedName } from "../secrets/secrets.ts";
@@ -24,6 +24,8 @@ export interface ManifestModel {
   readonly input: InputKind;
   readonly ownedBy: string;
   readonly maxOutputTokens?: number;
+  readonly maxImageTokens?: number;
+  readonly maxAudioSeconds?: number;
   readonly price?: Price;
   readonly routes: readonly Route[];
 }
@@ -77,8 +79,19 @@ function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvi
   return { name, kind, baseUrl, ...(apiKey === undefined ? {} : { apiKey }), allowPrivate };
 }
 
+const modelFields = [
+  "endpoint",
+  "input",
+  "owned_by",
+  "max_output_tokens",
+  "max_image_tokens",
+  "max_audio_seconds",
+  "price",
+  "routes",
+];
+
 function readModel(fields: Fields, providers: readonly ManifestProvider[]): ManifestModel {
-  fields.only(["endpoint", "input", "owned_by", "max_output_tokens", "price", "routes"]);
+  fields.only(modelFields);
   const id = fields.ownName(/^[A-Za-z0-9][\w.:/@-]{0,127}$/, "letters, digits and . _ : / @ -");
   const endpoint = fields.word("endpoint", endpoints) ?? "chat";
   const input = readInput(fields, endpoint);
@@ -86,7 +99,10 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     minimum: 1,
     maximum: 10_000_000,
   });
-  const price = readPrice(fields, endpoint, input);
+  const maxImageTokens = readBound(fields, "max_image_tokens", endpoint === "chat");
+  const maxAudioSeconds = readBound(fields, "max_audio_seconds", endpoint === "speech");
+  const price = readPrice(fields, "price");
+  if (price !== undefined) checkClasses({ fields: fields.inner("price"), endpoint, input });
   const routes = fields.list("routes").map((route) => readRoute(route, endpoint, providers));
   return {
     id,
@@ -94,6 +110,8 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     input,
     ownedBy: fields.optionalText("owned_by") ?? "svc",
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(maxImageTokens === undefined ? {} : { maxImageTokens }),
+    ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),
     ...(price === undefined ? {} : { price }),
     routes,
   };
@@ -105,9 +123,14 @@ function readInput(fields: Fields, endpoint: Endpoint): InputKind {
   return "text";
 }
 
-function readPrice(fields: Fields, endpoint: Endpoint, input: InputKind): Price | undefined {
-  if (!fields.has("price")) return undefined;
-  const given = fields.inner("price");
+function readBound(fields: Fields, name: string, applies: boolean): number | undefined {
+  if (fields.has(name) && !applies) fields.wrong(name, "does not apply to this endpoint");
+  return fields.optionalInteger(name, { minimum: 1, maximum: 1_000_000 });
+}
+
+function readPrice(fields: Fields, name: string): Price | undefined {
+  if (!fields.has(name)) return undefined;
+  const given = fields.inner(name);
   given.only(priceKeys);
   const price: Partial<Record<PriceKey, bigint>> = {};
   for (const key of priceKeys) {
@@ -119,12 +142,21 @@ function readPrice(fields: Fields, endpoint: Endpoint, input: InputKind): Price 
         key,
         `must be a decimal number of USD with at most ${priceScale(key)} digits after the point, not "${text}"`,
       );
+    else if (isTooDear(key, units)) given.wrong(key, "must be at most 1000000 USD");
     else price[key] = units;
   }
-  for (const key of billedClasses(endpoint, input))
-    if (!given.has(key))
-      given.wrong(key, `is missing: ${describe(endpoint, input)} is billed by it (0 is a price)`);
   return price;
+}
+
+function checkClasses(options: {
+  readonly fields: Fields;
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+}): void {
+  const { fields, endpoint, input } = options;
+  for (const key of billedClasses(endpoint, input))
+    if (!fields.has(key))
+      fields.wrong(key, `is missing: ${describe(endpoint, input)} is billed by it (0 is a price)`);
 }
 
 const describe = (endpoint: Endpoint, input: InputKind) =>
@@ -135,16 +167,18 @@ function readRoute(
   endpoint: Endpoint,
   providers: readonly ManifestProvider[],
 ): Route {
-  fields.only(["provider", "model", "weight", "voices"]);
+  fields.only(["provider", "model", "weight", "voices", "cost"]);
   const provider = fields.text("provider") ?? "";
   const isKnown = provider === engineProvider || providers.some(({ name }) => name === provider);
   if (provider !== "" && !isKnown)
     fields.wrong("provider", `names ${provider}, which is not among the providers of this file`);
   const model = fields.text("model") ?? "";
   const weight = fields.optionalInteger("weight", { minimum: 0, maximum: 1_000_000 }) ?? 1;
-  if (endpoint === "speech") return { provider, model, weight, voices: readVoices(fields) };
+  const cost = readPrice(fields, "cost");
+  const route = { provider, model, weight, ...(cost === undefined ? {} : { cost }) };
+  if (endpoint === "speech") return { ...route, voices: readVoices(fields) };
   if (fields.has("voices")) fields.wrong("voices", "is for speech models only");
-  return { provider, model, weight };
+  return route;
 }
 
 function readVoices(fields: Fields): VoiceMap {

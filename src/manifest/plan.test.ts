@@ -21,7 +21,7 @@ function plan(text: string, current = nothing, variables: readonly string[] = ["
 
 /** What the store holds after the write. */
 function after({ write }: Plan, current = nothing): CatalogContent {
-  const { saveProviders = [], removeProviders = [], saveModels = [] } = write;
+  const { saveProviders = [], removeProviders = [], saveModels = [], addPrices = [] } = write;
   const keptModels = current.models.filter(({ id }) => !saveModels.some((one) => one.id === id));
   const keptProviders = current.providers.filter(
     ({ name }) =>
@@ -29,7 +29,15 @@ function after({ write }: Plan, current = nothing): CatalogContent {
   );
   return {
     providers: [...keptProviders, ...saveProviders],
-    models: [...keptModels, ...saveModels],
+    models: [...keptModels, ...saveModels].map((model) => {
+      const added = addPrices
+        .filter(({ modelId }) => modelId === model.id)
+        .map(({ modelId: _modelId, ...rest }, at) => ({
+          ...rest,
+          version: model.prices.length + at + 1,
+        }));
+      return { ...model, prices: [...model.prices, ...added] };
+    }),
   };
 }
 
@@ -92,6 +100,57 @@ describe("a plan", () => {
         ],
       },
     ]);
+  });
+
+  test("adds a version for a price that is new, other or gone, and none for one that stays", () => {
+    const added = (text: string, current = stored) =>
+      plan(text, current).write.addPrices?.map(({ modelId, price }) => [modelId, price]);
+    expect(plan(whole).write.addPrices).toHaveLength(5);
+    expect(plan(whole).write.addPrices?.[0]).toEqual({
+      modelId: "chat",
+      price: { input: 300_000_000n, cached_input: 30_000_000n, output: 2_500_000_000n },
+      // The first price is in force whatever the clock says.
+      effectiveAtMs: 0,
+      createdAtMs: 1_000,
+    });
+    const cheaper = whole.replace("cached_input: 0.03", "cached_input: 0.02");
+    expect(plan(cheaper, stored).write.addPrices?.[0]?.effectiveAtMs).toBe(1_000);
+    expect(added(whole)).toEqual([]);
+    expect(added(whole.replace("cached_input: 0.03, ", ""))).toEqual([
+      ["chat", { input: 300_000_000n, output: 2_500_000_000n }],
+    ]);
+    expect(added(whole.replace("price: { input: 0.000000001 }, ", ""))).toEqual([
+      ["vendor/text", undefined],
+    ]);
+    expect(added(whole.replace("weight: 3", "weight: 1"))).toEqual([]);
+  });
+
+  test("compares with the price in force now, not with one that lies ahead", () => {
+    const models = stored.models.map((model) => ({
+      ...model,
+      prices: [
+        ...model.prices,
+        { version: 2, effectiveAtMs: 2_000, createdAtMs: 1_000, price: { input: 7n, output: 7n } },
+      ],
+    }));
+    expect(plan(whole, { ...stored, models }).differences).toEqual([]);
+  });
+
+  test("names the bounds and the vendor's costs that change", () => {
+    const text = whole
+      .replace("max_output_tokens: 8192", "max_output_tokens: 8192, max_image_tokens: 1600")
+      .replace("model: a, weight: 3", "model: a, weight: 3, cost: { input: 0.1, output: 1.25 }");
+    expect(plan(text, stored).differences).toMatchObject([
+      {
+        name: "chat",
+        fields: [
+          { field: "max_image_tokens", from: null, to: "1600" },
+          { field: "routes", to: "plain/a ×3 (costs input 0.1, output 1.25), named/b ×0" },
+        ],
+      },
+    ]);
+    const with2 = after(plan(text, stored), stored);
+    expect(plan(exportManifest(with2, 1_000), with2).differences).toEqual([]);
   });
 
   test("sees every change of a voice, however the names are cut", () => {
@@ -184,7 +243,7 @@ describe("a provider's key", () => {
 
 describe("an export", () => {
   test("applied again changes nothing, and holds no secret", () => {
-    const text = exportManifest(stored);
+    const text = exportManifest(stored, 1_000);
     expect(plan(text, stored).differences).toEqual([]);
     expect(after(plan(text, stored), stored)).toEqual(stored);
     expect(text).toContain("api_key: ${KEY}");
@@ -193,7 +252,7 @@ describe("an export", () => {
   });
 
   test("writes prices with all their digits", () => {
-    const text = exportManifest(stored);
+    const text = exportManifest(stored, 1_000);
     for (const price of ["0.000000001", "0.000000000000001", "2.50", "0.03"])
       expect(text).toContain(price);
   });

@@ -1,13 +1,14 @@
 import { toDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
-import { priceKeys, priceScale } from "../call/price.ts";
+import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogContent, CatalogWrite } from "../catalog/catalog.ts";
 import {
-  isServed,
   type Model,
   type ProviderEntry,
+  priceAt,
   type Route,
   type StoredSecret,
+  usualOutputTokens,
 } from "../catalog/model.ts";
 import { referencedName, type Secrets } from "../secrets/secrets.ts";
 import type { Manifest, ManifestProvider } from "./manifest.ts";
@@ -61,10 +62,12 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
     );
     return { before, after };
   });
-  const models = manifest.models.map((given) => {
+  const models = manifest.models.map(({ price, ...given }) => {
     const before = current.models.find(({ id }) => id === given.id);
+    const priceBefore = before && priceAt(before, nowMs)?.price;
     const after: Model = {
       ...given,
+      prices: before?.prices ?? [],
       createdAtMs: before?.createdAtMs ?? nowMs,
       lifecycle: before?.lifecycle ?? {},
     };
@@ -73,11 +76,11 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
       compare({
         kind: "model",
         name: given.id,
-        before: before && modelFields(before),
-        after: modelFields(after),
+        before: before && modelFields(before, priceBefore),
+        after: modelFields(after, price),
       }),
     );
-    return { before, after };
+    return { after, price, isRepriced: !isSamePrice(priceBefore, price) };
   });
   const leftModels = current.models.filter(
     ({ id }) => !manifest.models.some((given) => given.id === id),
@@ -99,7 +102,7 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
     differences,
     warnings: [
       ...providers.flatMap(({ after }) => providerWarnings(after, hasVariable)),
-      ...models.filter(({ after }) => !isServed(after)).map(({ after }) => notServed(after)),
+      ...models.flatMap(({ after, price }) => modelWarnings(after, price)),
     ],
     write: {
       saveProviders: providers.map(({ after }) => after),
@@ -107,6 +110,9 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
         .filter((provider) => !isUsed(provider))
         .map(({ name }) => name),
       saveModels: models.map(({ after }) => after),
+      addPrices: models
+        .filter(({ isRepriced }) => isRepriced)
+        .map(({ after, price }) => newPrice(after, price, nowMs)),
     },
   };
 }
@@ -205,9 +211,22 @@ function providerFields({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry):
   };
 }
 
-function modelFields(model: Model): FieldTexts {
+/** A model's first price is in force whatever the clock says: it may be set back by a moment. */
+const newPrice = ({ id, prices }: Model, price: Price | undefined, nowMs: number) => ({
+  modelId: id,
+  price,
+  effectiveAtMs: prices.length === 0 ? 0 : nowMs,
+  createdAtMs: nowMs,
+});
+
+function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return priceKeys.every((key) => one[key] === other[key]);
+}
+
+function modelFields(model: Model, price: Price | undefined): FieldTexts {
   const prices = priceKeys.map((key) => {
-    const units = model.price?.[key];
+    const units = price?.[key];
     return [
       `price.${key}`,
       units === undefined ? undefined : toDecimal(units, priceScale(key)),
@@ -218,16 +237,23 @@ function modelFields(model: Model): FieldTexts {
     input: model.endpoint === "embeddings" ? model.input : undefined,
     owned_by: model.ownedBy,
     max_output_tokens: model.maxOutputTokens?.toString(),
+    max_image_tokens: model.maxImageTokens?.toString(),
+    max_audio_seconds: model.maxAudioSeconds?.toString(),
     ...Object.fromEntries(prices),
     routes: model.routes.map(routeText).join(", "),
   };
 }
 
-function routeText({ provider, model, weight, voices }: Route): string {
+function routeText({ provider, model, weight, voices, cost }: Route): string {
   const names = voices === undefined || voices === "same" ? [] : Object.entries(voices);
   const mapped =
     names.length === 0 ? "" : ` (${names.map(([ours, theirs]) => `${ours}=${theirs}`).join(", ")})`;
-  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${mapped}`;
+  const asked = priceKeys.flatMap((key) => {
+    const units = cost?.[key];
+    return units === undefined ? [] : [`${key} ${toDecimal(units, priceScale(key))}`];
+  });
+  const costs = asked.length === 0 ? "" : ` (costs ${asked.join(", ")})`;
+  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${mapped}${costs}`;
 }
 
 export function providerWarnings(
@@ -240,9 +266,17 @@ export function providerWarnings(
   ];
 }
 
-function notServed({ id, price, routes }: Model): string {
+function modelWarnings(model: Model, price: Price | undefined): string[] {
+  const { id, endpoint, routes, maxOutputTokens } = model;
   const lacking = [price === undefined ? "price" : "", routes.length === 0 ? "route" : ""].filter(
     (word) => word !== "",
   );
-  return `model ${id} has no ${lacking.join(" and no ")}: it is not listed and cannot be called`;
+  if (lacking.length > 0)
+    return [
+      `model ${id} has no ${lacking.join(" and no ")}: it is not listed and cannot be called`,
+    ];
+  if (endpoint !== "chat" || maxOutputTokens !== undefined || price?.output === 0n) return [];
+  return [
+    `model ${id} has no max_output_tokens: where a caller names no limit, answers end after ${usualOutputTokens} tokens`,
+  ];
 }

@@ -1,6 +1,7 @@
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { announce } from "./feed-store.ts";
-import type { Db, Tables } from "./schema.ts";
+import { fromLimits, toLimits } from "./limits-text.ts";
+import { type Db, localNode, type Tables } from "./schema.ts";
 
 export function createAccountStore(db: Db): AccountStore {
   return {
@@ -20,17 +21,48 @@ export function createAccountStore(db: Db): AccountStore {
       return db.transaction().execute(async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto("accounts")
-          .values({ id: account.id, name: account.name, created_at_ms: account.createdAtMs })
+          .values(fromAccount(account))
           .onConflict((conflict) => conflict.column("name").doNothing())
           .executeTakeFirstOrThrow();
         if (numInsertedOrUpdatedRows !== 1n) return false;
+        await transaction
+          .insertInto("leases")
+          .values({ account_id: account.id, node: localNode, epoch: 0, granted: 0n, spent: 0n })
+          .execute();
         await announce(transaction, { topic: "accounts", subject: account.id });
         return true;
+      });
+    },
+    async update(account) {
+      const { suspended_at_ms, limits } = fromAccount(account);
+      await db.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable("accounts")
+          .set({ suspended_at_ms, limits })
+          .where("id", "=", account.id)
+          .execute();
+        await announce(transaction, { topic: "accounts", subject: account.id });
       });
     },
   };
 }
 
 function toAccount(row: Tables["accounts"]): Account {
-  return { id: row.id, name: row.name, createdAtMs: row.created_at_ms };
+  return {
+    id: row.id,
+    name: row.name,
+    createdAtMs: row.created_at_ms,
+    ...(row.suspended_at_ms === null ? {} : { suspendedAtMs: row.suspended_at_ms }),
+    ...toLimits(row.limits),
+  };
+}
+
+function fromAccount(account: Account): Tables["accounts"] {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at_ms: account.createdAtMs,
+    suspended_at_ms: account.suspendedAtMs ?? null,
+    limits: fromLimits(account.limits),
+  };
 }

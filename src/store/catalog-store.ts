@@ -1,8 +1,9 @@
 import { endpoints } from "../call/endpoint.ts";
-import { type Price, priceKeys } from "../call/price.ts";
+import type { Price } from "../call/price.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import {
   type Model,
+  type PriceVersion,
   type ProviderEntry,
   providerKinds,
   type Route,
@@ -10,6 +11,7 @@ import {
 } from "../catalog/model.ts";
 import { announce } from "./feed-store.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { fromPrice, toPrice } from "./price-text.ts";
 import type { Db, Tables } from "./schema.ts";
 
 export function createCatalogStore(db: Db): CatalogStore {
@@ -23,10 +25,22 @@ export function createCatalogStore(db: Db): CatalogStore {
           .orderBy("name")
           .execute();
         const models = await transaction.selectFrom("models").selectAll().orderBy("id").execute();
-        return { providers: providers.map(toProvider), models: models.map(toModel) };
+        const prices = await transaction
+          .selectFrom("prices")
+          .selectAll()
+          .orderBy("effective_at_ms")
+          .orderBy("version")
+          .execute();
+        const byModel = Map.groupBy(prices, ({ model_id }) => model_id);
+        return {
+          providers: providers.map(toProvider),
+          models: models.map((row) => toModel(row, (byModel.get(row.id) ?? []).map(toVersion))),
+        };
       });
     },
-    async write({ saveProviders = [], removeProviders = [], saveModels = [], manifestHash }) {
+    async write(changes) {
+      const { saveProviders = [], removeProviders = [], saveModels = [] } = changes;
+      const { addPrices = [], manifestHash } = changes;
       await db.transaction().execute(async (transaction) => {
         for (const provider of saveProviders) {
           const { name, ...rest } = fromProvider(provider);
@@ -44,6 +58,23 @@ export function createCatalogStore(db: Db): CatalogStore {
             .insertInto("models")
             .values({ id, ...rest })
             .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
+            .execute();
+        }
+        for (const { modelId, effectiveAtMs, createdAtMs, price } of addPrices) {
+          const newest = await transaction
+            .selectFrom("prices")
+            .select((select) => select.fn.max("version").as("version"))
+            .where("model_id", "=", modelId)
+            .executeTakeFirst();
+          await transaction
+            .insertInto("prices")
+            .values({
+              model_id: modelId,
+              version: (newest?.version ?? 0) + 1,
+              effective_at_ms: effectiveAtMs,
+              created_at_ms: createdAtMs,
+              price: price === undefined ? null : fromPrice(price),
+            })
             .execute();
         }
         if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
@@ -76,8 +107,23 @@ function fromProvider(provider: ProviderEntry): Tables["providers"] {
   };
 }
 
-function toModel(row: Tables["models"]): Model {
-  const routes: readonly Route[] = JSON.parse(row.routes);
+function toVersion(row: Tables["prices"]): PriceVersion {
+  return {
+    version: row.version,
+    effectiveAtMs: row.effective_at_ms,
+    createdAtMs: row.created_at_ms,
+    price: row.price === null ? undefined : toPrice(row.price),
+  };
+}
+
+type StoredRoute = Omit<Route, "cost"> & { readonly cost?: string };
+
+function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model {
+  const stored: readonly StoredRoute[] = JSON.parse(row.routes);
+  const routes = stored.map(({ cost, ...rest }): Route => {
+    const read: Price | undefined = cost === undefined ? undefined : toPrice(cost);
+    return read === undefined ? rest : { ...rest, cost: read };
+  });
   return {
     id: row.id,
     endpoint: oneOf(endpoints, row.endpoint),
@@ -85,7 +131,9 @@ function toModel(row: Tables["models"]): Model {
     ownedBy: row.owned_by,
     createdAtMs: row.created_at_ms,
     ...(row.max_output_tokens === null ? {} : { maxOutputTokens: row.max_output_tokens }),
-    ...(row.price === null ? {} : { price: toPrice(row.price) }),
+    ...(row.max_image_tokens === null ? {} : { maxImageTokens: row.max_image_tokens }),
+    ...(row.max_audio_seconds === null ? {} : { maxAudioSeconds: row.max_audio_seconds }),
+    prices,
     routes,
     lifecycle: {
       ...(row.deprecated_at_ms === null ? {} : { deprecatedAtMs: row.deprecated_at_ms }),
@@ -103,25 +151,17 @@ function fromModel(model: Model): Tables["models"] {
     owned_by: model.ownedBy,
     created_at_ms: model.createdAtMs,
     max_output_tokens: model.maxOutputTokens ?? null,
-    price: model.price === undefined ? null : fromPrice(model.price),
-    routes: JSON.stringify(model.routes),
+    max_image_tokens: model.maxImageTokens ?? null,
+    max_audio_seconds: model.maxAudioSeconds ?? null,
+    routes: JSON.stringify(
+      model.routes.map(({ cost, ...rest }) =>
+        cost === undefined ? rest : { ...rest, cost: fromPrice(cost) },
+      ),
+    ),
     deprecated_at_ms: model.lifecycle.deprecatedAtMs ?? null,
     retires_at_ms: model.lifecycle.retiresAtMs ?? null,
     replacement: model.lifecycle.replacement ?? null,
   };
-}
-
-function toPrice(text: string): Price {
-  const entries: Record<string, string> = JSON.parse(text);
-  return Object.fromEntries(
-    Object.entries(entries).map(([key, units]) => [oneOf(priceKeys, key), BigInt(units)]),
-  );
-}
-
-function fromPrice(price: Price): string {
-  return JSON.stringify(
-    Object.fromEntries(Object.entries(price).map(([key, units]) => [key, units.toString()])),
-  );
 }
 
 function oneOf<const T extends string>(known: readonly T[], text: string): T {

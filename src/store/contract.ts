@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { FeedFollower } from "../base/feed.ts";
+import type { Limits } from "../call/limits.ts";
+import type { Price } from "../call/price.ts";
 import type { Model, ProviderEntry } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
+import type { LedgerReader } from "../ledger/store.ts";
 import { keptChanges } from "./feed-store.ts";
 import type { Store } from "./store.ts";
 
 /** A fresh database that can be opened several times, as several processes would. */
 export interface ContractDatabase {
   open(secretFingerprint?: string): Promise<Store>;
+  /** Beside it, as a command does. */
+  openReader(): LedgerReader;
   remove(): Promise<void>;
 }
 
@@ -33,9 +38,20 @@ const model: Model = {
   ownedBy: "svc",
   createdAtMs: 3,
   maxOutputTokens: 8192,
-  price: { input: 300_000_000n, output: 123_456_789_012_345_678_901n },
-  routes: [{ provider: "acme", model: "m", weight: 1 }],
+  maxImageTokens: 1600,
+  prices: [],
+  routes: [
+    { provider: "acme", model: "m", weight: 1, cost: { input: 1n, output: 2n ** 70n + 1n } },
+    { provider: "acme", model: "n", weight: 0 },
+  ],
   lifecycle: {},
+};
+const price: Price = { input: 300_000_000n, output: 123_456_789_012_345_678_901n };
+const limits: Limits = {
+  rpm: 60,
+  tpm: 1_000,
+  concurrency: 2,
+  budget: { nano: 9_007_199_254_740_993n, period: "month" },
 };
 
 /** Every database behind the ports passes this suite: it is what the domains rely on. */
@@ -59,6 +75,39 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       expect(await store.accounts.find("default")).toEqual(account);
       expect(await store.accounts.find("acct_2")).toBeUndefined();
       expect(await store.accounts.list()).toEqual([account]);
+    });
+
+    test("changes the limits and the suspension of an account, and nothing else of it", async () => {
+      const full = { ...account, suspendedAtMs: 7, limits };
+      await store.accounts.insert(full);
+      await store.accounts.insert({ ...account, id: "acct_2", name: "other" });
+      expect(await store.accounts.find("default")).toEqual(full);
+      const before = await store.feed.latest();
+      const changed = { ...account, limits: { rpm: 1 } };
+      await store.accounts.update({ ...changed, name: "renamed", createdAtMs: 9 });
+      expect(await store.accounts.find("acct_1")).toEqual(changed);
+      expect((await store.accounts.find("acct_2"))?.limits).toBeUndefined();
+      expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual(["acct_1"]);
+      await store.accounts.update(account);
+      expect(await store.accounts.list()).toEqual([
+        account,
+        { ...account, id: "acct_2", name: "other" },
+      ]);
+    });
+
+    test("changes the limits of one key, and takes them away", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert({ ...key, limits });
+      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
+      expect((await store.keys.get("key_1"))?.limits).toEqual(limits);
+      const before = await store.feed.latest();
+      const daily: Limits = { budget: { nano: 1n, period: "day" } };
+      await store.keys.setLimits("key_1", daily);
+      expect((await store.keys.get("key_1"))?.limits).toEqual(daily);
+      expect((await store.keys.get("key_2"))?.limits).toBeUndefined();
+      expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual(["key_1"]);
+      await store.keys.setLimits("key_1", undefined);
+      expect(await store.keys.get("key_1")).toEqual(key);
     });
 
     test("keeps keys with and without their optional parts", async () => {
@@ -96,7 +145,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       expect(await store.keys.revoke("key_9", 50)).toBe(false);
     });
 
-    test("writes the catalogue whole, prices to the last digit", async () => {
+    test("writes the catalogue whole, costs to the last digit", async () => {
       const sealed = { ...provider, name: "b", apiKey: { sealed: "x" }, allowPrivate: true };
       const speech: Model = {
         id: "tts",
@@ -104,6 +153,8 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         input: "text",
         ownedBy: "svc",
         createdAtMs: 4,
+        maxAudioSeconds: 30,
+        prices: [],
         routes: [{ provider: "b", model: "t", weight: 2, voices: "same" }],
         lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
       };
@@ -118,14 +169,52 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       });
       expect(await store.catalog.manifestHash()).toBe("abc");
       const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
+      const { maxImageTokens: _bound, ...unbound } = model;
       await store.catalog.write({
         saveProviders: [changed],
         removeProviders: ["b"],
-        saveModels: [{ ...model, price: { input: 0n } }],
+        saveModels: [unbound],
       });
       const { providers, models } = await store.catalog.load();
       expect(providers).toEqual([changed]);
-      expect(models.find(({ id }) => id === model.id)?.price).toEqual({ input: 0n });
+      expect(models).toEqual([unbound, speech]);
+      expect(await store.catalog.manifestHash()).toBe("abc");
+    });
+
+    test("numbers the prices of a model, and tells them in the order of their moments", async () => {
+      const other = { ...model, id: "other" };
+      const add = (modelId: string, effectiveAtMs: number, of: Price | undefined) => ({
+        modelId,
+        effectiveAtMs,
+        createdAtMs: 7,
+        price: of,
+      });
+      await store.catalog.write({
+        saveModels: [model, other],
+        addPrices: [add(model.id, 100, price), add(model.id, 300, { input: 0n })],
+      });
+      await store.catalog.write({
+        addPrices: [add(model.id, 200, undefined), add(other.id, 50, { input: 1n })],
+      });
+      // What a model is saved with leaves its prices as they are.
+      await store.catalog.write({ saveModels: [{ ...model, prices: [] }] });
+      const { models } = await store.catalog.load();
+      expect(models.map(({ prices }) => prices)).toEqual([
+        [{ version: 1, effectiveAtMs: 50, createdAtMs: 7, price: { input: 1n } }],
+        [
+          { version: 1, effectiveAtMs: 100, createdAtMs: 7, price },
+          { version: 3, effectiveAtMs: 200, createdAtMs: 7, price: undefined },
+          { version: 2, effectiveAtMs: 300, createdAtMs: 7, price: { input: 0n } },
+        ],
+      ]);
+    });
+
+    test("a price of no model is refused, and nothing of the write stands", async () => {
+      const lost = { modelId: "none", effectiveAtMs: 1, createdAtMs: 1, price };
+      await expect(
+        store.catalog.write({ saveModels: [model], addPrices: [lost] }),
+      ).rejects.toThrow();
+      expect((await store.catalog.load()).models).toEqual([]);
     });
 
     test("shows what one process changed to every other, in order", async () => {

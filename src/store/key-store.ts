@@ -1,5 +1,6 @@
 import type { KeyRecord, KeyStore } from "../keys/directory.ts";
 import { announce } from "./feed-store.ts";
+import { fromLimits, toLimits } from "./limits-text.ts";
 import type { Db, Tables } from "./schema.ts";
 
 export function createKeyStore(db: Db): KeyStore {
@@ -16,6 +17,16 @@ export function createKeyStore(db: Db): KeyStore {
       await db.transaction().execute(async (transaction) => {
         await transaction.insertInto("keys").values(fromRecord(record)).execute();
         await announce(transaction, { topic: "keys", subject: record.id });
+      });
+    },
+    async setLimits(id, limits) {
+      await db.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable("keys")
+          .set({ limits: fromLimits(limits) })
+          .where("id", "=", id)
+          .execute();
+        await announce(transaction, { topic: "keys", subject: id });
       });
     },
     revoke(id, atMs) {
@@ -50,6 +61,7 @@ function toRecord(row: Tables["keys"]): KeyRecord {
     createdAtMs: row.created_at_ms,
     ...(row.expires_at_ms === null ? {} : { expiresAtMs: row.expires_at_ms }),
     ...(row.revoked_at_ms === null ? {} : { revokedAtMs: row.revoked_at_ms }),
+    ...toLimits(row.limits),
   };
 }
 
@@ -64,5 +76,6 @@ function fromRecord(record: KeyRecord): Tables["keys"] {
     created_at_ms: record.createdAtMs,
     expires_at_ms: record.expiresAtMs ?? null,
     revoked_at_ms: record.revokedAtMs ?? null,
+    limits: fromLimits(record.limits),
   };
 }

@@ -1,11 +1,13 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../base/problem.ts";
+import { money } from "./migration-money.ts";
 import type { Db } from "./schema.ts";
 
 /** In the order of their names. One that has shipped is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": { up: foundation },
+  "0002-money": { up: money },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */

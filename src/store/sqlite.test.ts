@@ -1,8 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storeContract } from "./contract.ts";
+import { type ContractDatabase, storeContract } from "./contract.ts";
+import { ledgerContract } from "./ledger-contract.ts";
+import { openLedgerReader } from "./ledger-reader.ts";
+import { receiptOf, write } from "./ledger-samples.ts";
 import { lockDataDir } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -12,24 +15,31 @@ const root = mkdtempSync(join(tmpdir(), "svc-store-"));
 afterAll(() => rmSync(root, { recursive: true }));
 const fresh = () => mkdtempSync(join(root, "db-"));
 
-storeContract("SQLite", async () => {
+async function create(): Promise<ContractDatabase> {
   const dir = fresh();
+  const path = join(dir, "svc.db");
   return {
-    open: (fingerprint = "fingerprint") =>
-      createStore(openSqlite(join(dir, "svc.db")), fingerprint),
+    open: (fingerprint = "fingerprint") => createStore(openSqlite(path), fingerprint),
+    openReader: () => openLedgerReader(path),
     remove: async () => rmSync(dir, { recursive: true }),
   };
-});
+}
+
+storeContract("SQLite", create);
+ledgerContract("SQLite", create);
 
 test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
-  const db = openSqlite(join(fresh(), "svc.db"));
-  await migrate(db, { "0001-a": { up: async () => {} }, "0002-later": { up: async () => {} } });
-  await expect(createStore(db, "x")).rejects.toThrow("newer version (it has 0001-a, 0002-later)");
-  expect((await db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
+  const sqlite = openSqlite(join(fresh(), "svc.db"));
+  const later = { "0001-a": { up: async () => {} }, "0002-later": { up: async () => {} } };
+  await migrate(sqlite.db, later);
+  await expect(createStore(sqlite, "x")).rejects.toThrow(
+    "newer version (it has 0001-a, 0002-later)",
+  );
+  expect((await sqlite.db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
 });
 
 test("a migration that fails leaves nothing behind", async () => {
-  const db = openSqlite(join(fresh(), "svc.db"));
+  const { db } = openSqlite(join(fresh(), "svc.db"));
   const failing = {
     "0001-half": {
       up: async (target: typeof db) => {
@@ -40,6 +50,76 @@ test("a migration that fails leaves nothing behind", async () => {
   };
   await expect(migrate(db, failing)).rejects.toThrow("disk full");
   expect((await db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
+});
+
+/** As the first release made it. */
+const firstSchema = `create table meta (key text primary key, value text not null)
+create table accounts (id text primary key, name text not null unique, created_at_ms bigint not null)
+create table keys (id text primary key, account_id text not null references accounts (id), name text not null, hash text not null unique, hint text not null, models text, created_at_ms bigint not null, expires_at_ms bigint, revoked_at_ms bigint)
+create table providers (name text primary key, kind text not null, base_url text not null, api_key text, allow_private integer not null)
+create table models (id text primary key, endpoint text not null, input text not null, owned_by text not null, created_at_ms bigint not null, max_output_tokens integer, price text, routes text not null, deprecated_at_ms bigint, retires_at_ms bigint, replacement text)
+create table feed (id integer primary key, sequence bigint not null)
+create table changes (sequence bigint primary key, topic text not null, subject text not null)
+insert into feed (id, sequence) values (1, 0)`;
+
+test("a database from before the ledger keeps its prices as the first version and gets purses", async () => {
+  const path = join(fresh(), "svc.db");
+  const { db, raw } = openSqlite(path);
+  const foundation = async () => {
+    for (const line of firstSchema.split("\n")) raw.run(line);
+  };
+  await migrate(db, { "0001-foundation": { up: foundation } });
+  raw.run("insert into accounts (id, name, created_at_ms) values ('acct_1', 'default', 5)");
+  raw.run(
+    "insert into keys (id, account_id, name, hash, hint, created_at_ms) values ('key_1', 'acct_1', 'k', 'h', 'x', 6)",
+  );
+  const models = "insert into models (id, endpoint, input, owned_by, created_at_ms, price, routes)";
+  const routes = `'[{"provider":"p","model":"m","weight":1}]'`;
+  const big = "123456789012345678901";
+  raw.run(`${models} values ('a', 'chat', 'text', 'svc', 7, '{"output":"${big}"}', ${routes})`);
+  raw.run(`${models} values ('b', 'chat', 'text', 'svc', 8, null, '[]')`);
+  expect(() => openLedgerReader(path)).toThrow("The ledger cannot be read");
+  await db.destroy();
+
+  const store = await createStore(openSqlite(path), "x");
+  const [priced, unpriced] = (await store.catalog.load()).models;
+  expect(priced?.prices).toEqual([
+    { version: 1, effectiveAtMs: 0, createdAtMs: 7, price: { output: BigInt(big) } },
+  ]);
+  expect(priced?.routes).toEqual([{ provider: "p", model: "m", weight: 1 }]);
+  expect(unpriced?.prices).toEqual([]);
+  expect(await store.accounts.list()).toEqual([{ id: "acct_1", name: "default", createdAtMs: 5 }]);
+  expect((await store.keys.all()).map(({ id }) => id)).toEqual(["key_1"]);
+  expect(await store.ledger.leases()).toEqual([{ accountId: "acct_1", granted: 0n, spent: 0n }]);
+  await store.close();
+});
+
+test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {
+  const path = join(fresh(), "svc.db");
+  const store = await createStore(openSqlite(path), "x");
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.ledger.commit([1, 2, 3].map(() => write(receiptOf({ charged: 0n }))));
+  const brief = openLedgerReader(path);
+  expect(await brief.receipt("req_none")).toBeUndefined();
+  const early = openLedgerReader(path);
+  for await (const { id } of early.receipts({})) if (id !== "") break;
+  await Promise.all([brief.close(), early.close()]);
+  await store.close();
+  // The last connection takes the log away.
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test("a ledger that was never there is told as such", () => {
+  expect(() => openLedgerReader(join(fresh(), "svc.db"))).toThrow("Has the gateway ever run here?");
+});
+
+test("a budget that cannot be read is no licence to spend without one", async () => {
+  const sqlite = openSqlite(join(fresh(), "svc.db"));
+  const store = await createStore(sqlite, "x");
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  sqlite.raw.run(`update accounts set limits = '{"budget":"5/week"}'`);
+  await expect(store.accounts.list()).rejects.toThrow("5/week");
+  await store.close();
 });
 
 test("one process owns a data directory, and the next is told where it runs", () => {

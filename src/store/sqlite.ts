@@ -5,14 +5,32 @@ import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
 import { Problem } from "../base/problem.ts";
 import type { Db } from "./schema.ts";
 
-/** WAL, synchronous NORMAL, one connection: the process that holds the lock is the only writer. */
-export function openSqlite(path: string): Db {
-  const database = openFile(path);
-  database.run("PRAGMA journal_mode = WAL");
-  database.run("PRAGMA synchronous = NORMAL");
-  database.run("PRAGMA foreign_keys = ON");
-  database.run("PRAGMA busy_timeout = 5000");
-  return new Kysely({ dialect: new Dialect({ database: asKyselyExpects(database) }) });
+export interface Sqlite {
+  readonly db: Db;
+  /** The same connection, for statements that are too hot for a query builder. */
+  readonly raw: Database;
+  readonly path: string;
+}
+
+/**
+ * WAL, synchronous NORMAL, one connection: the process that holds the lock is the only writer. What
+ * must survive a power cut is synced by ourselves, off the event loop (wal-sync.ts), and so are the
+ * checkpoints, which would hold it up for milliseconds (checkpoints.ts).
+ */
+export function openSqlite(path: string): Sqlite {
+  const raw = openFile(path);
+  raw.run("PRAGMA busy_timeout = 5000");
+  raw.run("PRAGMA journal_mode = WAL");
+  raw.run("PRAGMA synchronous = NORMAL");
+  raw.run("PRAGMA foreign_keys = ON");
+  raw.run("PRAGMA wal_autocheckpoint = 0");
+  // What is erased is gone from the file, too.
+  raw.run("PRAGMA secure_delete = ON");
+  return {
+    db: new Kysely({ dialect: new Dialect({ database: asKyselyExpects(raw) }) }),
+    raw,
+    path,
+  };
 }
 
 /** SQLite can roll back a change of schema, though Kysely does not count on it: a migration is whole. */
@@ -40,7 +58,7 @@ function openFile(path: string): Database {
 }
 
 /** Kysely's SQLite dialect is written for better-sqlite3; bun:sqlite differs in two names. */
-function asKyselyExpects(database: Database) {
+export function asKyselyExpects(database: Database) {
   return {
     close: () => database.close(),
     prepare(sql: string) {

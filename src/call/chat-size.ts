@@ -1,0 +1,67 @@
+import { type ChatCall, isJsonObject, type Json, type JsonObject } from "./chat.ts";
+
+/** What templates put around every message, and around the whole; rather too much than too little. */
+const tokensAroundMessage = 16;
+const tokensAroundCall = 64;
+/** What vendors say to a model about its tools, besides the tools themselves. */
+const tokensAroundTools = 640;
+
+/** The options that a model reads as part of its prompt. */
+const readOptions = ["tools", "tool_choice", "response_format", "chat_template_kwargs"] as const;
+
+/**
+ * The most tokens that a prompt can be. A tokenizer that works on bytes, as all of today's do, never
+ * makes more tokens of a text than it has bytes in UTF-8; what is no text counts at its most.
+ */
+export function mostInputTokens(call: ChatCall, maxImageTokens: number): number {
+  let bytes = 0;
+  const images = walk(call, (text) => {
+    bytes += Buffer.byteLength(text);
+  });
+  const tools = call.options["tools"] === undefined ? 0 : tokensAroundTools;
+  const around = tokensAroundCall + call.messages.length * tokensAroundMessage + tools;
+  return bytes + images * maxImageTokens + around;
+}
+
+/** All that the model reads as text, for who has to count it. */
+export function textsOf(call: ChatCall): {
+  readonly texts: readonly string[];
+  readonly images: number;
+} {
+  const texts: string[] = [];
+  const images = walk(call, (text) => texts.push(text));
+  return { texts, images };
+}
+
+/** Gives every text, and how many images there are. */
+function walk({ messages, options }: ChatCall, onText: (text: string) => void): number {
+  let images = 0;
+  for (const message of messages) {
+    for (const name in message) {
+      if (name === "role") continue;
+      const value = message[name];
+      if (typeof value === "string") onText(value);
+      else if (name === "content" && Array.isArray(value)) images += walkParts(value, onText);
+      else if (value !== undefined && value !== null) onText(JSON.stringify(value));
+    }
+  }
+  for (const name of readOptions) {
+    const value = options[name];
+    if (value !== undefined && value !== null) onText(JSON.stringify(value));
+  }
+  return images;
+}
+
+function walkParts(parts: readonly Json[], onText: (text: string) => void): number {
+  let images = 0;
+  for (const part of parts) {
+    if (isJsonObject(part) && part["type"] === "image_url") images++;
+    else onText(textOf(part));
+  }
+  return images;
+}
+
+function textOf(part: Json): string {
+  const text = isJsonObject(part) ? (part as JsonObject)["text"] : undefined;
+  return typeof text === "string" ? text : JSON.stringify(part);
+}

@@ -1,0 +1,190 @@
+import type { Log } from "../base/log.ts";
+import { type LedgerStore, type LedgerWrite, NotSyncedError, UnwritableError } from "./store.ts";
+
+interface Pending {
+  readonly write: LedgerWrite;
+  /** Nothing of it has reached the caller: it may be taken back when it cannot be written. */
+  readonly mayTakeBack: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  /** Its transaction stands, though the disk has not confirmed it. */
+  isWritten: boolean;
+}
+
+/** The store could not write in time. `isTakenBack`: what was to be written never will be. */
+export class JournalError extends Error {
+  override readonly name = "JournalError";
+  readonly isTakenBack: boolean;
+
+  constructor(isTakenBack: boolean, cause: unknown) {
+    super("the ledger cannot be written", { cause });
+    this.isTakenBack = isTakenBack;
+  }
+}
+
+export interface JournalOptions {
+  readonly store: Pick<LedgerStore, "commit">;
+  readonly log: Log;
+  readonly nowMs?: () => number;
+  /** For so long replies wait for a store that fails. */
+  readonly patienceMs?: number;
+  readonly retryMs?: number;
+}
+
+/** What takes about half a millisecond to write: a commit must not hold up the event loop. */
+const maxBatch = 64;
+const defaultPatienceMs = 1_000;
+const defaultRetryMs = 50;
+
+/**
+ * Makes what happens to money durable. All that comes in one turn of the event loop, or while the
+ * disk confirms what came before, is one transaction; who waits is released when the disk has
+ * confirmed it.
+ *
+ * When the store fails (disk full, read-only), nothing is lost: what was to be written stays in
+ * line and is tried again until it succeeds, no new call is let in meanwhile (`isFailing`), and
+ * who waits longer than the patience gets an error in place of the last bytes. What is in line is
+ * bounded by the calls that were under way.
+ */
+export class Journal {
+  readonly #options: Required<JournalOptions>;
+  #line: Pending[] = [];
+  #inFlight = 0;
+  #isScheduled = false;
+  #isRetrying = false;
+  #failingSinceMs: number | undefined;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: JournalOptions) {
+    this.#options = {
+      nowMs: Date.now,
+      patienceMs: defaultPatienceMs,
+      retryMs: defaultRetryMs,
+      ...options,
+    };
+  }
+
+  get isFailing(): boolean {
+    return this.#failingSinceMs !== undefined;
+  }
+
+  /** Resolves when it is durable. */
+  append(write: LedgerWrite, mayTakeBack = false): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#line.push({ write, mayTakeBack, resolve, reject, isWritten: false });
+      if (!this.isFailing) this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing is in line any more, or after `withinMs`, with what still is. */
+  async idle(withinMs: number): Promise<readonly LedgerWrite[]> {
+    if (this.#line.length === 0 && this.#inFlight === 0) return [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([
+      new Promise<void>((resolve) => this.#whenIdle.push(resolve)),
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, withinMs);
+      }),
+    ]);
+    clearTimeout(timer);
+    return this.#line.map(({ write }) => write);
+  }
+
+  readonly #flush = (): void => {
+    this.#isScheduled = false;
+    // While the store fails, an empty batch asks whether it still does.
+    if (this.#line.length === 0 && !this.isFailing) return;
+    const batch = this.#line.length <= maxBatch ? this.#line : this.#line.slice(0, maxBatch);
+    this.#line = batch === this.#line ? [] : this.#line.slice(maxBatch);
+    this.#commit(batch);
+    if (!this.isFailing) this.#schedule();
+  };
+
+  /** While the disk confirms one commit, the next one gathers: it could not be confirmed sooner. */
+  #schedule(): void {
+    const { length } = this.#line;
+    if (length === 0 || this.#isScheduled || (this.#inFlight > 0 && length < maxBatch)) return;
+    this.#isScheduled = true;
+    setImmediate(this.#flush);
+  }
+
+  #commit(batch: readonly Pending[]): void {
+    this.#inFlight++;
+    this.#options.store.commit(batch.map(({ write }) => write)).then(
+      () => this.#written(batch),
+      (error: unknown) => this.#failed(batch, error),
+    );
+  }
+
+  #written(batch: readonly Pending[]): void {
+    this.#inFlight--;
+    for (const { resolve } of batch) resolve();
+    this.#recover();
+    this.#schedule();
+    this.#tellIdle();
+  }
+
+  #recover(): void {
+    if (this.#failingSinceMs === undefined) return;
+    const afterMs = this.#options.nowMs() - this.#failingSinceMs;
+    this.#failingSinceMs = undefined;
+    this.#options.log.info("the ledger can be written again", { after_ms: afterMs });
+    if (this.#line.length > 0) this.#flush();
+  }
+
+  #failed(batch: readonly Pending[], error: unknown): void {
+    this.#inFlight--;
+    if (error instanceof UnwritableError) return this.#isolate(batch, error);
+    const { log, nowMs, patienceMs, retryMs } = this.#options;
+    const isWritten = error instanceof NotSyncedError;
+    const now = nowMs();
+    if (this.#failingSinceMs === undefined) {
+      this.#failingSinceMs = now;
+      log.error("the ledger cannot be written: no call is let in until it can", {
+        detail: String(error instanceof NotSyncedError ? error.cause : error),
+      });
+    }
+    for (const pending of batch) pending.isWritten ||= isWritten;
+    this.#line = [...batch, ...this.#line];
+    if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    setTimeout(() => {
+      this.#isRetrying = false;
+      this.#flush();
+    }, retryMs);
+  }
+
+  /** One bad write must not stop all others: each is tried alone, and the one that fails is dropped. */
+  #isolate(batch: readonly Pending[], error: UnwritableError): void {
+    const [only, ...others] = batch;
+    if (only !== undefined && others.length === 0) {
+      const { write, reject } = only;
+      const id = write.type === "receipt" ? write.receipt.id : write.type;
+      this.#options.log.error("a write to the ledger was dropped", { id, detail: error.message });
+      reject(new JournalError(true, error));
+      // That the store refuses a value shows that it is well.
+      this.#recover();
+      this.#schedule();
+      return this.#tellIdle();
+    }
+    for (const pending of batch) this.#commit([pending]);
+  }
+
+  /** Who waits is told; what has been delivered, in part, is still owed and stays in line. */
+  #sendAway(cause: unknown): void {
+    this.#line = this.#line.filter(({ mayTakeBack, isWritten, reject }) => {
+      // It stands and is paid for: the reply leaves when the disk has confirmed it, however late.
+      if (mayTakeBack && isWritten) return true;
+      reject(new JournalError(mayTakeBack, cause));
+      return !mayTakeBack;
+    });
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#line.length > 0 || this.#inFlight > 0) return;
+    for (const resolve of this.#whenIdle) resolve();
+    this.#whenIdle = [];
+  }
+}

@@ -1,0 +1,35 @@
+import type { Endpoint } from "../call/endpoint.ts";
+import type { Units } from "../call/price.ts";
+
+/**
+ * One row a request that was let in: debit, usage event and request log in one. It is written
+ * once and never changed; the id is the request's own and carries the time at which it began.
+ */
+export interface Receipt {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly endpoint: Endpoint;
+  /** Who served it, or was tried last; "" when nobody was asked. */
+  readonly provider: string;
+  /** Every target that was tried, in order, with what came of it. */
+  readonly attempts: string;
+  readonly priceVersion: number;
+  readonly units: Units;
+  /** Part of the output. */
+  readonly reasoningTokens: number;
+  /** True when no upstream counted and we did. */
+  readonly estimated: boolean;
+  /** Nano-USD: what was set aside, what the units cost, what was taken. */
+  readonly hold: bigint;
+  readonly cost: bigint;
+  readonly charged: bigint;
+  /** What the vendor asks for it, where the route says so. */
+  readonly vendorCost: bigint | undefined;
+  /** `ok`; `left` when the caller went; else the code of the error that ended it. */
+  readonly outcome: string;
+  /** From the request to the first byte of the answer; undefined when none went out. */
+  readonly firstByteMs: number | undefined;
+  readonly durationMs: number;
+}

@@ -1,0 +1,162 @@
+import type { Price } from "../call/price.ts";
+import type { Receipt } from "./receipt.ts";
+import type { Rollup } from "./rollups.ts";
+
+export const entryKinds = ["credit", "withdrawal", "refund"] as const;
+export type EntryKind = (typeof entryKinds)[number];
+
+/** Money in or out of an account, other than by a receipt. Never changed, never removed. */
+export interface Entry {
+  readonly id: string;
+  readonly accountId: string;
+  readonly kind: EntryKind;
+  /** Nano-USD; below zero for a withdrawal. */
+  readonly nano: bigint;
+  /** Unique within the account: the same one again is the same entry. */
+  readonly reference: string;
+  readonly note: string;
+  readonly createdAtMs: number;
+}
+
+/**
+ * The part of an account's balance that a process may spend: all of it, on one machine. What is
+ * left of it is `granted` − `spent`. In the store `spent` is the sum of the account's rollups: it
+ * lacks the receipts of the last seconds, until they are added in bulk or recounted after a crash.
+ */
+export interface Lease {
+  readonly accountId: string;
+  readonly granted: bigint;
+  readonly spent: bigint;
+}
+
+/** What the budget of a key or an account has used up in one of its periods. */
+export interface BudgetSpend {
+  readonly ownerId: string;
+  readonly periodStartMs: number;
+  readonly spent: bigint;
+}
+
+/** A request with an Idempotency-Key: running, then done, with its reply where one is kept. */
+export interface Claim {
+  /** Of the caller's API key and the header; neither can be read from it. */
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly requestId: string;
+  readonly isDone: boolean;
+  /** Encrypted under the caller's own key. */
+  readonly reply: Uint8Array | undefined;
+  readonly expiresAtMs: number;
+}
+
+export type LedgerWrite =
+  | {
+      readonly type: "receipt";
+      readonly receipt: Receipt;
+      /** Budgets that it is charged to, besides the account. */
+      readonly budgets: readonly { readonly ownerId: string; readonly periodStartMs: number }[];
+      /** Written together with it. */
+      readonly claim?: Claim | undefined;
+    }
+  | { readonly type: "claim"; readonly claim: Claim }
+  | { readonly type: "claim-release"; readonly id: string };
+
+/** What was written is there, but the disk has not confirmed it: it must be asked again. */
+export class NotSyncedError extends Error {
+  override readonly name = "NotSyncedError";
+}
+
+/** One of the writes can never be written as it is; the store itself is well. */
+export class UnwritableError extends Error {
+  override readonly name = "UnwritableError";
+}
+
+export type EntryOutcome =
+  | { readonly result: "added" | "known"; readonly entry: Entry }
+  | { readonly result: "other"; readonly entry: Entry }
+  | { readonly result: "short" | "too-much"; readonly balance: bigint };
+
+/** Implemented by the store. */
+export interface LedgerStore {
+  leases(): Promise<readonly Lease[]>;
+  lease(accountId: string): Promise<Lease | undefined>;
+  /** Of the periods that began at this moment or later, and of budgets without periods. */
+  budgetSpends(fromMs: number): Promise<readonly BudgetSpend[]>;
+  /** What the budget of an owner has used so far in a period, set when a budget is given to it. */
+  setBudgetSpend(spend: BudgetSpend): Promise<void>;
+  /**
+   * Adds money, or takes some that is there, together with the account's lease. The same reference
+   * again changes nothing.
+   */
+  addEntry(entry: Entry): Promise<EntryOutcome>;
+  entries(accountId: string): Promise<readonly Entry[]>;
+  /**
+   * One transaction; resolves when it is durable. What is there already (by its id) is left as it
+   * is and charged to nobody again, so that a batch can be tried twice. Rejects with a
+   * NotSyncedError when the transaction stands but the disk did not confirm it, and with an
+   * UnwritableError when the fault lies in the writes.
+   */
+  commit(writes: readonly LedgerWrite[]): Promise<void>;
+  /** Tells every receipt that a commit has really added, when its transaction stands. */
+  watch(listener: (receipt: Receipt) => void): void;
+  findClaim(id: string): Promise<Claim | undefined>;
+  /** Of requests that a process which is gone had under way: they cost nothing and may come again. */
+  releaseRunningClaims(): Promise<void>;
+  /** Some of the claims past their day; how many. */
+  eraseClaims(nowMs: number): Promise<number>;
+  readonly rollups: RollupStore;
+}
+
+export interface RollupFilter {
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+}
+
+export interface RollupStore {
+  /**
+   * Adds to what is there, and to what the accounts have spent. From `openFromMs` on, sums may lack
+   * receipts until the next call.
+   */
+  add(rollups: readonly Rollup[], openFromMs: number | undefined): Promise<void>;
+  list(filter: RollupFilter): Promise<readonly Rollup[]>;
+  /** From which hour on sums may lack receipts; undefined when none does. */
+  openFromMs(): Promise<number | undefined>;
+  /** Sums the receipts from this hour on anew, what the accounts have spent too. Then none is open. */
+  recount(fromMs: number): Promise<void>;
+}
+
+/** A price of a model, from a moment on; null: it has none from then on. */
+export interface StoredPrice {
+  readonly modelId: string;
+  readonly version: number;
+  readonly price: Price | null;
+}
+
+export interface ReceiptFilter {
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  /** The newest first, unless told. */
+  readonly oldestFirst?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** One moment of the whole ledger, read beside the process that writes it and without its help. */
+export interface LedgerReader {
+  receipt(id: string): Promise<Receipt | undefined>;
+  receipts(filter: ReceiptFilter): AsyncIterable<Receipt>;
+  prices(): Promise<readonly StoredPrice[]>;
+  accounts(): Promise<readonly { readonly id: string; readonly name: string }[]>;
+  entries(): Promise<readonly Entry[]>;
+  leases(): Promise<readonly Lease[]>;
+  budgetSpends(): Promise<readonly BudgetSpend[]>;
+  rollups(): Promise<{
+    readonly list: readonly Rollup[];
+    readonly openFromMs: number | undefined;
+  }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,162 @@
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { Kysely, SqliteDialect } from "kysely";
+import { idFloor } from "../base/ids.ts";
+import { Problem } from "../base/problem.ts";
+import { endpoints } from "../call/endpoint.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
+import { readBudgetSpends, readEntries, readLeases } from "./ledger-store.ts";
+import { toPrice } from "./price-text.ts";
+import { readOpenFrom, readRollups } from "./rollup-store.ts";
+import type { Db } from "./schema.ts";
+import { asKyselyExpects } from "./sqlite.ts";
+
+/**
+ * Reads the ledger beside a running gateway, on a connection of its own: long lists and sums cost
+ * the gateway nothing. Everything is seen as of the moment at which it was opened.
+ */
+export function openLedgerReader(path: string): LedgerReader {
+  const raw = openForReading(path);
+  const db: Db = new Kysely({ dialect: new SqliteDialect({ database: asKyselyExpects(raw) }) });
+  return {
+    async receipt(id) {
+      const [row] = raw
+        .query<ReceiptRow, [string]>("select * from receipts where id = ?")
+        .safeIntegers(true)
+        .all(id);
+      return row && toReceipt(row);
+    },
+    async *receipts(filter) {
+      const { sql, values } = toQuery(filter);
+      const statement = raw.prepare<ReceiptRow, SQLQueryBindings[]>(sql).safeIntegers(true);
+      try {
+        for (const row of statement.iterate(...values)) yield toReceipt(row);
+      } finally {
+        // Who stops early would otherwise leave a read open, and with it the write-ahead log.
+        statement.finalize();
+      }
+    },
+    async prices() {
+      const rows = await db.selectFrom("prices").selectAll().execute();
+      return rows.map((row) => ({
+        modelId: row.model_id,
+        version: row.version,
+        price: row.price === null ? null : toPrice(row.price),
+      }));
+    },
+    accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),
+    entries: () => readEntries(db),
+    leases: () => readLeases(db),
+    budgetSpends: () => readBudgetSpends(db),
+    async rollups() {
+      return { list: await readRollups(db, {}), openFromMs: await readOpenFrom(db) };
+    },
+    async close() {
+      await db.destroy();
+      // Kysely closes only what it has been asked something of.
+      raw.close();
+    },
+  };
+}
+
+function openForReading(path: string): Database {
+  let raw: Database | undefined;
+  try {
+    raw = new Database(path, { readwrite: true, create: false, strict: true });
+    raw.run("PRAGMA query_only = ON");
+    raw.run("PRAGMA busy_timeout = 5000");
+    raw.run("BEGIN");
+    // The moment is fixed by the first read. An older database has no receipts.
+    raw.query("select id from receipts limit 1").get();
+    return raw;
+  } catch (cause) {
+    raw?.close();
+    throw new Problem(
+      "failed",
+      `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Has the gateway ever run here?`,
+      cause,
+    );
+  }
+}
+
+function toQuery(filter: ReceiptFilter): { sql: string; values: SQLQueryBindings[] } {
+  const conditions: string[] = [];
+  const values: SQLQueryBindings[] = [];
+  const where = (condition: string, value: string | undefined) => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values.push(value);
+  };
+  const { fromMs, toMs } = filter;
+  where("id >= ?", fromMs === undefined ? undefined : idFloor("req", fromMs));
+  where("id < ?", toMs === undefined ? undefined : idFloor("req", toMs));
+  where("account_id = ?", filter.accountId);
+  where("key_id = ?", filter.keyId);
+  where("model = ?", filter.model);
+  where("outcome = ?", filter.outcome);
+  const condition = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+  const order = filter.oldestFirst === true ? "" : " desc";
+  const limit = filter.limit === undefined ? "" : ` limit ${Math.floor(filter.limit)}`;
+  return { sql: `select * from receipts${condition} order by id${order}${limit}`, values };
+}
+
+type NumberColumn =
+  | "price_version"
+  | "input"
+  | "cached_input"
+  | "cache_write"
+  | "output"
+  | "audio_output"
+  | "image"
+  | "video_second"
+  | "reasoning"
+  | "estimated"
+  | "hold"
+  | "cost"
+  | "charged"
+  | "duration_ms";
+type TextColumn =
+  | "id"
+  | "account_id"
+  | "key_id"
+  | "model"
+  | "endpoint"
+  | "provider"
+  | "attempts"
+  | "outcome";
+type ReceiptRow = Readonly<Record<NumberColumn, bigint>> &
+  Readonly<Record<TextColumn, string>> & {
+    readonly vendor_cost: bigint | null;
+    readonly first_byte_ms: bigint | null;
+  };
+
+function toReceipt(row: ReceiptRow): Receipt {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    model: row.model,
+    endpoint: endpoints.find((known) => known === row.endpoint) ?? "chat",
+    provider: row.provider,
+    attempts: row.attempts,
+    priceVersion: Number(row.price_version),
+    units: {
+      input: Number(row.input),
+      cached_input: Number(row.cached_input),
+      cache_write: Number(row.cache_write),
+      output: Number(row.output),
+      audio_output: Number(row.audio_output),
+      image: Number(row.image),
+      video_second: Number(row.video_second),
+    },
+    reasoningTokens: Number(row.reasoning),
+    estimated: row.estimated === 1n,
+    hold: row.hold,
+    cost: row.cost,
+    charged: row.charged,
+    vendorCost: row.vendor_cost ?? undefined,
+    outcome: row.outcome,
+    firstByteMs: row.first_byte_ms === null ? undefined : Number(row.first_byte_ms),
+    durationMs: Number(row.duration_ms),
+  };
+}

@@ -9,13 +9,14 @@ import { printServing } from "./cli/welcome.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
-import { withOperations } from "./open.ts";
+import { withLedger, withOperations } from "./open.ts";
 
 const { version } = packageJson;
 
 const wiring: Wiring = {
   configuration: () => loadConfiguration(),
   withOperations: (run) => withOperations(loadConfiguration(), run),
+  withLedger: (run) => withLedger(loadConfiguration(), run),
   serve,
   engine: runEngine,
 };

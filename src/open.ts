@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "./base/clock.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
 import { Problem } from "./base/problem.ts";
 import { engineProvider, type Route } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
+import type { LedgerReader } from "./ledger/store.ts";
 import { connectControl } from "./platform/control.ts";
+import type { RunningMoney } from "./platform/money-operations.ts";
 import {
   createOperations,
   type Operations,
@@ -13,6 +15,7 @@ import {
 } from "./platform/operations.ts";
 import { addressProblem } from "./providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "./secrets/secrets.ts";
+import { openLedgerReader } from "./store/ledger-reader.ts";
 import { type DataLock, lockDataDir } from "./store/lock.ts";
 import { openSqlite } from "./store/sqlite.ts";
 import { createStore, type Store } from "./store/store.ts";
@@ -33,6 +36,9 @@ export async function openStore({ settings }: Configuration): Promise<Opened> {
     const hasDatabase = existsSync(path);
     const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
     const store = await createStore(openSqlite(path), secrets.fingerprint);
+    // A process that died has left sums behind that lack its last receipts.
+    const openFromMs = await store.ledger.rollups.openFromMs();
+    if (openFromMs !== undefined) await store.ledger.rollups.recount(openFromMs);
     const close = async () => {
       await store.close();
       lock.release();
@@ -48,7 +54,9 @@ export interface OperationsOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly takeEffect: () => Promise<void>;
+  readonly clock?: Clock;
   /** Absent when no server runs. */
+  readonly money?: RunningMoney;
   readonly gateway?: RunningGateway;
   /** Absent when no server runs, or without embedded models. */
   readonly engine?: RunningEngine | undefined;
@@ -58,6 +66,8 @@ export function operationsOn({
   configuration,
   opened,
   takeEffect,
+  clock = systemClock,
+  money,
   gateway,
   engine,
 }: OperationsOptions): Operations {
@@ -65,7 +75,8 @@ export function operationsOn({
   return createOperations({
     ...store,
     secrets,
-    clock: systemClock,
+    clock,
+    money,
     variable: configuration.variable,
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),
@@ -78,6 +89,19 @@ export function operationsOn({
 /** Routes to the embedded models lead nowhere while these are switched off. */
 export function routeCheck({ settings }: Configuration): (route: Route) => boolean {
   return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
+}
+
+/** Reads the ledger beside a running server, or without one; it costs the server nothing. */
+export async function withLedger<T>(
+  { settings }: Configuration,
+  run: (ledger: LedgerReader) => Promise<T>,
+): Promise<T> {
+  const reader = openLedgerReader(settings.databaseUrl ?? join(settings.dataDir, "svc.db"));
+  try {
+    return await run(reader);
+  } finally {
+    await reader.close();
+  }
 }
 
 /** Other commands hold the data directory for a moment only: it is worth a wait. */

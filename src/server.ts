@@ -1,4 +1,4 @@
-import { systemClock } from "./base/clock.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
 import { FeedFollower } from "./base/feed.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { inFile } from "./base/problem.ts";
@@ -11,11 +11,13 @@ import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
 import { ActiveCalls } from "./gateway/active-calls.ts";
+import { Idempotency } from "./gateway/idempotency.ts";
 import type { Major } from "./gateway/majors.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
 import { providerWarnings } from "./manifest/plan.ts";
+import { type Money, openMoney } from "./money.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
 import { startControl } from "./platform/control.ts";
 import { type ApplyView, manifestDigest, type Operations } from "./platform/operations.ts";
@@ -44,6 +46,9 @@ export interface ServerOptions {
   readonly writeLog?: (line: string) => void;
   /** The versions of the API that the gateway serves. */
   readonly majors?: readonly Major[];
+  readonly clock?: Clock;
+  /** How the data directory is taken; tests of faults put a faulty disk between. */
+  readonly open?: (configuration: Configuration) => Promise<Opened>;
 }
 
 /** Starts everything, in the order in which it depends on each other; undone when a part fails. */
@@ -52,6 +57,8 @@ export async function startServer({
   version,
   writeLog = (line) => void process.stderr.write(line),
   majors = [v1],
+  clock = systemClock,
+  open = openStore,
 }: ServerOptions): Promise<RunningServer> {
   const { settings } = configuration;
   const log = createLog({
@@ -59,7 +66,7 @@ export async function startServer({
     pretty: wantsColour(process.stderr),
     write: writeLog,
   });
-  const opened = await openStore(configuration);
+  const opened = await open(configuration);
   const undo: (() => Promise<void>)[] = [opened.close];
   const unwind = async () => {
     const failures: unknown[] = [];
@@ -71,20 +78,43 @@ export async function startServer({
   try {
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
-    const state = await loadState({ configuration, opened, engine, log });
+    opened.store.startUpkeep((detail) => log.error("a checkpoint failed", { detail }));
+    const money = await openMoney({
+      store: opened.store,
+      maxCallMs: settings.maxCallMs,
+      clock,
+      log,
+    });
+    undo.push(() => money.close());
+    const state = await loadState({ configuration, opened, engine, money, log });
     const operations = operationsOn({
       configuration,
       opened,
       engine,
-      takeEffect: () => state.follower.catchUp(),
+      clock,
+      money,
+      takeEffect: async () => {
+        await opened.store.sync();
+        await state.follower.catchUp();
+      },
       gateway: {
-        issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, systemClock.nowMs()),
+        issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, clock.nowMs()),
         // Not the public address: the command line calls from this machine.
         baseUrl: () => `${toUrl(settings.host, gateway.port)}/v1`,
       },
     });
     const calls = new ActiveCalls(settings);
-    const gateway = listenGateway({ configuration, opened, state, calls, majors, engine, log });
+    const gateway = listenGateway({
+      configuration,
+      opened,
+      state,
+      calls,
+      majors,
+      engine,
+      money,
+      clock,
+      log,
+    });
     undo.push(() => gateway.close());
     const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
     const platform = startPlatform({
@@ -100,7 +130,7 @@ export async function startServer({
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
     const applied = await applyChangedFile(configuration, opened, operations);
-    if (engine !== undefined) await addEmbedded(configuration, opened, state);
+    if (engine !== undefined) await addEmbedded({ configuration, opened, state, clock });
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const control = startControl(settings.dataDir, operations);
     undo.push(() => control.close());
@@ -128,6 +158,7 @@ interface LoadOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly engine: EngineSupervisor | undefined;
+  readonly money: Money;
   readonly log: Log;
 }
 
@@ -136,6 +167,7 @@ async function loadState({
   configuration,
   opened: { store, secrets },
   engine,
+  money,
   log,
 }: LoadOptions): Promise<State> {
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
@@ -152,9 +184,11 @@ async function loadState({
   const follower = new FeedFollower(store.feed, {
     async changed({ topic, subject }) {
       if (topic === "keys") await keys.reload(subject);
+      if (topic === "accounts") await money.purses.reload(subject);
       if (topic === "catalog") await reloadCatalog();
     },
     async reloadAll() {
+      await money.purses.reloadAll();
       await keys.reloadAll();
       await reloadCatalog();
     },
@@ -167,18 +201,21 @@ async function loadState({
  * The embedded models of a fresh machine; with an `engine:` section, also those that an existing
  * catalogue lacks. What is there is never changed.
  */
-async function addEmbedded(
-  { namesEngine }: Configuration,
-  { store }: Opened,
-  { follower }: State,
-): Promise<void> {
+async function addEmbedded(options: {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly state: State;
+  readonly clock: Clock;
+}): Promise<void> {
+  const { namesEngine } = options.configuration;
+  const { store } = options.opened;
+  const { follower } = options.state;
   const { models } = await store.catalog.load();
   if (models.length > 0 && !namesEngine) return;
-  const lacking = embeddedModels(systemClock.nowMs()).filter(
-    ({ id }) => !models.some((known) => known.id === id),
-  );
-  if (lacking.length === 0) return;
-  await store.catalog.write({ saveModels: lacking });
+  const isKnown = (id: string) => models.some((known) => known.id === id);
+  const lacking = embeddedModels(isKnown, options.clock.nowMs());
+  if (lacking.saveModels.length === 0) return;
+  await store.catalog.write(lacking);
   await follower.catchUp();
 }
 
@@ -245,6 +282,8 @@ interface ListenOptions {
   readonly calls: ActiveCalls;
   readonly majors: readonly Major[];
   readonly engine: EngineSupervisor | undefined;
+  readonly money: Money;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -255,6 +294,8 @@ function listenGateway({
   calls,
   majors,
   engine,
+  money,
+  clock,
   log,
 }: ListenOptions): GatewayServer {
   const { keys, catalog, providers, origins } = state;
@@ -272,7 +313,9 @@ function listenGateway({
     catalog,
     router,
     calls,
-    clock: systemClock,
+    ...money,
+    idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
+    clock,
     log,
     origins,
     publicUrl: () => settings.publicUrl ?? toUrl(settings.host, gateway.port),
@@ -282,7 +325,10 @@ function listenGateway({
     majors,
     host: settings.host,
     port: settings.port,
-    checkReady: () => opened.store.check(),
+    checkReady: async () => {
+      if (money.journal.isFailing) throw new Error("the ledger cannot be written");
+      await opened.store.check();
+    },
   });
   return gateway;
 }

@@ -21,6 +21,8 @@ export class ActiveCall {
   #readerSinceMs: number | undefined;
   #hasBegun = false;
   isLong = false;
+  /** The upstream has said that the answer is complete, but not yet what it used. */
+  isFinishing = false;
   /** Called once, when the call has lasted longer than most. */
   onLong: (() => void) | undefined;
   /** Sends a comment to a waiting reader; set by streams that can. */
@@ -45,6 +47,15 @@ export class ActiveCall {
   /** Ends the call: fetches stop, and whoever waits gets this error. */
   abort(reason: ApiError): void {
     if (!this.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /**
+   * The caller has gone. Where the answer is complete and only the count of its tokens is still to
+   * come, the upstream gets a moment for it.
+   */
+  leave(reason: ApiError): void {
+    if (this.isFinishing) setTimeout(() => this.abort(reason), usageWithinMs).unref();
+    else this.abort(reason);
   }
 
   /** The caller wants more: from now on it is the upstream who keeps us waiting. */
@@ -89,12 +100,20 @@ export class ActiveCall {
   }
 }
 
+const usageWithinMs = 500;
+
 /** Well below the time after which the runtime cuts a silent connection (server.ts). */
 const longMs = 5_000;
 
+const leftMessage = "The caller has left.";
+
 /** The caller hears nothing of it: nobody is there. */
 export function callerLeft(detail: string): ApiError {
-  return new ApiError({ code: "internal_error", message: "The caller has left.", detail });
+  return new ApiError({ code: "internal_error", message: leftMessage, detail });
+}
+
+export function isCallerLeft({ message }: ApiError): boolean {
+  return message === leftMessage;
 }
 
 function tooLong(detail: string): ApiError {

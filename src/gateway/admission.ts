@@ -12,16 +12,20 @@ export const maxBodyBytes = 32 * 1024 * 1024;
 
 /** Missing, malformed, unknown, revoked and expired keys get one and the same answer. */
 export function authenticate(request: Request, keys: KeyDirectory, nowMs: number): KeyRecord {
-  const header = request.headers.get("authorization") ?? "";
-  // The scheme's name is case-insensitive, by its RFC and in some clients.
-  const secret = header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : "";
-  const key = keys.verify(secret, nowMs);
+  const key = keys.verify(bearerOf(request), nowMs);
   if (key !== undefined) return key;
   throw new ApiError({
     code: "invalid_api_key",
     message:
       "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; the operator can issue a new one.",
   });
+}
+
+/** The secret that the request carries, or "". */
+export function bearerOf(request: Request): string {
+  const header = request.headers.get("authorization") ?? "";
+  // The scheme's name is case-insensitive, by its RFC and in some clients.
+  return header.slice(0, 7).toLowerCase() === "bearer " ? header.slice(7).trim() : "";
 }
 
 /**
@@ -87,17 +91,18 @@ export interface ModelSearch {
   readonly key: KeyRecord;
   readonly endpoint: Endpoint;
   readonly catalog: Catalog;
+  readonly nowMs: number;
 }
 
 /** One answer for models that are unknown, unpriced, unrouted or not allowed for this key. */
-export function findModel({ body, key, endpoint, catalog }: ModelSearch): Model {
+export function findModel({ body, key, endpoint, catalog, nowMs }: ModelSearch): Model {
   const id = body["model"];
   if (typeof id !== "string" || id === "")
     throw fieldError(
       "model",
       `${id === undefined ? "is missing: it " : ""}must be the id of a model; GET /v1/models lists yours`,
     );
-  const model = findCallable(catalog, key, id);
+  const model = findCallable({ catalog, key, id, nowMs });
   if (model === undefined)
     throw new ApiError({
       code: "model_not_allowed",
@@ -143,8 +148,14 @@ export function toShown(id: string): string {
   return id.slice(0, 100).replace(/sk-svc-\S*/g, "sk-svc-…");
 }
 
-export function findCallable(catalog: Catalog, key: KeyRecord, id: string): Model | undefined {
-  return key.models === undefined || key.models.has(id) ? catalog.findServed(id) : undefined;
+export function findCallable(options: {
+  readonly catalog: Catalog;
+  readonly key: KeyRecord;
+  readonly id: string;
+  readonly nowMs: number;
+}): Model | undefined {
+  const { catalog, key, id, nowMs } = options;
+  return key.models === undefined || key.models.has(id) ? catalog.findServed(id, nowMs) : undefined;
 }
 
 /** A body of unknown length is read only as far as it may go. */

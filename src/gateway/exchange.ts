@@ -1,8 +1,13 @@
+import type { Clock } from "../base/clock.ts";
 import type { ApiError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
+import type { KeyRecord } from "../keys/directory.ts";
+import type { Purse } from "../ledger/purses.ts";
+import { formatReset, type Limiter, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
+import type { StoredReply } from "./idempotency.ts";
 
 /** What replies are made with. */
 export interface ExchangeParts {
@@ -11,10 +16,28 @@ export interface ExchangeParts {
   /** Asked when needed: the port may be known only once it is bound. */
   readonly publicUrl: () => string;
   readonly catalog: Catalog;
+  readonly limiter: Limiter;
+  readonly clock: Clock;
 }
 
-const exposed =
-  "x-request-id, x-should-retry, retry-after, retry-after-ms, deprecation, sunset, link";
+const exposed = [
+  "x-request-id",
+  "x-original-request-id",
+  "x-should-retry",
+  "x-svc-max-tokens",
+  "idempotent-replayed",
+  "retry-after",
+  "retry-after-ms",
+  "x-ratelimit-limit-requests",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-limit-tokens",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-reset-tokens",
+  "deprecation",
+  "sunset",
+  "link",
+].join(", ");
 
 /** A plain object: on every reply, a Headers of our own would cost as much as the Response. */
 type ReplyHeaders = Record<string, string>;
@@ -22,23 +45,40 @@ type ReplyHeaders = Record<string, string>;
 /** One request and the headers that its reply will carry, whatever becomes of it. */
 export class Exchange {
   readonly request: Request;
-  readonly requestId = newId("req");
+  readonly requestId: string;
   readonly startedMs: number;
   readonly #parts: ExchangeParts;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
+  /** Known once the caller is: what is left of their limits is told on every reply from then on. */
+  key: KeyRecord | undefined;
+  purse: Purse | undefined;
+  /** The reply goes out piece by piece: who leaves, ends it. */
+  isStreamed = false;
+  /** Set when the answer was made shorter than it might have been, for want of money. */
+  loweredCap: number | undefined;
   /** What the path has below an endpoint that takes whatever follows. */
   rest = "";
 
   constructor(request: Request, nowMs: number, parts: ExchangeParts) {
     this.request = request;
+    this.requestId = newId("req", nowMs);
     this.startedMs = nowMs;
     this.#parts = parts;
+  }
+
+  /** The tightest limit of tokens a minute that the caller has. */
+  get tpm(): number | undefined {
+    const ofKey = this.key?.limits?.tpm;
+    const ofAccount = this.purse?.account.limits?.tpm;
+    if (ofKey === undefined || ofAccount === undefined) return ofKey ?? ofAccount;
+    return Math.min(ofKey, ofAccount);
   }
 
   reply(body: BodyInit | null, contentType: string, status = 200): Response {
     const headers: ReplyHeaders = { "content-type": contentType, "x-request-id": this.requestId };
     this.#addLifecycle(headers);
+    this.#addLimits(headers);
     this.#addCors(headers);
     return new Response(body, { status, headers });
   }
@@ -53,6 +93,14 @@ export class Exchange {
 
   json(text: string): Response {
     return this.reply(text, "application/json");
+  }
+
+  /** The reply of an earlier request, given again. */
+  replay({ body, contentType, requestId }: StoredReply): Response {
+    const response = this.reply(body, contentType);
+    response.headers.set("idempotent-replayed", "true");
+    response.headers.set("x-original-request-id", requestId);
+    return response;
   }
 
   fail(error: ApiError): Response {
@@ -88,6 +136,21 @@ export class Exchange {
     return true;
   }
 
+  #addLimits(headers: ReplyHeaders): void {
+    if (this.loweredCap !== undefined) headers["x-svc-max-tokens"] = String(this.loweredCap);
+    const { key, purse } = this;
+    if (key === undefined || purse === undefined) return;
+    const { account } = purse;
+    if (key.limits === undefined && account.limits === undefined) return;
+    const left = this.#parts.limiter.look(
+      { id: key.id, kind: "key", limits: key.limits },
+      { id: account.id, kind: "account", limits: account.limits },
+      this.#parts.clock.nowMs(),
+    );
+    if (left?.requests !== undefined) addRate(headers, "requests", left.requests);
+    if (left?.tokens !== undefined) addRate(headers, "tokens", left.tokens);
+  }
+
   #addLifecycle(headers: ReplyHeaders): void {
     const { catalog, publicUrl } = this.#parts;
     const deprecation = this.model && catalog.deprecationOf(this.model, this.startedMs);
@@ -99,4 +162,10 @@ export class Exchange {
       headers["link"] =
         `<${publicUrl()}/v1/models/${encodeURIComponent(replacement)}>; rel="successor-version"`;
   }
+}
+
+function addRate(headers: ReplyHeaders, what: "requests" | "tokens", rate: RateState): void {
+  headers[`x-ratelimit-limit-${what}`] = String(rate.limit);
+  headers[`x-ratelimit-remaining-${what}`] = String(rate.remaining);
+  headers[`x-ratelimit-reset-${what}`] = formatReset(rate.resetMs);
 }

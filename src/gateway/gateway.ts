@@ -4,13 +4,22 @@ import { ApiError, toApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { JsonObject } from "../call/chat.ts";
 import type { Endpoint } from "../call/endpoint.ts";
+import type { Price } from "../call/price.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Model } from "../catalog/model.ts";
+import { type Model, type PriceInForce, priceAt } from "../catalog/model.ts";
 import type { KeyDirectory, KeyRecord } from "../keys/directory.ts";
+import type { Journal } from "../ledger/journal.ts";
+import type { Need } from "../ledger/need.ts";
+import type { Purse, Purses } from "../ledger/purses.ts";
+import type { TokenCounter } from "../ledger/token-counter.ts";
+import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
-import { type ActiveCall, type ActiveCalls, callerLeft } from "./active-calls.ts";
-import { authenticate, checkModel, findModel, readBody } from "./admission.ts";
+import { type ActiveCall, type ActiveCalls, callerLeft, isCallerLeft } from "./active-calls.ts";
+import { authenticate, bearerOf, checkModel, findModel, readBody } from "./admission.ts";
+import { admit } from "./admit.ts";
+import { type Charge, storeUnavailable } from "./charge.ts";
 import { Exchange } from "./exchange.ts";
+import { type Idempotency, OpenClaim } from "./idempotency.ts";
 
 export type BunServer = Server<unknown>;
 
@@ -22,6 +31,11 @@ export interface GatewayParts {
   readonly catalog: Catalog;
   readonly router: Router;
   readonly calls: ActiveCalls;
+  readonly purses: Purses;
+  readonly limiter: Limiter;
+  readonly journal: Journal;
+  readonly idempotency: Idempotency;
+  readonly counter: TokenCounter;
   readonly clock: Clock;
   readonly log: Log;
   readonly origins: ReadonlySet<string>;
@@ -34,7 +48,13 @@ export interface ModelCall {
   readonly exchange: Exchange;
   readonly body: JsonObject;
   readonly model: Model;
+  readonly price: Price;
   readonly call: ActiveCall;
+  /**
+   * Lets the call in, or throws what the caller is told; `tokens` is about what it will use. Where
+   * the request is to be had once only, that is durable first: hence, perhaps, a promise.
+   */
+  readonly admit: (need: Need, tokens: number) => Charge | Promise<Charge>;
   /** Called exactly once, when the last byte has gone or never will. */
   readonly end: (error?: ApiError) => void;
 }
@@ -64,34 +84,129 @@ export function modelEndpoint(
   endpoint: Endpoint,
   serve: (call: ModelCall) => Promise<Response>,
 ): Work {
-  const { keys, catalog, calls, log } = parts;
-  return async (exchange, server) => {
+  const { keys, purses } = parts;
+  return (exchange, server) => {
     const { request, startedMs: nowMs } = exchange;
     const key: KeyRecord = authenticate(request, keys, nowMs);
-    const body = await readBody(request);
-    const model = findModel({ body, key, endpoint, catalog });
+    const purse = purses.find(key.accountId);
+    if (purse === undefined) throw new Error(`the account of ${key.id} is not in memory`);
+    exchange.key = key;
+    exchange.purse = purse;
+    const header = request.headers.get("idempotency-key");
+    return readBody(request).then((body) => {
+      const caller = { exchange, server, key, purse, body };
+      const serving = { parts, endpoint, serve, caller, claim: undefined };
+      return header === null ? serveModel(serving) : serveOnce(serving, header);
+    });
+  };
+}
+
+/** A request that is made once, however often it is sent. */
+async function serveOnce(serving: Serving, header: string): Promise<Response> {
+  const { exchange, body } = serving.caller;
+  const claim = await serving.parts.idempotency.open({
+    secret: bearerOf(exchange.request),
+    header,
+    path: serving.endpoint,
+    body,
+    requestId: exchange.requestId,
+    nowMs: exchange.startedMs,
+  });
+  return claim instanceof OpenClaim ? serveModel({ ...serving, claim }) : exchange.replay(claim);
+}
+
+interface Serving {
+  readonly parts: GatewayParts;
+  readonly endpoint: Endpoint;
+  readonly serve: (call: ModelCall) => Promise<Response>;
+  readonly caller: {
+    readonly exchange: Exchange;
+    readonly server: BunServer;
+    readonly key: KeyRecord;
+    readonly purse: Purse;
+    readonly body: JsonObject;
+  };
+  readonly claim: OpenClaim | undefined;
+}
+
+/** The model that was asked for, at the price of this moment. */
+function chooseModel({ parts, endpoint, caller, claim }: Omit<Serving, "serve">): {
+  readonly model: Model;
+  readonly pricing: PriceInForce;
+} {
+  const { exchange, key, body } = caller;
+  const { catalog, clock } = parts;
+  try {
+    const nowMs = clock.nowMs();
+    const model = findModel({ body, key, endpoint, catalog, nowMs });
     exchange.model = model;
     checkModel({ model, catalog, endpoint, nowMs });
-    const call = calls.begin();
-    // The runtime would cut a connection on which a thinking model is silent: from here on our own
-    // limits rule. Most calls are over before that is worth a call into the runtime.
-    call.onLong = () => server.timeout(request, 0);
-    const onLeave = () => call.abort(callerLeft("the caller closed the connection"));
-    request.signal.addEventListener("abort", onLeave);
-    const end = (error?: ApiError) => {
-      request.signal.removeEventListener("abort", onLeave);
-      // What is left to send is the runtime's again: a reader who does not take it is cut off.
-      if (call.isLong) server.timeout(request, idleTimeoutS);
-      calls.end(call);
-      if (error !== undefined) logFailure(log, exchange, error);
-    };
-    try {
-      return await serve({ parts, exchange, body, model, call, end });
-    } catch (error) {
-      end();
-      throw error;
-    }
+    const pricing = priceAt(model, nowMs);
+    if (pricing === undefined) throw new Error(`${model.id} has no price`);
+    return { model, pricing };
+  } catch (error) {
+    claim?.close();
+    throw error;
+  }
+}
+
+/** Written without async functions, like all that every request passes: each costs a microsecond. */
+function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise<Response> {
+  const { exchange, server, key, purse, body } = caller;
+  const { calls, log } = parts;
+  const { request } = exchange;
+  const { model, pricing } = chooseModel({ parts, endpoint, caller, claim });
+  const call = calls.begin();
+  // The runtime would cut a connection on which a thinking model is silent: from here on our own
+  // limits rule. Most calls are over before that is worth a call into the runtime.
+  call.onLong = () => server.timeout(request, 0);
+  let charge: Charge | undefined;
+  // Who asked for a reply that is kept gets it later, also after the line broke.
+  const onLeave = () => {
+    if (claim === undefined || exchange.isStreamed)
+      call.leave(callerLeft("the caller closed the connection"));
   };
+  request.signal.addEventListener("abort", onLeave);
+  if (request.signal.aborted) onLeave();
+  const over = () => {
+    claim?.close();
+    calls.end(call);
+  };
+  const close = (error?: ApiError) => {
+    request.signal.removeEventListener("abort", onLeave);
+    // What is left to send is the runtime's again: a reader who does not take it is cut off.
+    if (call.isLong) server.timeout(request, idleTimeoutS);
+    if (charge === undefined || charge.isSettled) return over();
+    const closing = charge.close(error);
+    // A failure gives the key free at once: who tries again need not wait for its receipt.
+    if (charge.isSettled) claim?.close();
+    closing.then(over, over);
+  };
+  const end = (error?: ApiError) => {
+    if (error !== undefined) logFailure(log, exchange, error);
+    close(error);
+  };
+  const admitted = { parts, exchange, key, purse, model, pricing, claim };
+  const admitCall = (need: Need, tokens: number) => {
+    const taken = admit(admitted, need, tokens);
+    charge = taken;
+    return claim === undefined ? taken : claim.persist().then(() => taken, notPersisted);
+  };
+  const fail = (error: unknown): never => {
+    close(toApiError(error));
+    throw error;
+  };
+  try {
+    const { price } = pricing;
+    const asked = { parts, exchange, body, model, price, call, admit: admitCall, end };
+    return serve(asked).catch(fail);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function notPersisted(cause: unknown): never {
+  throw storeUnavailable(cause);
 }
 
 export function notProvided(model: Model): ApiError {
@@ -112,8 +227,7 @@ function logFailure(log: Log, { requestId, model, startedMs }: Exchange, error: 
     after_ms: Date.now() - startedMs,
     detail: error.detail,
   };
-  if (error.message === "The caller has left." || error.status < 500)
-    log.debug("request refused", fields);
+  if (isCallerLeft(error) || error.status < 500) log.debug("request refused", fields);
   else if (error.code === "internal_error") log.error("request failed", fields);
   else log.warn("request failed", fields);
 }

@@ -73,10 +73,13 @@ export function toReplyStream({
         }
       },
       cancel() {
+        if (isOver) return;
+        isOver = true;
+        call.onSilence = undefined;
         const reason = callerLeft("the caller closed the connection");
-        over(reason);
-        call.abort(reason);
-        source.cancel();
+        // Aborting frees the upstream (`onAbort`), at once or when it has told what it used.
+        call.leave(reason);
+        onEnd(reason);
       },
     },
     { highWaterMark: 0 },

@@ -13,6 +13,8 @@ export interface ProviderCall<T> {
   readonly target: Target;
   /** Aborted when the caller leaves or time is up; its reason is the error to throw. */
   readonly signal: AbortSignal;
+  /** Called when the upstream has taken the call and begins to answer. */
+  readonly onAccepted: () => void;
 }
 
 /**

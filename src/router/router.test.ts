@@ -10,6 +10,7 @@ const modelWith = (...weights: number[]): Model => ({
   ownedBy: "svc",
   createdAtMs: 0,
   lifecycle: {},
+  prices: [],
   routes: weights.map((weight, at) => ({ provider: `p${at}`, model: `m${at}`, weight })),
 });
 const findProvider = (name: string) => ({ name });

@@ -1,11 +1,15 @@
 import { ApiError } from "../base/errors.ts";
 import type { Model, Route } from "../catalog/model.ts";
-import type { Provider, Target } from "../providers/contract.ts";
+import type { Provider } from "../providers/contract.ts";
 
 export interface Attempt {
   readonly provider: Provider;
-  readonly target: Target;
+  readonly target: Route;
+  /** The targets that failed before, each with the code of its failure. */
+  readonly tried: readonly string[];
 }
+
+const none: readonly string[] = [];
 
 export interface RouterOptions {
   readonly findProvider: (name: string) => Provider | undefined;
@@ -31,7 +35,7 @@ export class Router {
     // Where there is no choice, there is no loop to wait in.
     if (only === undefined || provider === undefined || others.length > 0)
       return this.#serveByChoice(model, signal, run);
-    return run({ provider, target: only });
+    return run({ provider, target: only, tried: none });
   }
 
   async #serveByChoice<T>(
@@ -40,14 +44,16 @@ export class Router {
     run: (attempt: Attempt) => Promise<T>,
   ): Promise<T> {
     const failures: ApiError[] = [];
+    const tried: string[] = [];
     for (const route of this.#order(model.routes)) {
       const provider = this.#findProvider(route.provider);
       if (provider === undefined) continue;
       try {
-        return await run({ provider, target: route });
+        return await run({ provider, target: route, tried });
       } catch (error) {
         if (signal.aborted || !(error instanceof ApiError) || !mayTryAnother(error)) throw error;
         failures.push(error);
+        tried.push(`${route.provider}/${route.model} ${error.code}`);
       }
     }
     throw worst(failures, model.id);

@@ -11,6 +11,7 @@ export interface UpstreamPost {
   readonly socket?: string | undefined;
   /** The upstream is our own: what it says of a request is told to the caller as it stands. */
   readonly isOwn?: boolean;
+  readonly onAccepted: () => void;
 }
 
 const maxErrorBytes = 64 * 1024;
@@ -18,10 +19,14 @@ const maxReplyBytes = 64 * 1024 * 1024;
 
 /** Posts JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
 export function post(options: UpstreamPost): Promise<Response> {
-  const { provider, url, headers, body, signal, socket, isOwn = false } = options;
+  const { provider, url, headers, body, signal, socket, isOwn = false, onAccepted } = options;
   const plain = { method: "POST", headers, body, signal, redirect: "manual" } as const;
   return fetch(url, socket === undefined ? plain : { ...plain, unix: socket }).then(
-    (response) => (response.ok ? response : refused({ provider, response, signal, isOwn })),
+    (response) => {
+      if (!response.ok) return refused({ provider, response, signal, isOwn });
+      onAccepted();
+      return response;
+    },
     (cause: unknown) => {
       throw toNetworkError({ provider, signal, cause });
     },

@@ -38,6 +38,7 @@ async function bodySentTo(host: string): Promise<Record<string, unknown> | undef
     },
     target: { model: "m" },
     signal: new AbortController().signal,
+    onAccepted: () => {},
   });
   return bodies[0];
 }

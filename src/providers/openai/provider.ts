@@ -31,6 +31,8 @@ export interface OpenAiOptions {
   readonly isOwn?: boolean;
 }
 
+type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted">;
+
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false } = options;
@@ -40,16 +42,9 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     "user-agent": "svc-gateway",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
-  const send = (path: string, body: unknown, signal: AbortSignal) =>
-    post({
-      provider: name,
-      url: `${baseUrl}${path}`,
-      headers,
-      body: toBody(body),
-      signal,
-      socket,
-      isOwn,
-    });
+  const ways = { provider: name, headers, socket, isOwn };
+  const send = (path: string, body: unknown, { signal, onAccepted }: Sending) =>
+    post({ ...ways, url: `${baseUrl}${path}`, body: toBody(body), signal, onAccepted });
   // The vendor's newer models refuse the old name; most other servers know only that one.
   const isVendor = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname);
   const capName = isVendor ? "max_completion_tokens" : "max_tokens";
@@ -65,22 +60,23 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   return {
     name,
     async chat(options) {
-      const response = await send("/chat/completions", chatBody(options), options.signal);
+      const response = await send("/chat/completions", chatBody(options), options);
       return fromOpenAiReply(await readJson(response, name, options.signal), name);
     },
     async streamChat(options) {
       const { signal } = options;
       const body = { ...chatBody(options), stream: true, stream_options: { include_usage: true } };
-      const response = await send("/chat/completions", body, signal);
+      const response = await send("/chat/completions", body, options);
       const type = (response.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream") && response.body !== null)
         return new OpenAiChatStream({ provider: name, body: response.body, signal });
       return wholeAsStream(toParts(fromOpenAiReply(await readJson(response, name, signal), name)));
     },
-    async embed({ call, target, signal }) {
+    async embed(options) {
+      const { call, target, signal } = options;
       const ask = async (encoding: EmbedCall["encoding"]) => {
         const body = toEmbedBody({ ...call, encoding }, target.model);
-        const reply = await readJson(await send("/embeddings", body, signal), name, signal);
+        const reply = await readJson(await send("/embeddings", body, options), name, signal);
         const expected = inputCount(call.input);
         return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
       };
@@ -93,13 +89,14 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
         return result;
       });
     },
-    async speak({ call, target, signal }) {
+    async speak(options) {
+      const { call, target, signal } = options;
       const voice =
         target.voices === undefined || target.voices === "same"
           ? call.voice
           : target.voices[call.voice];
       const body = { model: target.model, input: call.text, voice, response_format: "pcm" };
-      const response = await send("/audio/speech", body, signal);
+      const response = await send("/audio/speech", body, options);
       return fromSpeechReply({ response, provider: name, signal });
     },
   } satisfies Provider;
@@ -197,7 +194,7 @@ function fromEmbedReply(
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${filled} whole vectors of ${rows.length}, in ${lengths.size} lengths; ${expected} were asked for`,
     });
-  return { vectors, usage: isJsonObject(reply) ? fromOpenAiUsage(reply["usage"]) : undefined };
+  return { vectors, usage: isJsonObject(reply) ? fromOpenAiUsage(reply["usage"], 0) : undefined };
 }
 
 /** A number that float32 can hold, too: it may have to go out as one. */

@@ -39,6 +39,8 @@ export interface ChatOrder {
   readonly includeUsage: boolean;
   /** How many answers were asked for. */
   readonly choices: number;
+  /** The caller named how long the answer may become. */
+  readonly isCapNamed: boolean;
 }
 
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
@@ -59,6 +61,7 @@ export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefine
     stream,
     includeUsage: stream && request.stream_options?.include_usage === true,
     choices: request.n ?? 1,
+    isCapNamed: request.max_tokens !== undefined || request.max_completion_tokens !== undefined,
   };
 }
 

@@ -1,5 +1,11 @@
 import { ApiError } from "../../base/errors.ts";
-import type { ChatPart, FinishReason, Json, JsonObject } from "../../call/chat.ts";
+import {
+  type ChatPart,
+  type FinishReason,
+  type Json,
+  type JsonObject,
+  wordsOf,
+} from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
 import { type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
 import { toErrorBody } from "./error-reply.ts";
@@ -7,6 +13,38 @@ import { callIdPrefix, ToolPieces } from "./tool-pieces.ts";
 
 /** Keep-alives are comments, and never `: ping`, on which one client drops its buffer. */
 export const keepAliveComment = ": keep-alive\n\n";
+
+/** So much of an answer is kept to be counted; what is longer is reckoned from it. */
+const keptChars = 64 * 1024;
+const joinedPieces = 512;
+
+/** The words of an answer, as far as they have gone out. */
+export class Said {
+  chars = 0;
+  pieces = 0;
+  #kept: string[] = [];
+  #keptChars = 0;
+
+  add(text: string): void {
+    if (text === "") return;
+    this.chars += text.length;
+    this.pieces++;
+    if (this.#keptChars >= keptChars) return;
+    this.#keptChars += text.length;
+    this.#kept.push(text);
+    // Many short strings take far more memory than one long one.
+    if (this.#kept.length === joinedPieces) this.#kept = [this.#kept.join("")];
+  }
+
+  get text(): string {
+    return this.#kept.join("");
+  }
+
+  /** How many times what is kept the whole is. */
+  get share(): number {
+    return this.#keptChars === 0 ? 1 : this.chars / this.#keptChars;
+  }
+}
 
 interface ChoiceState {
   tools: ToolPieces | undefined;
@@ -28,7 +66,7 @@ export class ChatEventWriter {
   readonly #expected: number;
   readonly #choices = new Map<number, ChoiceState>();
   #held = "";
-  #textChars = 0;
+  readonly #said = new Said();
 
   constructor(
     { id, createdS, model }: ReplyIdentity,
@@ -42,9 +80,23 @@ export class ChatEventWriter {
     this.#includeUsage = includeUsage;
   }
 
-  /** How much text has gone out, for an estimate where no upstream counts. */
-  get textChars(): number {
-    return this.#textChars;
+  /** What has gone out, for who has to count it where no upstream does. */
+  get said(): Said {
+    return this.#said;
+  }
+
+  /**
+   * Whether the answer is surely longer than was allowed. Nobody knows another's tokens: pieces
+   * are mostly one each, and few have more than eight characters.
+   */
+  isPast(capTokens: number): boolean {
+    const { chars, pieces } = this.#said;
+    const allowed = capTokens * this.#expected;
+    return chars > 32 * allowed || (pieces > allowed && chars > 8 * allowed);
+  }
+
+  get choices(): number {
+    return this.#expected;
   }
 
   get hasBegun(): boolean {
@@ -75,12 +127,14 @@ export class ChatEventWriter {
     }
   }
 
-  /** The last bytes of a stream that ended well. */
-  end(usage: Usage): string {
+  /** The last bytes of a stream that ended well, or was cut because it became too long. */
+  end(usage: Usage, isCut = false): string {
     let finishes = "";
     for (const [index, state] of this.#choices)
-      if (!state.isFinished)
-        finishes += this.#finish(index, state.tools === undefined ? "stop" : "tool_calls");
+      if (!state.isFinished) {
+        const reason = state.tools === undefined ? "stop" : "tool_calls";
+        finishes += this.#finish(index, isCut ? "length" : reason);
+      }
     const counted = this.#includeUsage
       ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
       : "";
@@ -97,7 +151,7 @@ export class ChatEventWriter {
     if (state.isFinished || (text === "" && state.hasRole)) return "";
     const role = state.hasRole ? "" : `"role":"assistant",`;
     state.hasRole = true;
-    this.#textChars += text.length;
+    this.#said.add(text);
     return `${this.#release()}${this.#head}{"index":${index},"delta":{${role}"content":${JSON.stringify(text)}},"logprobs":null,"finish_reason":null}${this.#tail}`;
   }
 
@@ -116,7 +170,7 @@ export class ChatEventWriter {
     }
     state.hasRole = true;
     const text = JSON.stringify(delta);
-    this.#textChars += text.length;
+    this.#said.add(wordsOf(delta));
     return `${this.#release()}${this.#head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.#tail}`;
   }
 

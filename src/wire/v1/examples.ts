@@ -96,7 +96,8 @@ export const examples = {
       code: "invalid_api_key",
     },
     402: {
-      message: "The account's balance does not cover this request.",
+      message:
+        "This request may cost up to 0.0205 USD; the account has 0.0131 USD free and 0.00 USD held by running requests. Lower max_tokens or shorten the prompt. Ask the operator to add credit.",
       type: "insufficient_quota",
       param: null,
       code: "insufficient_quota",
@@ -108,10 +109,10 @@ export const examples = {
       code: "model_not_allowed",
     },
     429: {
-      message: "The model is receiving too many requests just now.",
+      message: "The key's limit of 60 requests a minute is reached. Try again in 0.84 s.",
       type: "rate_limit_error",
       param: null,
-      code: "upstream_rate_limited",
+      code: "rate_limit_exceeded",
     },
     default: {
       message: "The model failed to answer.",

@@ -53,6 +53,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
           description: "A key of the platform: sk-svc-…. It is shown once, when it is made.",
         },
       },
+      parameters,
       headers,
       responses: toErrorResponses(schemas),
       schemas: schemas.components,
@@ -134,11 +135,12 @@ function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: O
     tags: [tag],
     summary,
     ...more,
+    ...(isOfModel ? { parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }] } : {}),
     ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
     responses: {
       200: {
         description: "Done.",
-        headers: isOfModel ? { ...requestIdHeader, ...lifecycleHeaders } : requestIdHeader,
+        headers: isOfModel ? { ...everyHeader, ...lifecycleHeaders, ...moneyHeaders } : everyHeader,
         content: ok,
       },
       ...Object.fromEntries(
@@ -215,19 +217,58 @@ const headers = {
   Deprecation: header("Of a deprecated model: since when, as @seconds (RFC 9745)."),
   Sunset: header("When the model retires (RFC 8594)."),
   Link: header('The model to use instead, as rel="successor-version".'),
+  LimitRequests: header("Where requests are limited: how many a minute.", "integer"),
+  RemainingRequests: header("How many are left now.", "integer"),
+  ResetRequests: header("After how long all are there again, such as 12ms or 1m30s."),
+  LimitTokens: header("Where tokens are limited: how many a minute.", "integer"),
+  RemainingTokens: header("How many are left now.", "integer"),
+  ResetTokens: header("After how long all are there again, such as 12ms or 1m30s."),
+  MaxTokens: header(
+    "The length to which the answer was limited, because the balance does not cover a longer one and the request named none.",
+    "integer",
+  ),
+  Replayed: header("`true` where this is the kept reply of an earlier request."),
+  OriginalRequestId: header("The earlier request with the same Idempotency-Key."),
+};
+
+const parameters = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "The same key and body within 24 hours get the same reply and no second charge. 409 while the first request runs, for another body, and where the first reply was streamed or larger than 1 MB.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]{1,255}$" },
+  },
 };
 
 const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
 const requestIdHeader = { "x-request-id": ref("RequestId") };
+/** On every reply to a key that is valid. */
+const everyHeader = {
+  ...requestIdHeader,
+  "x-ratelimit-limit-requests": ref("LimitRequests"),
+  "x-ratelimit-remaining-requests": ref("RemainingRequests"),
+  "x-ratelimit-reset-requests": ref("ResetRequests"),
+  "x-ratelimit-limit-tokens": ref("LimitTokens"),
+  "x-ratelimit-remaining-tokens": ref("RemainingTokens"),
+  "x-ratelimit-reset-tokens": ref("ResetTokens"),
+};
+const moneyHeaders = {
+  "x-svc-max-tokens": ref("MaxTokens"),
+  "idempotent-replayed": ref("Replayed"),
+  "x-original-request-id": ref("OriginalRequestId"),
+};
 const retryHeaders = {
   "retry-after": ref("RetryAfter"),
   "retry-after-ms": ref("RetryAfterMs"),
 };
 /** What cannot succeed later says so; what can, says when. */
 const errorHeaders = (status: keyof typeof errorNames) => ({
-  ...requestIdHeader,
-  ...(status === 429 ? {} : { "x-should-retry": ref("ShouldRetry") }),
+  ...(status === 401 ? requestIdHeader : everyHeader),
+  "x-should-retry": ref("ShouldRetry"),
   ...(status === 429 || status === "default" ? retryHeaders : {}),
+  ...(status === "default" ? { "x-original-request-id": ref("OriginalRequestId") } : {}),
 });
 const lifecycleHeaders = {
   deprecation: ref("Deprecation"),

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
-import { ChatSource, type OpenedChat } from "./chat-source.ts";
+import { ChatSource } from "./chat-source.ts";
+import type { OpenedChat } from "./open-chat.ts";
 
 const identity = { id: "chatcmpl-1", createdS: 1, model: "m" };
 const first: readonly ChatPart[] = [{ type: "text-delta", index: 0, text: "Hi" }];
@@ -16,9 +17,12 @@ function open() {
   const source = new ChatSource({
     opening: opening.promise,
     writer: new ChatEventWriter(identity, { includeUsage: false, choices: 1 }),
-    estimate: () => ({ inputTokens: 0, outputTokens: 0, estimated: true }),
-    startsSilent: true,
+    call: { isFinishing: false },
+    charge: { deliver: () => {}, settle: async () => {} },
+    cap: undefined,
+    count: async () => ({ inputTokens: 0, outputTokens: 0, estimated: true }),
   });
+  source.startsSilent = true;
   return {
     source,
     speak: () => opening.resolve({ parts, first }),

@@ -1,53 +1,62 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
-import type { Usage } from "../../../call/usage.ts";
+import { latestUsage, type Usage } from "../../../call/usage.ts";
 import { type ChatEventWriter, keepAliveComment } from "../../../wire/v1/chat-events.ts";
+import type { ActiveCall } from "../../active-calls.ts";
+import type { Charge, Measured } from "../../charge.ts";
 import type { StreamSource } from "../../stream-reply.ts";
-
-/** A stream whose upstream has accepted the call and spoken. */
-export interface OpenedChat {
-  readonly parts: ChatStream;
-  readonly first: readonly ChatPart[];
-}
+import { measured } from "./chat-money.ts";
+import type { OpenedChat } from "./open-chat.ts";
 
 export interface ChatSourceOptions {
   readonly opening: Promise<OpenedChat>;
   readonly writer: ChatEventWriter;
-  readonly estimate: (outputChars: number) => Usage;
-  /** The reply's head went out before the model spoke: a comment goes first. */
-  readonly startsSilent: boolean;
+  readonly call: Pick<ActiveCall, "isFinishing">;
+  readonly charge: Pick<Charge, "settle" | "deliver">;
+  /** How long each answer may become. */
+  readonly cap: number | undefined;
+  /** Counts what went in and out, where the upstream has not. */
+  readonly count: () => Promise<Usage>;
 }
 
 const encoder = new TextEncoder();
 const keepAlive = encoder.encode(keepAliveComment);
 
-/** Parts in, bytes of events out: one write for each packet that the upstream sent. */
+/**
+ * Parts in, bytes of events out: one write for each packet that the upstream sent. The last write
+ * waits until the receipt is durable.
+ */
 export class ChatSource implements StreamSource {
   readonly keepAlive = keepAlive;
-  readonly #opening: Promise<OpenedChat>;
-  readonly #writer: ChatEventWriter;
-  readonly #estimate: (outputChars: number) => Usage;
-  #startsSilent: boolean;
+  readonly #options: ChatSourceOptions;
+  /** The reply's head went out before the model spoke: a comment goes first. */
+  startsSilent = false;
   #stream: ChatStream | undefined;
   #isCancelled = false;
   #usage: Usage | undefined;
+  #sawDone = false;
   #isDone = false;
+  #reading: Promise<readonly ChatPart[] | undefined> | undefined;
 
-  constructor({ opening, writer, estimate, startsSilent }: ChatSourceOptions) {
-    this.#opening = opening;
-    this.#writer = writer;
-    this.#estimate = estimate;
-    this.#startsSilent = startsSilent;
+  constructor(options: ChatSourceOptions) {
+    this.#options = options;
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    if (this.#startsSilent) {
-      this.#startsSilent = false;
+    if (this.startsSilent) {
+      this.startsSilent = false;
       return keepAlive;
     }
+    const { charge } = this.#options;
     while (!this.#isDone) {
-      const text = this.#write(await this.#read());
-      if (text !== "") return encoder.encode(text);
+      this.#reading = this.#read();
+      const parts = await this.#reading;
+      let text = this.#take(parts);
+      if (this.#hasEnded(parts)) text += await this.#end();
+      else if (this.#isPastCap()) text += await this.#cut();
+      if (text === "") continue;
+      charge.deliver();
+      return encoder.encode(text);
     }
     return undefined;
   }
@@ -56,39 +65,86 @@ export class ChatSource implements StreamSource {
     this.#isCancelled = true;
     this.#stream?.cancel();
     if (this.#stream === undefined)
-      this.#opening.then(({ parts }) => parts.cancel()).catch(() => {});
+      this.#options.opening.then(({ parts }) => parts.cancel()).catch(() => {});
   }
 
   fail(error: ApiError): Uint8Array {
-    return encoder.encode(this.#writer.fail(error));
+    return encoder.encode(this.#options.writer.fail(error));
+  }
+
+  /** What was used until now, by a call that did not come to its end. */
+  async measure(): Promise<Measured> {
+    const { writer, count } = this.#options;
+    await this.#reading?.catch(() => {});
+    // The answer is complete and its count on the way: it is waited for until the call is aborted.
+    while (writer.isFinished && this.#usage === undefined && this.#stream !== undefined) {
+      const parts = await this.#stream.read().catch(() => undefined);
+      if (parts === undefined) break;
+      for (const part of parts)
+        if (part.type === "usage") this.#usage = latestUsage(this.#usage, part.usage);
+    }
+    return measured(this.#usage ?? (await count()));
   }
 
   async #read(): Promise<readonly ChatPart[] | undefined> {
     if (this.#stream !== undefined) return this.#stream.read();
-    const { parts, first } = await this.#opening;
+    const { parts, first } = await this.#options.opening;
     this.#stream = parts;
     if (this.#isCancelled) parts.cancel();
     return first;
   }
 
-  #write(parts: readonly ChatPart[] | undefined): string {
+  #take(parts: readonly ChatPart[] | undefined): string {
+    const { writer, call } = this.#options;
     let text = "";
-    let ended = parts === undefined;
     for (const part of parts ?? []) {
-      if (part.type === "usage") this.#usage = part.usage;
-      else if (part.type === "done") ended = true;
-      else text += this.#writer.write(part);
+      if (part.type === "usage") this.#usage = latestUsage(this.#usage, part.usage);
+      else if (part.type === "done") this.#sawDone = true;
+      else text += writer.write(part);
     }
-    if (!ended) return text;
+    call.isFinishing = this.#usage === undefined && writer.isFinished;
+    return text;
+  }
+
+  #hasEnded(parts: readonly ChatPart[] | undefined): boolean {
+    const { writer } = this.#options;
+    if (parts !== undefined && !this.#sawDone) return false;
     // Without `[DONE]`, only a finish_reason tells an end from a cut.
-    const wasCut = parts === undefined ? !this.#writer.isFinished : !this.#writer.hasBegun;
+    const wasCut = parts === undefined ? !writer.isFinished : !writer.hasBegun;
     if (wasCut)
       throw new ApiError({
         code: "upstream_error",
         message: "The model's answer broke off.",
         detail: "the upstream's stream ended before its end",
       });
+    return true;
+  }
+
+  async #end(): Promise<string> {
+    const { writer, charge, count } = this.#options;
+    const usage = this.#usage ?? (await count());
+    // Written first: what an upstream left unfinished may still make it fail.
+    const text = writer.end(usage);
+    await charge.settle(measured(usage));
     this.#isDone = true;
-    return text + this.#writer.end(this.#usage ?? this.#estimate(this.#writer.textChars));
+    return text;
+  }
+
+  #isPastCap(): boolean {
+    const { writer, cap } = this.#options;
+    return cap !== undefined && writer.isPast(cap);
+  }
+
+  /** An upstream that does not keep to the cap is stopped; what was allowed is what is paid for. */
+  async #cut(): Promise<string> {
+    const { writer, charge, count, cap = 0 } = this.#options;
+    this.cancel();
+    const counted = this.#usage ?? (await count());
+    const outputTokens = Math.min(counted.outputTokens, cap * writer.choices);
+    const usage = { ...counted, outputTokens, estimated: true };
+    const text = writer.end(usage, true);
+    await charge.settle(measured(usage));
+    this.#isDone = true;
+    return text;
   }
 }

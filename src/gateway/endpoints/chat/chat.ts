@@ -1,102 +1,116 @@
-import { ApiError } from "../../../base/errors.ts";
-import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../../call/chat.ts";
-import { estimateTokens, type Usage } from "../../../call/usage.ts";
-import { toChatOrder } from "../../../wire/v1/chat-call.ts";
+import type { ChatCall } from "../../../call/chat.ts";
+import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts";
+import type { Charge } from "../../charge.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
 import { toReplyStream } from "../../stream-reply.ts";
-import { ChatSource, type OpenedChat } from "./chat-source.ts";
+import { chatNeed, countUsage, measured, saidIn } from "./chat-money.ts";
+import { ChatSource } from "./chat-source.ts";
+import { type OpenedChat, openChat } from "./open-chat.ts";
+
+/** A chat that was let in. */
+interface AdmittedChat {
+  readonly modelCall: ModelCall;
+  readonly order: ChatOrder;
+  readonly chat: ChatCall;
+  readonly charge: Charge;
+  readonly identity: ReplyIdentity;
+}
 
 /** POST /v1/chat/completions */
 export function serveChat(modelCall: ModelCall): Promise<Response> {
-  const { body, model, exchange } = modelCall;
+  const { body, model, exchange, price } = modelCall;
   const order = toChatOrder(body, model.maxOutputTokens);
+  exchange.isStreamed = order.stream;
+  const { need, tokens } = chatNeed({ order, model, price, tpm: exchange.tpm });
   const identity: ReplyIdentity = {
     id: `chatcmpl-${exchange.requestId.slice("req_".length)}`,
     createdS: Math.floor(exchange.startedMs / 1000),
     model: model.id,
   };
-  if (order.stream) return stream(modelCall, order.call, new ChatEventWriter(identity, order));
-  return whole(modelCall, order.call, identity);
+  const begin = (charge: Charge): Promise<Response> => {
+    // Without a cap there is no worst case; one that costs nothing needs none.
+    const hasCap = order.call.maxOutputTokens !== undefined || need.perToken > 0n;
+    const chat = hasCap ? { ...order.call, maxOutputTokens: charge.cap } : order.call;
+    const admitted = { modelCall, order, chat, charge, identity };
+    return order.stream ? stream(admitted) : whole(admitted);
+  };
+  const charge = modelCall.admit(need, tokens);
+  return charge instanceof Promise ? charge.then(begin) : begin(charge);
 }
 
-async function whole(
-  { parts, exchange, model, call, end }: ModelCall,
-  chat: ChatCall,
-  identity: ReplyIdentity,
-): Promise<Response> {
+async function whole({
+  modelCall,
+  order,
+  chat,
+  charge,
+  identity,
+}: AdmittedChat): Promise<Response> {
+  const { parts, exchange, model, call, end } = modelCall;
   const { signal } = call;
-  const result = await parts.router.serve(model, signal, ({ provider, target }) => {
+  const counted = { counter: parts.counter, chat, model, choices: order.choices };
+  // Who leaves before the answer is there has read nothing of it.
+  charge.measure = async () =>
+    measured(await countUsage({ ...counted, said: { text: "", share: 1 } }));
+  const result = await parts.router.serve(model, signal, (attempt) => {
+    const { provider, target } = attempt;
     if (provider.chat === undefined) throw notProvided(model);
-    return provider.chat({ call: chat, target, signal });
+    charge.begin(attempt);
+    return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted });
   });
+  const usage = result.usage ?? (await countUsage({ ...counted, said: saidIn(result) }));
+  const text = toChatReply(identity, result, usage);
+  await charge.settle(measured(usage), { contentType: "application/json", body: text });
   end();
-  return exchange.json(
-    toChatReply(identity, result, result.usage ?? estimateUsage(chat, textOf(result))),
-  );
+  return exchange.json(text);
 }
 
-async function stream(
-  { parts, exchange, model, call, end }: ModelCall,
-  chat: ChatCall,
-  writer: ChatEventWriter,
-): Promise<Response> {
+async function stream({
+  modelCall,
+  order,
+  chat,
+  charge,
+  identity,
+}: AdmittedChat): Promise<Response> {
+  const { parts, exchange, model, call, end } = modelCall;
   const { signal } = call;
-  const opening = parts.router.serve(
-    model,
-    signal,
-    async ({ provider, target }): Promise<OpenedChat> => {
-      if (provider.streamChat === undefined) throw notProvided(model);
-      return openChat(await provider.streamChat({ call: chat, target, signal }), provider.name);
-    },
-  );
+  const writer = new ChatEventWriter(identity, order);
+  const opening = parts.router.serve(model, signal, async (attempt): Promise<OpenedChat> => {
+    const { provider, target } = attempt;
+    if (provider.streamChat === undefined) throw notProvided(model);
+    charge.begin(attempt);
+    const parts = await provider.streamChat({
+      call: chat,
+      target,
+      signal,
+      onAccepted: charge.accepted,
+    });
+    return openChat(parts, provider.name);
+  });
+  const source = new ChatSource({
+    opening,
+    writer,
+    call,
+    charge,
+    cap: chat.maxOutputTokens,
+    count: () =>
+      countUsage({
+        counter: parts.counter,
+        chat,
+        said: writer.said,
+        model,
+        choices: order.choices,
+      }),
+  });
+  charge.measure = () => source.measure();
   // Until the model speaks, a failure still gets its real status; but a caller who has heard
   // nothing for the length of a keep-alive gets the head of the reply and a comment.
-  const isSilent = await Promise.race([
+  source.startsSilent = await Promise.race([
     opening.then(() => false),
     new Promise<boolean>((resolve) => {
       call.onSilence = () => resolve(true);
     }),
   ]);
-  const source = new ChatSource({
-    opening,
-    writer,
-    estimate: (chars) => estimateUsage(chat, chars),
-    startsSilent: isSilent,
-  });
   return exchange.events(toReplyStream({ call, source, onEnd: end }));
-}
-
-/** Waits for the first word of a stream; one that ends without any has failed. */
-async function openChat(parts: ChatStream, provider: string): Promise<OpenedChat> {
-  const first: ChatPart[] = [];
-  for (;;) {
-    const batch = await parts.read();
-    for (const part of batch ?? []) first.push(part);
-    if (first.some(({ type }) => type !== "usage" && type !== "done")) return { parts, first };
-    if (batch !== undefined && !first.some(({ type }) => type === "done")) continue;
-    parts.cancel();
-    throw new ApiError({
-      code: "upstream_error",
-      message: "The model failed to answer.",
-      detail: `${provider} sent an empty stream`,
-    });
-  }
-}
-
-function estimateUsage(chat: ChatCall, outputChars: number): Usage {
-  const inputTokens = estimateTokens(Buffer.byteLength(JSON.stringify(chat.messages)));
-  return { inputTokens, outputTokens: estimateTokens(outputChars), estimated: true };
-}
-
-/** All that the model said: text, tool calls, reasoning. */
-function textOf({ choices }: ChatResult): number {
-  let chars = 0;
-  for (const { message } of choices)
-    for (const [name, value] of Object.entries(message)) {
-      if (name === "role" || value === null || value === undefined) continue;
-      chars += typeof value === "string" ? value.length : JSON.stringify(value).length;
-    }
-  return chars;
 }

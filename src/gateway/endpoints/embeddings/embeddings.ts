@@ -1,6 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
 import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
-import { estimateTokens } from "../../../call/usage.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
 import {
@@ -11,18 +10,13 @@ import {
 import { type EmbeddingUsage, toEmbeddingsReply } from "../../../wire/v1/embeddings-reply.ts";
 import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
+import { countTokens, embeddingNeed, toMeasured } from "./embeddings-money.ts";
 
 const defaultDimensions = 3072;
 
 /** POST /v1/embeddings */
-export async function serveEmbeddings({
-  parts,
-  exchange,
-  body,
-  model,
-  call,
-  end,
-}: ModelCall): Promise<Response> {
+export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
+  const { parts, exchange, body, model, call, end } = modelCall;
   const isMedia = model.input === "media";
   if (isMedia && body["dimensions"] !== undefined)
     throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
@@ -30,26 +24,41 @@ export async function serveEmbeddings({
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
   const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
   const encoding = request.encoding_format ?? "float";
+  const { need, tokens } = embeddingNeed(input, modelCall.price);
+  const admitted = modelCall.admit(need, tokens);
+  const charge = admitted instanceof Promise ? await admitted : admitted;
+  const { counter } = parts;
+  charge.measure = async () => toMeasured(input, await countTokens(input, counter), true);
   const { signal } = call;
-  const result = await parts.router.serve(model, signal, async ({ provider, target }) => {
+  const result = await parts.router.serve(model, signal, async (attempt) => {
+    const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);
+    charge.begin(attempt);
     const embedded = await provider.embed({
       call: { input, dimensions, encoding },
       target,
       signal,
+      onAccepted: charge.accepted,
     });
     checkLengths({ result: embedded, dimensions: request.dimensions, provider: provider.name });
     return embedded;
   });
+  const told = result.usage?.inputTokens;
+  const used = told ?? (await countTokens(input, counter));
+  const { vectors } = result;
+  const text = toEmbeddingsReply({
+    model: model.id,
+    vectors,
+    encoding,
+    usage: toWireUsage(input, used),
+  });
+  const isEstimate = told === undefined && input.kind === "texts";
+  await charge.settle(toMeasured(input, used, isEstimate), {
+    contentType: "application/json",
+    body: text,
+  });
   end();
-  return exchange.json(
-    toEmbeddingsReply({
-      model: model.id,
-      vectors: result.vectors,
-      encoding,
-      usage: usageOf(input, result),
-    }),
-  );
+  return exchange.json(text);
 }
 
 /** A caller who named a length gets vectors of that length, never silently others. */
@@ -85,7 +94,7 @@ async function inspect(media: MediaInput): Promise<EmbedInput> {
   return { kind: "video", base64: media.base64, durationS: video.durationS };
 }
 
-function usageOf(input: EmbedInput, { usage }: EmbedResult): EmbeddingUsage {
+function toWireUsage(input: EmbedInput, tokens: number): EmbeddingUsage {
   switch (input.kind) {
     case "images":
       return { prompt_tokens: 0, total_tokens: 0, images: input.dataUris.length };
@@ -96,16 +105,9 @@ function usageOf(input: EmbedInput, { usage }: EmbedResult): EmbeddingUsage {
         video_seconds: billedVideoSeconds(input.durationS),
       };
     case "texts":
-    case "tokens": {
-      const tokens = usage?.inputTokens ?? countTokens(input);
+    case "tokens":
       return { prompt_tokens: tokens, total_tokens: tokens };
-    }
     default:
       return input satisfies never;
   }
-}
-
-function countTokens(input: Extract<EmbedInput, { kind: "texts" | "tokens" }>): number {
-  if (input.kind === "tokens") return input.tokens.reduce((sum, ids) => sum + ids.length, 0);
-  return input.texts.reduce((sum, text) => sum + estimateTokens(Buffer.byteLength(text)), 0);
 }

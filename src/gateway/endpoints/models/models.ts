@@ -7,13 +7,15 @@ import { authenticate, findCallable, toShown } from "../../admission.ts";
 import type { GatewayParts, Work } from "../../gateway.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
-export function listModels({ keys, catalog }: GatewayParts): Work {
+export function listModels({ keys, catalog, purses }: GatewayParts): Work {
   return (exchange) => {
     const { request, startedMs } = exchange;
     const key = authenticate(request, keys, startedMs);
+    exchange.key = key;
+    exchange.purse = purses.find(key.accountId);
     const listed: ListedModel[] = [];
     for (const { id } of catalog.served) {
-      const model = findCallable(catalog, key, id);
+      const model = findCallable({ catalog, key, id, nowMs: startedMs });
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
         listed.push(toListed(model, catalog, startedMs));
     }
@@ -22,11 +24,13 @@ export function listModels({ keys, catalog }: GatewayParts): Work {
 }
 
 /** GET /v1/models/{id} */
-export function showModel({ keys, catalog }: GatewayParts): Work {
+export function showModel({ keys, catalog, purses }: GatewayParts): Work {
   return (exchange) => {
     const { request, startedMs, rest: id } = exchange;
     const key = authenticate(request, keys, startedMs);
-    const model = findCallable(catalog, key, id);
+    exchange.key = key;
+    exchange.purse = purses.find(key.accountId);
+    const model = findCallable({ catalog, key, id, nowMs: startedMs });
     if (model === undefined || lifecycleState(model.lifecycle, startedMs) === "retired")
       throw new ApiError({
         code: "model_not_found",

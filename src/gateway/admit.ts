@@ -1,0 +1,126 @@
+import { ApiError } from "../base/errors.ts";
+import { toUsd } from "../base/money.ts";
+import type { Model, PriceInForce } from "../catalog/model.ts";
+import type { KeyRecord } from "../keys/directory.ts";
+import { cover, type Need, worstCase } from "../ledger/need.ts";
+import { type BudgetPot, Hold, leastFree } from "../ledger/purse.ts";
+import type { Purse } from "../ledger/purses.ts";
+import { type LimitRefusal, Permit } from "../limits/limiter.ts";
+import { Charge, storeUnavailable } from "./charge.ts";
+import type { Exchange } from "./exchange.ts";
+import type { GatewayParts } from "./gateway.ts";
+import type { OpenClaim } from "./idempotency.ts";
+
+export interface AdmitOptions {
+  readonly parts: GatewayParts;
+  readonly exchange: Exchange;
+  readonly key: KeyRecord;
+  readonly purse: Purse;
+  readonly model: Model;
+  readonly pricing: PriceInForce;
+  readonly claim: OpenClaim | undefined;
+}
+
+/**
+ * Lets a call in, or says why not: limits, then money. All in memory and in one go, so that no two
+ * calls can be let in on the same dollar.
+ */
+export function admit(options: AdmitOptions, need: Need, tokens: number): Charge {
+  const { parts, exchange, key, purse, claim } = options;
+  // Not the request's own moment: its body may have taken a minute.
+  const nowMs = parts.clock.nowMs();
+  if (purse.account.suspendedAtMs !== undefined)
+    throw new ApiError({
+      code: "account_suspended",
+      message: "The account of this key is suspended. Ask the operator to resume it.",
+    });
+  if (parts.journal.isFailing) throw storeUnavailable();
+  const permit = takePermit(options, { tokens, nowMs });
+  const budgets = parts.purses.budgetsOf({
+    purse,
+    keyId: key.id,
+    keyBudget: key.limits?.budget,
+    // The request's own moment, which its receipt has too.
+    nowMs: exchange.startedMs,
+  });
+  const covered = cover(need, leastFree(purse.pot, budgets));
+  const hold = covered && Hold.take(covered.nano, purse.pot, budgets);
+  if (covered === undefined || hold === undefined) {
+    if (permit !== undefined) parts.limiter.undo(permit, nowMs);
+    throw notCovered({ need, purse, budgets });
+  }
+  if (covered.cap < need.cap) exchange.loweredCap = covered.cap;
+  return new Charge({
+    requestId: exchange.requestId,
+    startedMs: exchange.startedMs,
+    accountId: purse.account.id,
+    keyId: key.id,
+    model: options.model,
+    pricing: options.pricing,
+    hold,
+    cap: covered.cap,
+    permit,
+    claim,
+    parts,
+  });
+}
+
+function takePermit(
+  { parts, key, purse }: AdmitOptions,
+  { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
+) {
+  const { account } = purse;
+  if (key.limits === undefined && account.limits === undefined) return undefined;
+  const taken = parts.limiter.admit({
+    key: { id: key.id, kind: "key", limits: key.limits },
+    account: { id: account.id, kind: "account", limits: account.limits },
+    tokens,
+    nowMs,
+  });
+  if (taken instanceof Permit) return taken;
+  throw overLimit(taken);
+}
+
+function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): ApiError {
+  if (retryAfterMs === undefined)
+    return new ApiError({
+      code: "rate_limit_exceeded",
+      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens a minute: it can never be let in. Lower max_tokens, shorten the prompt, or ask for a higher limit.`,
+      retryable: false,
+    });
+  const what = kind === "concurrency" ? `${limit} requests at a time` : `${limit} ${kind} a minute`;
+  return new ApiError({
+    code: "rate_limit_exceeded",
+    message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,
+    retryAfterMs,
+  });
+}
+
+const toSeconds = (ms: number) => (ms / 1000).toFixed(ms < 10_000 ? 2 : 0);
+
+function notCovered(options: {
+  readonly need: Need;
+  readonly purse: Purse;
+  readonly budgets: readonly BudgetPot[];
+}): ApiError {
+  const { need, purse, budgets } = options;
+  const { account, pot } = purse;
+  const needed = worstCase(need, need.cap);
+  const isShort = cover(need, pot.free) === undefined;
+  const budget = isShort ? undefined : budgets.find(({ free }) => cover(need, free) === undefined);
+  if (budget !== undefined) {
+    const owner = budget.ownerId === account.id ? "account" : "key";
+    return new ApiError({
+      code: "budget_exceeded",
+      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(budget.free)} USD left (${toUsd(budget.held)} USD held by running requests). Lower max_tokens, wait for the next period, or ask for a higher budget.`,
+    });
+  }
+  const command =
+    account.name === "default"
+      ? " Add credit: ./svc account credit default 5"
+      : " Ask the operator to add credit.";
+  return new ApiError({
+    code: "insufficient_quota",
+    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. Lower max_tokens or shorten the prompt.${command}`,
+  });
+}

@@ -1,0 +1,99 @@
+import { type ChatCall, type ChatResult, wordsOf } from "../../../call/chat.ts";
+import { mostInputTokens, textsOf } from "../../../call/chat-size.ts";
+import { type Price, unitPrice } from "../../../call/price.ts";
+import { toTokenUnits, type Usage } from "../../../call/usage.ts";
+import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
+import type { Need } from "../../../ledger/need.ts";
+import type { TokenCounter } from "../../../ledger/token-counter.ts";
+import type { ChatOrder } from "../../../wire/v1/chat-call.ts";
+import type { Said } from "../../../wire/v1/chat-events.ts";
+import type { Measured } from "../../charge.ts";
+
+/** Dearer than the images of most vendors; an operator who knows better says so in the catalogue. */
+const usualImageTokens = 4_096;
+/** Of an answer whose length nobody has named, for the limit of tokens a minute. */
+const expectedOutputTokens = 1_024;
+/** What an image counts for where nobody has counted it. */
+const estimatedImageTokens = 1_000;
+
+export interface ChatNeed {
+  readonly need: Need;
+  /** About what it will use. */
+  readonly tokens: number;
+}
+
+/** The most that a chat can cost: each byte a token at the dearest input, each answer at its cap. */
+export function chatNeed(options: {
+  readonly order: ChatOrder;
+  readonly model: Model;
+  readonly price: Price;
+  /** The tightest limit of tokens a minute that the call must pass. */
+  readonly tpm: number | undefined;
+}): ChatNeed {
+  const { order, model, price, tpm } = options;
+  const { call, choices, isCapNamed } = order;
+  const most = mostInputTokens(call, model.maxImageTokens ?? usualImageTokens);
+  const cap = call.maxOutputTokens ?? usualOutputTokens;
+  const about = Math.ceil(most / 4);
+  const expected = choices * (isCapNamed ? cap : Math.min(cap, expectedOutputTokens));
+  // Who named no length is not refused for one that we made up.
+  const fits =
+    tpm === undefined || isCapNamed ? expected : Math.min(expected, Math.max(0, tpm - about));
+  return {
+    need: {
+      fixed: BigInt(most) * dearestInput(price),
+      perToken: BigInt(choices) * unitPrice(price, "output"),
+      cap,
+      isCapNamed,
+    },
+    tokens: about + fits,
+  };
+}
+
+function dearestInput(price: Price): bigint {
+  let dearest = 0n;
+  for (const key of ["input", "cached_input", "cache_write"] as const) {
+    const own = unitPrice(price, key);
+    if (own > dearest) dearest = own;
+  }
+  return dearest;
+}
+
+export function measured(usage: Usage): Measured {
+  return {
+    units: toTokenUnits(usage),
+    reasoningTokens: usage.reasoningTokens ?? 0,
+    estimated: usage.estimated,
+  };
+}
+
+export interface CountOptions {
+  readonly counter: TokenCounter;
+  readonly chat: ChatCall;
+  readonly said: Pick<Said, "text" | "share">;
+  readonly model: Model;
+  readonly choices: number;
+}
+
+/** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
+export async function countUsage(options: CountOptions): Promise<Usage> {
+  const { counter, chat, said, model, choices } = options;
+  const { texts, images } = textsOf(chat);
+  const [input, output] = await Promise.all([
+    counter.count(texts),
+    said.text === "" ? 0 : counter.count([said.text]),
+  ]);
+  const imageTokens = Math.min(estimatedImageTokens, model.maxImageTokens ?? estimatedImageTokens);
+  // Another tokenizer may count more than the upstream was allowed.
+  const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
+  return {
+    inputTokens: input + 4 * chat.messages.length + images * imageTokens,
+    outputTokens: Math.min(most, Math.ceil(output * said.share)),
+    estimated: true,
+  };
+}
+
+/** All that the model said: text, tool calls, reasoning. */
+export function saidIn({ choices }: ChatResult): Pick<Said, "text" | "share"> {
+  return { text: choices.map(({ message }) => wordsOf(message)).join("\n"), share: 1 };
+}

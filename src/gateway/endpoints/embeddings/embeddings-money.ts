@@ -1,0 +1,63 @@
+import type { EmbedInput } from "../../../call/embed.ts";
+import { type Price, priceKeys, type Units, unitPrice } from "../../../call/price.ts";
+import type { Need } from "../../../ledger/need.ts";
+import type { TokenCounter } from "../../../ledger/token-counter.ts";
+import { billedVideoSeconds } from "../../../media/video.ts";
+import type { Measured } from "../../charge.ts";
+
+/** What models put around each text. */
+const tokensAroundText = 8;
+
+/** The most that an embedding can cost: a token a byte; images and seconds are known exactly. */
+export function embeddingNeed(
+  input: EmbedInput,
+  price: Price,
+): { readonly need: Need; readonly tokens: number } {
+  const units = unitsOf(input, mostTokens(input));
+  let fixed = 0n;
+  for (const key of priceKeys) fixed += BigInt(units[key] ?? 0) * unitPrice(price, key);
+  const about = Math.ceil((units.input ?? 0) / 4);
+  return {
+    need: { fixed, perToken: 0n, cap: 0, isCapNamed: true },
+    tokens: input.kind === "tokens" ? (units.input ?? 0) : about,
+  };
+}
+
+function mostTokens(input: EmbedInput): number {
+  switch (input.kind) {
+    case "texts":
+      return input.texts.reduce((sum, text) => sum + Buffer.byteLength(text) + tokensAroundText, 0);
+    case "tokens":
+      return input.tokens.reduce((sum, ids) => sum + ids.length + tokensAroundText, 0);
+    case "images":
+    case "video":
+      return 0;
+    default:
+      return input satisfies never;
+  }
+}
+
+/** Where the upstream has not told it. */
+export function countTokens(input: EmbedInput, counter: TokenCounter): Promise<number> {
+  if (input.kind === "texts") return counter.count(input.texts);
+  if (input.kind !== "tokens") return Promise.resolve(0);
+  return Promise.resolve(input.tokens.reduce((sum, ids) => sum + ids.length, 0));
+}
+
+export function toMeasured(input: EmbedInput, tokens: number, estimated: boolean): Measured {
+  return { units: unitsOf(input, tokens), reasoningTokens: 0, estimated };
+}
+
+function unitsOf(input: EmbedInput, tokens: number): Units {
+  switch (input.kind) {
+    case "texts":
+    case "tokens":
+      return { input: tokens };
+    case "images":
+      return { image: input.dataUris.length };
+    case "video":
+      return { video_second: billedVideoSeconds(input.durationS) };
+    default:
+      return input satisfies never;
+  }
+}

@@ -1,0 +1,201 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { ApiError } from "../base/errors.ts";
+import type { JsonObject } from "../call/chat.ts";
+import type { Journal } from "../ledger/journal.ts";
+import type { Claim, LedgerStore } from "../ledger/store.ts";
+
+export interface Reply {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+}
+
+export interface StoredReply {
+  readonly contentType: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly requestId: string;
+}
+
+/** For so long a reply is kept, and a key means its first request. */
+export const keptMs = 24 * 3_600_000;
+export const maxReplyBytes = 1_000_000;
+const keyText = /^[\x21-\x7e]{1,255}$/;
+
+export interface IdempotencyOptions {
+  readonly ledger: Pick<LedgerStore, "findClaim">;
+  readonly journal: Journal;
+}
+
+export interface IdempotentRequest {
+  /** The caller's own API key: what is kept can be read with it alone. */
+  readonly secret: string;
+  readonly header: string;
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly requestId: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Requests with an Idempotency-Key. A claim is made durable before an upstream is called; the
+ * receipt and the reply replace it in one commit; a failure takes it away. Claims of a process
+ * that died are taken away at the next start: its calls cost nothing.
+ */
+export class Idempotency {
+  readonly #options: IdempotencyOptions;
+  /** By the claim's id: what this process has under way. */
+  readonly #running = new Map<string, { readonly bodyHash: string; readonly requestId: string }>();
+
+  constructor(options: IdempotencyOptions) {
+    this.#options = options;
+  }
+
+  /** The reply that is kept, or a claim for a request that is new; else a 409 is thrown. */
+  async open(request: IdempotentRequest): Promise<StoredReply | OpenClaim> {
+    const { secret, header, path, body, requestId, nowMs } = request;
+    if (!keyText.test(header))
+      throw new ApiError({
+        code: "invalid_request",
+        param: "Idempotency-Key",
+        message: "Idempotency-Key must be 1 to 255 visible ASCII characters without spaces.",
+      });
+    const id = createHmac("sha256", secret).update(`claim ${header}`).digest("hex");
+    // Keyed, too: who has the file cannot try out what the body may have been.
+    const bodyHash = createHmac("sha256", secret)
+      .update(`body ${path}\n${JSON.stringify(body)}`)
+      .digest("hex");
+    const running = this.#running.get(id);
+    if (running !== undefined) throw refusal({ isDone: false, ...running }, bodyHash);
+    this.#running.set(id, { bodyHash, requestId });
+    try {
+      const stored = await this.#options.ledger.findClaim(id);
+      if (stored === undefined || stored.expiresAtMs <= nowMs)
+        return new OpenClaim({
+          claim: { id, bodyHash, requestId, expiresAtMs: nowMs + keptMs },
+          secret,
+          journal: this.#options.journal,
+          onClose: () => this.#running.delete(id),
+        });
+      if (stored.bodyHash !== bodyHash || stored.reply === undefined)
+        throw refusal(stored, bodyHash);
+      this.#running.delete(id);
+      return { ...openReply(stored.reply, secret, id), requestId: stored.requestId };
+    } catch (error) {
+      this.#running.delete(id);
+      throw error;
+    }
+  }
+}
+
+export interface OpenClaimOptions {
+  readonly claim: Pick<Claim, "id" | "bodyHash" | "requestId" | "expiresAtMs">;
+  readonly secret: string;
+  readonly journal: Journal;
+  readonly onClose: () => void;
+}
+
+/** One request's hold on its Idempotency-Key. */
+export class OpenClaim {
+  readonly #options: OpenClaimOptions;
+  #isPersisted = false;
+  #isDone = false;
+  #isClosed = false;
+
+  constructor(options: OpenClaimOptions) {
+    this.#options = options;
+  }
+
+  /** Before an upstream is called. */
+  async persist(): Promise<void> {
+    const { claim, journal } = this.#options;
+    this.#isPersisted = true;
+    await journal.append(
+      { type: "claim", claim: { ...claim, isDone: false, reply: undefined } },
+      true,
+    );
+  }
+
+  /** What to write together with the receipt. */
+  done(reply: Reply | undefined): Claim {
+    const { claim, secret } = this.#options;
+    this.#isDone = true;
+    const isKept = reply !== undefined && sizeOf(reply.body) <= maxReplyBytes;
+    return {
+      ...claim,
+      isDone: true,
+      reply: isKept ? sealReply(reply, secret, claim.id) : undefined,
+    };
+  }
+
+  /** What was done could not be written: it never was. */
+  reopen(): void {
+    this.#isDone = false;
+  }
+
+  /** The request is over; unless it is done, its key may be used again. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { claim, journal, onClose } = this.#options;
+    onClose();
+    if (this.#isPersisted && !this.#isDone)
+      journal.append({ type: "claim-release", id: claim.id }).catch(() => {});
+  }
+}
+
+function refusal(
+  first: Pick<Claim, "isDone" | "bodyHash" | "requestId">,
+  bodyHash: string,
+): ApiError {
+  const { requestId: firstRequestId } = first;
+  if (first.bodyHash !== bodyHash)
+    return new ApiError({
+      code: "idempotency_key_reused",
+      message: `This Idempotency-Key was used for another request (${firstRequestId}). Use a new key for a new request.`,
+      firstRequestId,
+    });
+  if (!first.isDone)
+    return new ApiError({
+      code: "idempotency_in_progress",
+      message: `The request with this Idempotency-Key (${firstRequestId}) is still running. Try again in a moment.`,
+      retryAfterMs: 1_000,
+      firstRequestId,
+    });
+  return new ApiError({
+    code: "idempotency_reply_not_kept",
+    message: `The request with this Idempotency-Key (${firstRequestId}) is done and paid for, but its reply was streamed or too large to be kept. Use a new key to ask again.`,
+    firstRequestId,
+  });
+}
+
+const sizeOf = (body: string | Uint8Array) =>
+  typeof body === "string" ? Buffer.byteLength(body) : body.length;
+
+/** AES-256-GCM under a key that only the caller's own API key gives, bound to the claim. */
+function sealReply({ contentType, body }: Reply, secret: string, id: string): Uint8Array {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", replyKey(secret), nonce).setAAD(Buffer.from(id));
+  const text = Buffer.concat([Buffer.from(`${contentType}\n`), Buffer.from(body)]);
+  const sealed = Buffer.concat([cipher.update(text), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+function openReply(
+  sealed: Uint8Array,
+  secret: string,
+  id: string,
+): Pick<StoredReply, "contentType" | "body"> {
+  const bytes = Buffer.from(sealed);
+  const decipher = createDecipheriv("aes-256-gcm", replyKey(secret), bytes.subarray(0, 12))
+    .setAAD(Buffer.from(id))
+    .setAuthTag(bytes.subarray(12, 28));
+  const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+  const end = text.indexOf(10);
+  return {
+    contentType: text.subarray(0, end).toString(),
+    body: new Uint8Array(text.subarray(end + 1)),
+  };
+}
+
+function replyKey(secret: string): Buffer {
+  return createHmac("sha256", secret).update("idempotent replies v1").digest();
+}

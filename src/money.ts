@@ -1,0 +1,83 @@
+import type { Clock } from "./base/clock.ts";
+import type { Log } from "./base/log.ts";
+import { Journal } from "./ledger/journal.ts";
+import { Purses } from "./ledger/purses.ts";
+import { Rollups } from "./ledger/rollups.ts";
+import { TokenCounter } from "./ledger/token-counter.ts";
+import { Limiter } from "./limits/limiter.ts";
+import type { Store } from "./store/store.ts";
+
+/** The part of a running server that keeps accounts: what calls are let in by, and charged to. */
+export interface Money {
+  readonly purses: Purses;
+  readonly limiter: Limiter;
+  readonly journal: Journal;
+  readonly counter: TokenCounter;
+  flushRollups(): Promise<void>;
+  /** After the last call: everything is written. */
+  close(): Promise<void>;
+}
+
+export interface MoneyOptions {
+  readonly store: Store;
+  readonly maxCallMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Whoever asks for sums has them written at once; for the rest this is soon enough. */
+const flushEveryMs = 60_000;
+const eraseEveryMs = 60_000;
+/** A store that fails to the end keeps what it could not take; it was told to callers as failed. */
+const writeWithinMs = 5_000;
+
+export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions): Promise<Money> {
+  const { ledger, accounts } = store;
+  const rollups = new Rollups(ledger.rollups, maxCallMs);
+  // Calls of a process that is gone cost nothing: their keys may be used again.
+  await ledger.releaseRunningClaims();
+  await rollups.start(clock.nowMs());
+  ledger.watch((receipt) => rollups.add(receipt));
+  const purses = new Purses(accounts, ledger);
+  await purses.start(clock.nowMs());
+  const journal = new Journal({
+    store: ledger,
+    log,
+  });
+  const limiter = new Limiter();
+  const counter = new TokenCounter();
+  const tell = (what: string) => (error: unknown) => log.warn(what, { detail: String(error) });
+  const flushRollups = () => rollups.flush(clock.nowMs());
+  const eraseAll = async () => {
+    while ((await ledger.eraseClaims(clock.nowMs())) > 0)
+      await new Promise((resolve) => setImmediate(resolve));
+  };
+  const timers = [
+    setInterval(
+      () => void flushRollups().catch(tell("the sums of receipts cannot be written")),
+      flushEveryMs,
+    ),
+    setInterval(() => void eraseAll().catch(tell("kept replies cannot be erased")), eraseEveryMs),
+  ];
+  for (const timer of timers) timer.unref();
+  await eraseAll();
+  return {
+    purses,
+    limiter,
+    journal,
+    counter,
+    flushRollups,
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      counter.close();
+      const left = await journal.idle(writeWithinMs);
+      const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
+      if (ids.length > 0)
+        log.error("receipts were lost: the ledger could not be written to the end", {
+          count: ids.length,
+          ids: ids.slice(0, 20).join(" "),
+        });
+      await rollups.flush(clock.nowMs(), true);
+    },
+  };
+}

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { Problem } from "../base/problem.ts";
 import type { Configuration } from "../config/load.ts";
+import type { LedgerReader } from "../ledger/store.ts";
 import type { Operations } from "../platform/operations.ts";
 import { print, style } from "./output.ts";
 
@@ -20,6 +21,8 @@ export interface Wiring {
   readonly configuration: () => Configuration;
   /** Runs on the operations of the running server, or on the store itself when none runs. */
   readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
+  /** The ledger as of now, read without the server's help. */
+  readonly withLedger: <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
   readonly serve: () => Promise<void>;
   /** The engine's process, until it is stopped. */
   readonly engine: () => Promise<void>;
@@ -39,6 +42,8 @@ export interface Command {
   readonly name: string;
   readonly about: string;
   readonly positionals?: readonly string[];
+  /** Words that may follow those. */
+  readonly optional?: readonly string[];
   /** What stands in the help for any number of further words. */
   readonly variadic?: string;
   readonly flags?: Readonly<Record<string, Flag>>;
@@ -67,13 +72,14 @@ export function readInvocation(
   );
   const { values, positionals } = parse(command, words, options);
   const expected = command.positionals ?? [];
-  const isTooMany = command.variadic === undefined && positionals.length > expected.length;
+  const most = expected.length + (command.optional ?? []).length;
+  const isTooMany = command.variadic === undefined && positionals.length > most;
   if (positionals.length < expected.length || isTooMany) {
     const lacking = expected[positionals.length];
     throw usageProblem(
       command,
       lacking === undefined
-        ? `"${positionals[expected.length]}" is one word too many`
+        ? `"${positionals[most]}" is one word too many`
         : `${lacking} is missing`,
     );
   }
@@ -109,13 +115,15 @@ function usageProblem(command: Command, message: string): Problem {
   );
 }
 
-export function usage({ name, positionals = [], variadic, flags = {} }: Command): string {
+export function usage(command: Command): string {
+  const { name, positionals = [], optional = [], variadic, flags = {} } = command;
   const shown = Object.entries(flags).map(([flag, { value, required, short, multiple }]) => {
     const flagText = short === undefined ? `--${flag}` : `-${short}`;
     const text = value === undefined ? flagText : `${flagText} ${value}`;
     return required ? text : `[${text}]${multiple === true ? "…" : ""}`;
   });
-  const further = variadic === undefined ? [] : [`[${variadic} …]`];
+  const further = optional.map((word) => `[${word}]`);
+  if (variadic !== undefined) further.push(`[${variadic} …]`);
   return ["svc", name, ...positionals, ...further, ...shown].join(" ");
 }
 

@@ -4,12 +4,17 @@ import { inFile, Problem } from "../base/problem.ts";
 import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/operations.ts";
-import type { KeyView, ModelView } from "../platform/views.ts";
+import type { ModelView } from "../platform/views.ts";
 import { readChanges, toChangesText } from "../wire/changes.ts";
+import { accountCommands } from "./account-commands.ts";
 import { callCommands } from "./call-commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { engineCommands } from "./engine-commands.ts";
+import { keyCommands } from "./key-commands.ts";
 import { print, printJson, printTable, style } from "./output.ts";
+import { priceCommands } from "./price-commands.ts";
+import { receiptCommands } from "./receipt-commands.ts";
+import { reportCommands } from "./report-commands.ts";
 
 const serve: Command = {
   name: "serve",
@@ -79,114 +84,6 @@ const exportCommand: Command = {
   async run({ wiring }) {
     const { yaml } = await wiring.withOperations((operations) => operations.exportManifest({}));
     process.stdout.write(yaml);
-  },
-};
-
-const accountCreate: Command = {
-  name: "account create",
-  about: "Creates an account. Names are unique and can stand for the id everywhere.",
-  positionals: ["NAME"],
-  flags: jsonFlag,
-  examples: ["svc account create acme", "svc account create acme --json"],
-  async run({ positionals: [name = ""], switches, wiring }) {
-    const account = await wiring.withOperations((operations) => operations.createAccount({ name }));
-    if (switches.has("json")) return printJson(account);
-    print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
-    print(
-      `Next: ./svc key create --account ${/\s/.test(account.name) ? account.id : account.name}`,
-    );
-  },
-};
-
-const accountList: Command = {
-  name: "account list",
-  about: "Lists all accounts.",
-  flags: jsonFlag,
-  examples: ["svc account list", "svc account list --json"],
-  async run({ switches, wiring }) {
-    const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
-    if (switches.has("json")) return printJson(accounts);
-    if (accounts.length === 0)
-      return print("No accounts yet. Create one: ./svc account create NAME");
-    printTable(
-      ["id", "name", "keys", "created"],
-      accounts.map(({ id, name, keys, created_at }) => [id, name, keys, created_at]),
-    );
-  },
-};
-
-const accountShow: Command = {
-  name: "account show",
-  about: "Shows an account and its keys.",
-  positionals: ["ID"],
-  flags: jsonFlag,
-  examples: ["svc account show default", "svc account show acct_0199… --json"],
-  async run({ positionals: [account = ""], switches, wiring }) {
-    const view = await wiring.withOperations((operations) => operations.showAccount({ account }));
-    if (switches.has("json")) return printJson(view);
-    print(`${style.bold(view.name)}  ${style.dim(view.id)}\ncreated ${view.created_at}\n`);
-    printKeys(view.key_list);
-  },
-};
-
-const keyCreate: Command = {
-  name: "key create",
-  about: "Creates an API key and shows it, this once.",
-  flags: {
-    account: { about: "id or name of the account that pays", value: "ID", required: true },
-    name: { about: "a name to know it by", value: "NAME" },
-    models: { about: "the only models it may call (default: all)", value: "A,B" },
-    expires: { about: "the day or moment from which it no longer works", value: "DATE" },
-    ...jsonFlag,
-  },
-  examples: [
-    "svc key create --account default --name laptop",
-    "svc key create --account acme --models svc-3-flash,svc-embedding-2 --expires 2027-01-31",
-    "svc key create --account default --json | jq -r .key",
-  ],
-  async run({ flags, switches, wiring }) {
-    const { account = "", name, models, expires } = flags;
-    const created = await wiring.withOperations((operations) =>
-      operations.createKey({
-        account,
-        ...(name === undefined ? {} : { name }),
-        ...(models === undefined ? {} : { models: models.split(",").map((id) => id.trim()) }),
-        ...(expires === undefined ? {} : { expires }),
-      }),
-    );
-    if (switches.has("json")) return printJson(created);
-    print(
-      `${style.green("created")} key ${style.dim(created.id)}\n\n  ${style.bold(created.key)}\n`,
-    );
-    print("It is shown this once: keep it now.");
-    for (const warning of created.warnings) print(`${style.yellow("!")} ${warning}`);
-  },
-};
-
-const keyList: Command = {
-  name: "key list",
-  about: "Lists keys, without their secrets.",
-  flags: { account: { about: "only keys of this account", value: "ID" }, ...jsonFlag },
-  examples: ["svc key list", "svc key list --account default --json"],
-  async run({ flags: { account }, switches, wiring }) {
-    const keys = await wiring.withOperations((operations) =>
-      operations.listKeys(account === undefined ? {} : { account }),
-    );
-    if (switches.has("json")) return printJson(keys);
-    printKeys(keys);
-  },
-};
-
-const keyRevoke: Command = {
-  name: "key revoke",
-  about: "Revokes a key, at once and for good.",
-  positionals: ["ID"],
-  flags: jsonFlag,
-  examples: ["svc key revoke key_0199…"],
-  async run({ positionals: [id = ""], switches, wiring }) {
-    const key = await wiring.withOperations((operations) => operations.revokeKey({ id }));
-    if (switches.has("json")) return printJson(key);
-    print(`${style.green("revoked")} ${key.id} ${key.hint}`);
   },
 };
 
@@ -291,15 +188,14 @@ export const commands: readonly Command[] = [
   config,
   apply,
   exportCommand,
-  accountCreate,
-  accountList,
-  accountShow,
-  keyCreate,
-  keyList,
-  keyRevoke,
+  ...accountCommands,
+  ...keyCommands,
   modelList,
   modelDeprecate,
   modelRetire,
+  ...priceCommands,
+  ...receiptCommands,
+  ...reportCommands,
   changelog,
   ...engineCommands,
   engine,
@@ -315,22 +211,6 @@ function readText(file: string): string {
       cause,
     );
   }
-}
-
-function printKeys(keys: readonly KeyView[]): void {
-  if (keys.length === 0) return print("No keys yet. Create one: ./svc key create --account ID");
-  printTable(
-    ["id", "key", "name", "account", "state", "models", "expires"],
-    keys.map(({ id, hint, name, account, status, models, expires_at }) => [
-      id,
-      hint,
-      name || null,
-      account,
-      status,
-      models === null ? "all" : models.join(","),
-      expires_at,
-    ]),
-  );
 }
 
 function stateText({ status, served, deprecated_at, retires_at }: ModelView): string {

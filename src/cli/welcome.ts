@@ -46,10 +46,14 @@ export async function printServing({
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  platform  ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
-  const key = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
-  if (key !== undefined) {
-    print(`  API key   ${style.bold(key)}`);
+  const first = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
+  const key = first?.key;
+  if (first !== undefined) {
+    print(`  API key   ${style.bold(first.key)}`);
     print(`            ${style.yellow("shown this once: keep it")}`);
+    print(
+      `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
+    );
   }
   if (key === undefined && settings.firstKey === "off")
     print(
@@ -161,12 +165,27 @@ function inOrder(models: readonly ModelView[]): readonly ModelView[] {
   return models.toSorted((left, right) => place(left) - place(right));
 }
 
+interface FirstKey {
+  readonly key: string;
+  readonly balanceUsd: string;
+}
+
 /** Only on the very first start, when nobody has made an account yet. */
-async function makeFirstKey(operations: Operations): Promise<string | undefined> {
-  if ((await operations.listAccounts({})).length > 0) return undefined;
-  const account = await operations.createAccount({ name: "default" });
+async function makeFirstKey(operations: Operations): Promise<FirstKey | undefined> {
+  const [first, ...others] = await operations.listAccounts({});
+  // A first start that was cut off may have left the account without money and key.
+  const isHalfMade = first?.name === "default" && first.keys === 0 && others.length === 0;
+  if (first !== undefined && !isHalfMade) return undefined;
+  const account = first ?? (await operations.createAccount({ name: "default" }));
+  const { balance_usd: balanceUsd } = await operations.addEntry({
+    account: account.id,
+    kind: "credit",
+    usd: "5",
+    reference: "welcome",
+    note: "to try the gateway with; made at its first start",
+  });
   const { key } = await operations.createKey({ account: account.id, name: "first" });
-  return key;
+  return { key, balanceUsd };
 }
 
 /** The models that a command takes when none is named. */

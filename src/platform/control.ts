@@ -82,7 +82,7 @@ export async function connectControl(
     return said.result;
   };
   try {
-    await ask("listAccounts", {});
+    await ask("ping", {});
   } catch (error) {
     if (error instanceof Problem) throw error;
     return undefined;

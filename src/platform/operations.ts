@@ -1,28 +1,23 @@
-import type { Clock } from "../base/clock.ts";
-import { fromDateText } from "../base/dates.ts";
 import type { ChangeFeed } from "../base/feed.ts";
-import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
-import { Catalog, type CatalogStore, deprecate, retire } from "../catalog/catalog.ts";
+import { Catalog, deprecate, retire } from "../catalog/catalog.ts";
 import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
-import type { KeyRecord, KeyStore, TemporaryKey } from "../keys/directory.ts";
-import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
+import type { TemporaryKey } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { exportManifest } from "../manifest/export.ts";
 import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
-import type { Secrets } from "../secrets/secrets.ts";
 import {
-  type AccountView,
-  type KeyView,
-  type ModelView,
-  type NewKeyView,
-  type TemporaryKeyView,
-  toAccountView,
-  toKeyView,
-  toModelView,
-  toTemporaryKeyView,
-} from "./views.ts";
+  type AccountOperations,
+  type AccountParts,
+  accountOperations,
+} from "./account-operations.ts";
+import { findAccount, futureDate } from "./inputs.ts";
+import { type KeyOperations, type KeyParts, keyOperations } from "./key-operations.ts";
+import { type MoneyOperations, moneyOperations } from "./money-operations.ts";
+import { type PriceOperations, priceOperations } from "./price-operations.ts";
+import { type ReportOperations, reportOperations } from "./report-operations.ts";
+import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
 
 export interface ApplyView {
   readonly differences: readonly Difference[];
@@ -34,20 +29,14 @@ export interface ApplyView {
  * What the operator can do. The same object serves a command that opened the store itself and one
  * that asks the running server; inputs and results are plain JSON for that reason.
  */
-export interface Operations {
-  createAccount(input: { name: string }): Promise<AccountView>;
-  listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
-  showAccount(input: {
-    account: string;
-  }): Promise<AccountView & { readonly key_list: readonly KeyView[] }>;
-  createKey(input: {
-    account: string;
-    name?: string;
-    models?: readonly string[];
-    expires?: string;
-  }): Promise<NewKeyView>;
-  listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
-  revokeKey(input: { id: string }): Promise<KeyView>;
+export interface Operations
+  extends AccountOperations,
+    KeyOperations,
+    MoneyOperations,
+    PriceOperations,
+    ReportOperations {
+  /** Asks whether a server answers, and nothing else. */
+  ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
   /** A key for calls from the command line; only a running server has a use for one. */
   createTemporaryKey(input: { account?: string }): Promise<TemporaryKeyView>;
   /** Where the running server's gateway answers callers on this machine. */
@@ -73,19 +62,12 @@ export interface RunningGateway {
   baseUrl(): string;
 }
 
-export interface OperationParts {
-  readonly accounts: AccountStore;
-  readonly keys: KeyStore;
-  readonly catalog: CatalogStore;
+export interface OperationParts extends AccountParts, KeyParts {
   readonly feed: ChangeFeed;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
   /** Whether a route's provider is there: that of the embedded models may be switched off. */
   readonly isUsable: (route: Route) => boolean;
-  /** Resolves when what was just written is in force in this process. */
-  readonly takeEffect: () => Promise<void>;
   /** Absent when a command has opened the store itself. */
   readonly gateway?: RunningGateway | undefined;
   readonly engine?: RunningEngine | undefined;
@@ -110,110 +92,17 @@ export interface RunningEngineView {
 
 export function createOperations(parts: OperationParts): Operations {
   return {
+    ping: async () => ({ ok: true }),
     ...accountOperations(parts),
     ...keyOperations(parts),
+    ...moneyOperations(parts),
+    ...priceOperations(parts),
+    ...reportOperations(parts),
     ...gatewayOperations(parts),
     showEngine: async () => (await parts.engine?.view()) ?? null,
     ...modelOperations(parts),
     ...manifestOperations(parts),
   };
-}
-
-function accountOperations({ accounts, keys, clock, takeEffect }: OperationParts) {
-  const activeKeys = async (id: string) => {
-    const nowMs = clock.nowMs();
-    return (await keys.all())
-      .filter(({ accountId }) => accountId === id)
-      .map((record) => toKeyView(record, nowMs));
-  };
-  return {
-    async createAccount({ name }: { name: string }) {
-      if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name))
-        throw new Problem(
-          "invalid",
-          "The account's name must be 1 to 100 letters, digits, spaces or . _ @ -, and begin with a letter or digit.",
-        );
-      const account: Account = { id: newId("acct"), name, createdAtMs: clock.nowMs() };
-      if (!(await accounts.insert(account)))
-        throw new Problem("conflict", `There is an account named ${name} already.`);
-      await takeEffect();
-      return toAccountView(account, 0);
-    },
-    async listAccounts() {
-      const all = await keys.all();
-      const countOf = (id: string) =>
-        all.filter(({ accountId, revokedAtMs }) => accountId === id && revokedAtMs === undefined)
-          .length;
-      return (await accounts.list()).map((account) => toAccountView(account, countOf(account.id)));
-    },
-    async showAccount({ account: name }: { account: string }) {
-      const account = await findAccount(accounts, name);
-      const list = await activeKeys(account.id);
-      return {
-        ...toAccountView(account, list.filter(({ status }) => status !== "revoked").length),
-        key_list: list,
-      };
-    },
-  } satisfies Partial<Operations>;
-}
-
-function keyOperations({ accounts, keys, catalog, secrets, clock, takeEffect }: OperationParts) {
-  return {
-    async createKey({
-      account: accountName,
-      name = "",
-      models,
-      expires,
-    }: Parameters<Operations["createKey"]>[0]) {
-      const account = await findAccount(accounts, accountName);
-      const nowMs = clock.nowMs();
-      const expiresAtMs =
-        expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
-      if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
-        throw new Problem("invalid", "--models needs model ids, separated by commas.");
-      if (name.length > 100)
-        throw new Problem("invalid", "The key's name must have at most 100 characters.");
-      const secret = newKeySecret();
-      const record: KeyRecord = {
-        id: newId("key"),
-        accountId: account.id,
-        name,
-        hash: hashKeySecret(secret, secrets.keyHashKey),
-        hint: keyHint(secret),
-        ...(models === undefined ? {} : { models: new Set(models) }),
-        createdAtMs: nowMs,
-        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-      };
-      await keys.insert(record);
-      await takeEffect();
-      const known = new Set((await catalog.load()).models.map(({ id }) => id));
-      const warnings = (models ?? [])
-        .filter((id) => !known.has(id))
-        .map((id) => `there is no model ${id} yet: this key may call it once there is`);
-      return { ...toKeyView(record, nowMs), key: secret, warnings };
-    },
-    async listKeys({ account: accountName }: { account?: string }) {
-      const account =
-        accountName === undefined ? undefined : await findAccount(accounts, accountName);
-      const nowMs = clock.nowMs();
-      const records = await keys.all();
-      return records
-        .filter(({ accountId }) => account === undefined || accountId === account.id)
-        .map((record) => toKeyView(record, nowMs));
-    },
-    async revokeKey({ id }: { id: string }) {
-      const nowMs = clock.nowMs();
-      const isKnown = await keys.revoke(id, nowMs);
-      const record = isKnown ? await keys.get(id) : undefined;
-      if (record === undefined)
-        throw new Problem(
-          "not_found",
-          `There is no key with the id ${id}; ./svc key list shows those there are.`,
-        );
-      await takeEffect();
-      return toKeyView(record, nowMs);
-    },
-  } satisfies Partial<Operations>;
 }
 
 function gatewayOperations({ accounts, gateway }: OperationParts) {
@@ -244,7 +133,7 @@ function gatewayOperations({ accounts, gateway }: OperationParts) {
 
 function modelOperations({ catalog: store, clock, isUsable, takeEffect }: OperationParts) {
   const view = (model: Model, nowMs: number) =>
-    toModelView({ model, isServed: isServed(withRoutes(model, isUsable)), nowMs });
+    toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
   const load = async () => {
     const catalog = new Catalog(store);
     await catalog.reload();
@@ -319,7 +208,7 @@ function manifestOperations({
       };
     },
     async exportManifest() {
-      return { yaml: exportManifest(await catalog.load()) };
+      return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
   } satisfies Partial<Operations>;
 }
@@ -327,16 +216,6 @@ function manifestOperations({
 /** By which a start knows whether the config file has changed since it was last applied. */
 export function manifestDigest(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
-}
-
-async function findAccount(accounts: AccountStore, idOrName: string): Promise<Account> {
-  const account = await accounts.find(idOrName);
-  if (account === undefined)
-    throw new Problem(
-      "not_found",
-      `There is no account ${idOrName}; ./svc account list shows those there are.`,
-    );
-  return account;
 }
 
 /** The account that is meant where none is named. */
@@ -351,21 +230,4 @@ async function usualAccount(accounts: AccountStore): Promise<Account> {
       `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
     );
   return account;
-}
-
-function futureDate(options: {
-  readonly text: string;
-  readonly flag: string;
-  readonly nowMs: number;
-}): number {
-  const { text, flag, nowMs } = options;
-  const ms = fromDateText(text);
-  if (ms === undefined)
-    throw new Problem(
-      "invalid",
-      `${flag} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
-    );
-  if (ms <= nowMs)
-    throw new Problem("invalid", `${flag} must lie in the future; ${text} has passed.`);
-  return ms;
 }

@@ -1,17 +1,23 @@
 import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
-import { priceKeys, priceScale } from "../call/price.ts";
+import { toUsd } from "../base/money.ts";
+import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import { type LifecycleState, lifecycleState } from "../catalog/lifecycle.ts";
-import type { Model } from "../catalog/model.ts";
+import { type Model, priceAt } from "../catalog/model.ts";
 import type { KeyRecord, TemporaryKey } from "../keys/directory.ts";
 import type { Account } from "../ledger/account.ts";
+import { type LimitsView, toLimitsView } from "./money-views.ts";
 
 /** What commands print with --json: snake_case, money as decimal strings in USD, times in UTC. */
 export interface AccountView {
   readonly id: string;
   readonly name: string;
   readonly created_at: string;
+  /** Those that are not revoked. */
   readonly keys: number;
+  readonly status: "active" | "suspended";
+  readonly balance_usd: string;
+  readonly limits: LimitsView;
 }
 
 export interface KeyView {
@@ -25,6 +31,7 @@ export interface KeyView {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly limits: LimitsView;
 }
 
 /** The one place where a key's secret is shown. */
@@ -58,12 +65,26 @@ export interface ModelView {
   readonly replacement: string | null;
 }
 
-export function toAccountView({ id, name, createdAtMs }: Account, keys: number): AccountView {
-  return { id, name, created_at: toDateText(createdAtMs), keys };
+export function toAccountView(options: {
+  readonly account: Account;
+  readonly keys: number;
+  readonly balance: bigint;
+}): AccountView {
+  const { id, name, createdAtMs, suspendedAtMs, limits } = options.account;
+  return {
+    id,
+    name,
+    created_at: toDateText(createdAtMs),
+    keys: options.keys,
+    status: suspendedAtMs === undefined ? "active" : "suspended",
+    balance_usd: toUsd(options.balance),
+    limits: toLimitsView(limits),
+  };
 }
 
 export function toKeyView(record: KeyRecord, nowMs: number): KeyView {
-  const { id, accountId, name, hint, models, createdAtMs, expiresAtMs, revokedAtMs } = record;
+  const { id, accountId, name, hint, models, limits } = record;
+  const { createdAtMs, expiresAtMs, revokedAtMs } = record;
   const isExpired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
   return {
     id,
@@ -75,6 +96,7 @@ export function toKeyView(record: KeyRecord, nowMs: number): KeyView {
     created_at: toDateText(createdAtMs),
     expires_at: optionalDate(expiresAtMs),
     revoked_at: optionalDate(revokedAtMs),
+    limits: toLimitsView(limits),
   };
 }
 
@@ -94,12 +116,9 @@ export function toModelView({
   readonly isServed: boolean;
   readonly nowMs: number;
 }): ModelView {
-  const { id, endpoint, input, ownedBy, price, routes, maxOutputTokens, lifecycle } = model;
+  const { id, endpoint, input, ownedBy, routes, maxOutputTokens, lifecycle } = model;
   const status = lifecycleState(lifecycle, nowMs);
-  const prices = priceKeys.flatMap((key) => {
-    const units = price?.[key];
-    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
-  });
+  const price = priceAt(model, nowMs)?.price;
   return {
     id,
     endpoint,
@@ -107,7 +126,7 @@ export function toModelView({
     owned_by: ownedBy,
     status,
     served: isServed && status !== "retired",
-    price: price === undefined ? null : Object.fromEntries(prices),
+    price: price === undefined ? null : toPriceView(price),
     routes: routes.map((route) => `${route.provider}/${route.model}`),
     max_output_tokens: maxOutputTokens ?? null,
     deprecated_at: optionalDate(lifecycle.deprecatedAtMs),
@@ -116,6 +135,15 @@ export function toModelView({
   };
 }
 
-function optionalDate(ms: number | undefined): string | null {
+/** In USD: a million tokens, an image, a second of video. */
+export function toPriceView(price: Price): Readonly<Record<string, string>> {
+  const pairs = priceKeys.flatMap((key) => {
+    const units = price[key];
+    return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+export function optionalDate(ms: number | undefined): string | null {
   return ms === undefined ? null : toDateText(ms);
 }

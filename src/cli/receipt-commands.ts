@@ -1,0 +1,346 @@
+import { fromDateText, toDateText } from "../base/dates.ts";
+import { toDecimal } from "../base/decimal.ts";
+import { idTimeMs } from "../base/ids.ts";
+import { toUsd } from "../base/money.ts";
+import { Problem } from "../base/problem.ts";
+import {
+  costOf,
+  type Price,
+  type PriceKey,
+  priceKeys,
+  priceScale,
+  unitPrice,
+} from "../call/price.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
+import { type LedgerFindings, verifyLedger } from "../ledger/verify.ts";
+import { writeOut } from "./call-io.ts";
+import { type Command, type Invocation, jsonFlag } from "./command.ts";
+import { csvLine } from "./csv.ts";
+import { print, printJson, printTable, style } from "./output.ts";
+import { ProgressLine } from "./progress-line.ts";
+
+const usualLimit = 50;
+/** Written to the reader at once. */
+const linesAtOnce = 500;
+
+const receiptList: Command = {
+  name: "receipt list",
+  about: "Lists receipts, the newest first. As CSV: all of them, the oldest first, unless limited.",
+  flags: {
+    account: { about: "of this account only (id or name)", value: "A" },
+    key: { about: "of this key only (its id)", value: "K" },
+    model: { about: "of this model only", value: "M" },
+    outcome: { about: "ok, left, or the code of an error", value: "O" },
+    from: { about: "begun on this day (UTC) or at this moment, or later", value: "DATE" },
+    to: { about: "begun before this day (UTC) or moment", value: "DATE" },
+    limit: { about: `at most so many (default: ${usualLimit})`, value: "N" },
+    csv: { about: "print CSV for a spreadsheet" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc receipt list",
+    "svc receipt list --account acme --from 2027-01-01 --to 2027-02-01 --csv > january.csv",
+    "svc receipt list --outcome left --limit 10 --json",
+  ],
+  run: ({ flags, switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const isCsv = switches.has("csv");
+      if (isCsv && switches.has("json"))
+        throw new Problem("invalid", "--csv and --json exclude each other.");
+      const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
+      const filter = readFilter(flags, names);
+      if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
+      const receipts: Receipt[] = [];
+      const limit = filter.limit ?? usualLimit;
+      for await (const receipt of ledger.receipts({ ...filter, limit })) receipts.push(receipt);
+      if (switches.has("json")) return printJson(receipts.map((one) => toView(one, names)));
+      printReceipts(receipts, names);
+      if (receipts.length === limit)
+        print(style.dim(`The newest ${limit}; --limit N shows more, --csv exports all.`));
+    }),
+};
+
+const receiptShow: Command = {
+  name: "receipt",
+  about: "Shows one receipt and how its cost was worked out.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc receipt req_0199…", "svc receipt req_0199… --json"],
+  run: ({ positionals: [id = ""], switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const receipt = await ledger.receipt(id);
+      if (receipt === undefined)
+        throw new Problem(
+          "not_found",
+          `There is no receipt ${id}. The id is in the x-request-id header of the reply; svc receipt list shows the newest.`,
+        );
+      const names = new Map((await ledger.accounts()).map((one) => [one.id, one.name]));
+      const price = await priceOf(ledger, receipt);
+      if (switches.has("json")) return printJson(toView(receipt, names));
+      for (const line of receiptLines({ receipt, price, account: names.get(receipt.accountId) }))
+        print(line);
+    }),
+};
+
+const ledgerVerify: Command = {
+  name: "ledger verify",
+  about: "Adds up the whole ledger anew and says whether every sum in it is right.",
+  flags: jsonFlag,
+  examples: ["svc ledger verify", "svc ledger verify --json"],
+  run: ({ switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const line = new ProgressLine();
+      const isLive = process.stderr.isTTY === true;
+      const findings = await verifyLedger(ledger, (receipts) => {
+        if (isLive) line.show(`${receipts} receipts`);
+      }).finally(() => line.clear());
+      if (switches.has("json"))
+        printJson({
+          ...findings,
+          charged: toUsd(findings.charged),
+          problem_count: findings.problemCount,
+          problemCount: undefined,
+        });
+      else printFindings(findings);
+      if (!findings.ok)
+        throw new Problem(
+          "failed",
+          `The ledger is off in ${counted(findings.problemCount, "place")}.`,
+        );
+    }),
+};
+
+/** `receipt list` stands first: the words of a command line are matched in this order. */
+export const receiptCommands: readonly Command[] = [receiptList, receiptShow, ledgerVerify];
+
+function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFilter {
+  return {
+    accountId: flags.account === undefined ? undefined : findAccount(flags.account, names),
+    keyId: flags.key,
+    model: flags.model,
+    outcome: flags.outcome,
+    fromMs: readDate(flags, "from"),
+    toMs: readDate(flags, "to"),
+    limit: readLimit(flags.limit),
+  };
+}
+
+function findAccount(idOrName: string, names: AccountNames): string {
+  if (names.has(idOrName)) return idOrName;
+  for (const [id, name] of names) if (name === idOrName) return id;
+  throw new Problem("not_found", `There is no account ${idOrName}; svc account list shows them.`);
+}
+
+function readDate(flags: Invocation["flags"], name: "from" | "to"): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  const ms = fromDateText(text);
+  if (ms !== undefined) return ms;
+  throw new Problem(
+    "invalid",
+    `--${name} must be a day like 2027-01-31 or a moment like 2027-01-31T12:00:00Z, not "${text}".`,
+  );
+}
+
+function readLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new Problem("invalid", `--limit must be a whole number above 0, not "${text}".`);
+}
+
+async function priceOf(ledger: LedgerReader, receipt: Receipt): Promise<Price | undefined> {
+  const { model, priceVersion } = receipt;
+  const prices = await ledger.prices();
+  const found = prices.find((one) => one.modelId === model && one.version === priceVersion);
+  return found?.price ?? undefined;
+}
+
+const unitWords: Readonly<Record<PriceKey, string>> = {
+  input: "input tokens",
+  cached_input: "cached input tokens",
+  cache_write: "cache write tokens",
+  output: "output tokens",
+  audio_output: "audio output tokens",
+  image: "images",
+  video_second: "seconds of video",
+};
+
+export interface ReceiptText {
+  readonly receipt: Receipt;
+  /** Undefined: its version is not known. */
+  readonly price: Price | undefined;
+  /** The account's name. */
+  readonly account: string | undefined;
+}
+
+export function receiptLines({ receipt, price, account }: ReceiptText): string[] {
+  const { firstByteMs, durationMs } = receipt;
+  const beganMs = idTimeMs(receipt.id);
+  const firstByte = firstByteMs === undefined ? "none" : `after ${firstByteMs} ms`;
+  const facts: [string, string][] = [
+    ["account", `${account ?? "unknown"} (${receipt.accountId})`],
+    ["key", receipt.keyId],
+    ["model", `${receipt.model} (${receipt.endpoint})`],
+    ["provider", receipt.provider === "" ? "none was asked" : receipt.provider],
+    ["attempts", receipt.attempts === "" ? "none" : receipt.attempts],
+    ["outcome", receipt.outcome],
+    ["began", toDateText(beganMs)],
+    ["first byte", firstByte],
+    ["ended", `${toDateText(beganMs + durationMs)}, after ${durationMs} ms`],
+    ["counted by", receipt.estimated ? "the gateway (an estimate)" : "the upstream"],
+  ];
+  if (receipt.reasoningTokens > 0)
+    facts.push(["reasoning", `${receipt.reasoningTokens} of the output tokens`]);
+  return [
+    style.bold(receipt.id),
+    ...labelled(facts),
+    "",
+    ...(price === undefined
+      ? [`version ${receipt.priceVersion} of the price is not known: nothing to work out`]
+      : arithmeticLines(receipt, price)),
+    ...labelled(moneyFacts(receipt)),
+  ];
+}
+
+/** Exact: a millionth of a nano-USD is the smallest amount that a product can have. */
+export function arithmeticLines(receipt: Receipt, price: Price): string[] {
+  const { units, cost, priceVersion } = receipt;
+  const used = priceKeys.flatMap((key) => {
+    const count = units[key] ?? 0;
+    return count === 0 ? [] : [{ key, count, each: unitPrice(price, key) }];
+  });
+  const rows = used.map(({ key, count, each }) => ({
+    text: `${unitWords[key]}: ${count} × ${priceText(key, each)}`,
+    amount: BigInt(count) * each,
+  }));
+  const sum = rows.reduce((total, { amount }) => total + amount, 0n);
+  const width = Math.max(3, ...rows.map(({ text }) => text.length));
+  const line = (text: string, amount: string) => `  ${text.padEnd(width)} = ${amount}`;
+  const recomputed = costOf(units, price);
+  return [
+    `price version ${priceVersion}, in USD`,
+    ...rows.map(({ text, amount }) => line(text, toDecimal(amount, exactDigits, 2))),
+    line("sum", toDecimal(sum, exactDigits, 2)),
+    `  rounded up once: ${toUsd(recomputed)}`,
+    ...(recomputed === cost ? [] : [style.red(`  the receipt says ${toUsd(cost)}: it is off`)]),
+    "",
+  ];
+}
+
+const exactDigits = 15;
+
+function priceText(key: PriceKey, each: bigint): string {
+  const isPiece = key === "image" || key === "video_second";
+  return `${toDecimal(each, priceScale(key), 2)} ${isPiece ? "each" : "a million"}`;
+}
+
+function moneyFacts({ cost, charged, hold, vendorCost }: Receipt): [string, string][] {
+  const facts: [string, string][] = [
+    ["cost", `${toUsd(cost)} USD`],
+    ["charged", `${toUsd(charged)} USD`],
+    ["hold", `${toUsd(hold)} USD, set aside before the call`],
+  ];
+  if (charged < cost) facts.push(["shortfall", `${toUsd(cost - charged)} USD, the operator's`]);
+  if (vendorCost !== undefined)
+    facts.push(
+      ["vendor cost", `${toUsd(vendorCost)} USD`],
+      ["margin", `${toUsd(charged - vendorCost)} USD`],
+    );
+  return facts;
+}
+
+function labelled(facts: readonly (readonly [string, string])[]): string[] {
+  const width = "vendor cost".length;
+  return facts.map(([label, text]) => `${style.dim(label.padEnd(width))}  ${text}`);
+}
+
+type Cell = string | number | boolean | null;
+
+/** One receipt for machines: the names in JSON, and the columns of the CSV in this order. */
+const columns: Readonly<Record<string, (receipt: Receipt, names: AccountNames) => Cell>> = {
+  id: ({ id }) => id,
+  began_at: ({ id }) => toDateText(idTimeMs(id)),
+  account_id: ({ accountId }) => accountId,
+  account: ({ accountId }, names) => names.get(accountId) ?? null,
+  key_id: ({ keyId }) => keyId,
+  model: ({ model }) => model,
+  endpoint: ({ endpoint }) => endpoint,
+  provider: ({ provider }) => provider,
+  attempts: ({ attempts }) => attempts,
+  outcome: ({ outcome }) => outcome,
+  price_version: ({ priceVersion }) => priceVersion,
+  ...Object.fromEntries(priceKeys.map((key) => [key, ({ units }: Receipt) => units[key] ?? 0])),
+  reasoning: ({ reasoningTokens }) => reasoningTokens,
+  estimated: ({ estimated }) => estimated,
+  hold_usd: ({ hold }) => toUsd(hold),
+  cost_usd: ({ cost }) => toUsd(cost),
+  charged_usd: ({ charged }) => toUsd(charged),
+  vendor_cost_usd: ({ vendorCost }) => (vendorCost === undefined ? null : toUsd(vendorCost)),
+  first_byte_ms: ({ firstByteMs }) => firstByteMs ?? null,
+  duration_ms: ({ durationMs }) => durationMs,
+};
+
+type AccountNames = ReadonlyMap<string, string>;
+
+function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, Cell>> {
+  const cells = Object.entries(columns).map(
+    ([name, read]) => [name, read(receipt, names)] as const,
+  );
+  return Object.fromEntries(cells);
+}
+
+/** However many there are, only some are in memory. */
+async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): Promise<void> {
+  let lines = [csvLine(Object.keys(columns))];
+  for await (const receipt of receipts) {
+    lines.push(csvLine(Object.values(columns).map((read) => read(receipt, names))));
+    if (lines.length < linesAtOnce) continue;
+    await writeOut(lines.join(""));
+    lines = [];
+  }
+  if (lines.length > 0) await writeOut(lines.join(""));
+}
+
+function printReceipts(receipts: readonly Receipt[], names: AccountNames): void {
+  if (receipts.length === 0) return print("No receipts.");
+  printTable(
+    ["began", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
+    receipts.map((receipt) => [
+      toDateText(idTimeMs(receipt.id)),
+      receipt.id,
+      names.get(receipt.accountId) ?? receipt.accountId,
+      receipt.model,
+      receipt.outcome,
+      priceKeys.reduce((sum, key) => sum + (receipt.units[key] ?? 0), 0),
+      toUsd(receipt.charged),
+      receipt.durationMs,
+    ]),
+  );
+}
+
+function printFindings(findings: LedgerFindings): void {
+  const { ok, receipts, accounts, entries, charged, problems, problemCount, notes } = findings;
+  const seen = [
+    counted(receipts, "receipt"),
+    counted(accounts, "account"),
+    counted(entries, "entry", "entries"),
+  ].join(", ");
+  for (const { subject, expected, found } of notes)
+    print(
+      style.dim(
+        `note: the budget of ${subject} counts ${found} of ${expected} nano-USD: it was given or taken away while calls ran`,
+      ),
+    );
+  if (ok) return print(`${style.green("ok")}  ${seen}, ${toUsd(charged)} USD charged`);
+  print(`${style.red("not ok")}  ${seen}, ${toUsd(charged)} USD charged\n`);
+  printTable(
+    ["what", "where", "should be", "is"],
+    problems.map(({ kind, subject, expected, found }) => [kind, subject, expected, found]),
+  );
+  if (problemCount > problems.length) print(`… and ${problemCount - problems.length} more`);
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -22,6 +22,7 @@ const tasks = {
   openapi: () => run(bun, [join(root, "scripts", "openapi.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
+  "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
@@ -40,8 +41,16 @@ if (!Object.hasOwn(tasks, task))
 // It measures installing: nothing is fetched before it but what it runs on itself.
 ensureInstalled({ withTools: task !== "bench-engine" });
 // The types and the tests of the embedded models need their libraries.
-if (!["dev", "openapi", "test-fuzz", "bench", "bench-engine", "format"].includes(task))
-  ensureEngineInstalled();
+const withoutEngine = [
+  "dev",
+  "openapi",
+  "test-fuzz",
+  "test-faults",
+  "bench",
+  "bench-engine",
+  "format",
+];
+if (!withoutEngine.includes(task)) ensureEngineInstalled();
 tasks[task]();
 
 function checkStatic() {

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
+import type { Clock } from "../src/base/clock.ts";
 import { loadConfiguration } from "../src/config/load.ts";
 import type { Major } from "../src/gateway/majors.ts";
-import { type RunningServer, startServer } from "../src/server.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../src/server.ts";
 import { replyProblems } from "./conformance.ts";
 import { type FakeUpstream, startFakeUpstream } from "./fake/upstream.ts";
 
@@ -34,6 +35,10 @@ export interface TestGatewayOptions {
   /** The versions of the API; version 1 unless told. */
   readonly majors?: readonly Major[];
   readonly writeLog?: (line: string) => void;
+  /** What the account has to begin with; enough for everything unless told. */
+  readonly creditUsd?: string;
+  readonly clock?: Clock;
+  readonly open?: ServerOptions["open"];
 }
 
 export const standardManifest = `
@@ -56,6 +61,9 @@ export async function startTestGateway({
   manifest = standardManifest,
   majors,
   writeLog,
+  creditUsd = "1000000",
+  clock,
+  open,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
@@ -65,6 +73,8 @@ export async function startTestGateway({
     version: "0.0.0-test",
     ...(majors === undefined ? {} : { majors }),
     ...(writeLog === undefined ? {} : { writeLog }),
+    ...(clock === undefined ? {} : { clock }),
+    ...(open === undefined ? {} : { open }),
     configuration: loadConfiguration({
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
@@ -77,6 +87,13 @@ export async function startTestGateway({
     }),
   });
   const { id: account } = await server.operations.createAccount({ name: "test" });
+  if (creditUsd !== "0")
+    await server.operations.addEntry({
+      account,
+      kind: "credit",
+      usd: creditUsd,
+      reference: "test",
+    });
   const { key } = await server.operations.createKey({ account });
   const baseUrl = `${server.gatewayUrl}/v1`;
   return {

@@ -30,7 +30,7 @@ const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
 
 /** What each folder of src may import, besides itself. The composition root may import anything. */
-const domains = ["catalog", "keys", "ledger"];
+const domains = ["catalog", "keys", "limits", "ledger"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   media: ["base", "call"],
   catalog: ["base", "call"],
   keys: ["base", "call"],
+  limits: ["base", "call"],
   ledger: ["base", "call"],
   providers: ["base", "call"],
   router: ["base", "call", ...domains, "providers/contract.ts"],
@@ -57,9 +58,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   store: ["base", "call", ...domains],
   engine: ["base", "call", "config", "catalog", "providers"],
-  cli: ["base", "config", "manifest", "media", "platform", "engine", "wire/changes.ts"],
+  cli: [
+    "base",
+    "call",
+    "config",
+    "ledger",
+    "manifest",
+    "media",
+    "platform",
+    "engine",
+    "wire/changes.ts",
+  ],
 };
-const compositionRoot = ["src/main.ts", "src/server.ts", "src/open.ts"];
+const compositionRoot = ["src/main.ts", "src/server.ts", "src/open.ts", "src/money.ts"];
 
 interface Import {
   readonly from: string;

@@ -11,7 +11,7 @@ const manifest = `providers:
   literal: { kind: openai, base_url: "https://literal.example/v1", api_key: ${literal} }
   idle: { kind: openai, base_url: "https://idle.example/v1" }
 models:
-  one: { endpoint: chat, price: { input: 0.1, output: "0.123456789" }, routes: [{ provider: named, model: a }] }
+  one: { endpoint: chat, max_output_tokens: 100, price: { input: 0.1, output: "0.123456789" }, routes: [{ provider: named, model: a }] }
   two: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: literal, model: b, weight: 2 }] }
   speech: { endpoint: speech, price: { input: 1, audio_output: 2 }, routes: [{ provider: named, model: c, voices: { Kore: k, Puck: p, Charon: c, Fenrir: f, Aoede: a } }] }
 `;

@@ -155,7 +155,9 @@ describe("an upstream that never falls silent", () => {
     const token = parts[1] ?? end;
     gateway().upstream.replyOnce([{ send: head }, { flood: 1e12, chunk: token }]);
     const arrival = gateway().upstream.nextRequest();
-    const stream = parseStream(await (await call(gateway())).text());
+    // A model without a price has no cap that would cut it.
+    const endless = { ...hello, model: "svc-2-flash" };
+    const stream = parseStream(await (await call(gateway(), {}, endless)).text());
     expect(stream.chunks.length).toBeGreaterThan(0);
     expect(stream.error?.code).toBe("upstream_timeout");
     expect(stream.isDone).toBe(false);

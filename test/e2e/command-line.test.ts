@@ -10,6 +10,7 @@ import { thrownBy } from "../refusal.ts";
 
 setDefaultTimeout(60_000);
 
+const unlimited = { rpm: null, tpm: null, concurrency: null, budget: null };
 const chat = { messages: [{ role: "user" as const, content: "Hi" }] };
 
 let upstream: FakeUpstream;
@@ -98,6 +99,9 @@ describe("without a server", () => {
       name: "acme",
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       keys: 0,
+      status: "active",
+      balance_usd: "0.00",
+      limits: unlimited,
     });
     const key = await home.json<Record<string, unknown>>(
       "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31".split(" "),
@@ -115,6 +119,7 @@ describe("without a server", () => {
       created_at: expect.any(String),
       expires_at: "2999-01-31T00:00:00Z",
       revoked_at: null,
+      limits: unlimited,
     });
     expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([view]);
     const unsure = await home.json<Record<string, unknown>>(
@@ -125,6 +130,12 @@ describe("without a server", () => {
     expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
       ...account,
       keys: 1,
+      held_usd: "0.00",
+      free_usd: "0.00",
+      budget: null,
+      receipts: 0,
+      shortfall_usd: "0.00",
+      spend: { by_day: [], by_model: [], by_key: [] },
       key_list: [view, expect.objectContaining({ status: "revoked" })],
     });
     expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);
@@ -189,6 +200,7 @@ describe("beside a running server", () => {
     inHome(async (home) => {
       home.writeConfig(manifest());
       await home.json(["account", "create", "before"]);
+      await home.json(["account", "credit", "before", "5"]);
       const early = await home.json<{ key: string }>(["key", "create", "--account", "before"]);
       const server = await home.serve({ FAKE_KEY: "x" });
       const create = (key: string, model = "svc-3-flash") =>

@@ -128,7 +128,6 @@ test("headers that clients add change nothing, on any endpoint", async () => {
     "openai-beta": "assistants=v2",
     "x-stainless-lang": "js",
     "x-stainless-retry-count": "1",
-    "idempotency-key": "stainless-node-retry-1",
     "http-referer": "https://app.example",
     "x-title": "app",
     "content-type": "application/json; charset=utf-8",

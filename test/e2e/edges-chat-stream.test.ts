@@ -82,8 +82,8 @@ test("a stream of nothing but a finish still says who speaks", async () => {
   expect(deltasOf(stream)).toEqual([{ role: "assistant", content: "" }]);
 });
 
-describe("where no upstream counts, the estimate", () => {
-  const long = "x".repeat(4_000);
+describe("where no upstream counts, the tokenizer", () => {
+  const long = " word".repeat(1_000);
   const call = (fields: object) => ({
     tool_calls: [{ index: 0, function: { arguments: long }, ...fields }],
   });
@@ -98,15 +98,15 @@ describe("where no upstream counts, the estimate", () => {
       call({}),
     ],
   }))
-    test(`counts ${what}, about a token for four letters`, async () => {
+    test(`counts ${what}`, async () => {
       const { chunks } = await streamOf(
         [...deltas.map((delta) => chatChunk({ delta })), finish, DONE],
         { stream_options: { include_usage: true } },
       );
       const tokens = Number(chunks.at(-1)?.usage?.["completion_tokens"]);
       expect(tokens).toBeGreaterThanOrEqual(1_000);
-      // Names and ids beside it are few.
-      expect(tokens).toBeLessThan(1_100);
+      // Names and ids beside it are few; should the tokenizer be slow to start, it is an estimate.
+      expect(tokens).toBeLessThan(1_300);
     });
 });
 

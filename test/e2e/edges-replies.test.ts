@@ -80,8 +80,8 @@ describe("a whole reply", () => {
       });
 });
 
-describe("where no upstream counts, the estimate for a whole reply", () => {
-  const long = "x".repeat(4_000);
+describe("where no upstream counts, the tokenizer for a whole reply", () => {
+  const long = " word".repeat(1_000);
   for (const [what, message] of Object.entries({
     text: { content: long },
     reasoning: { content: "", reasoning_content: long },
@@ -90,12 +90,12 @@ describe("where no upstream counts, the estimate for a whole reply", () => {
       tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: long } }],
     },
   }))
-    test(`counts ${what}, about a token for four letters`, async () => {
+    test(`counts ${what}`, async () => {
       gateway.upstream.replyOnce(chatJson({ usage: null, message }));
       const { usage } = await (await chat()).json();
       expect(usage.completion_tokens).toBeGreaterThanOrEqual(1_000);
-      // Names and ids beside it are few.
-      expect(usage.completion_tokens).toBeLessThan(1_100);
+      // Names and ids beside it are few; should the tokenizer be slow to start, it is an estimate.
+      expect(usage.completion_tokens).toBeLessThan(1_300);
     });
 });
 

@@ -50,6 +50,7 @@ describe("the first start", () => {
     home.writeConfig(manifest());
     const first = await home.serve({ FAKE_KEY: "x" });
     expect(first.stdout()).toContain("shown this once");
+    expect(first.stdout()).toContain("balance   5.00 USD");
     const command = /Call it\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
     expect(await new Response(shell.stdout).text()).toEndWith("data: [DONE]\n\n");
@@ -58,6 +59,7 @@ describe("the first start", () => {
     const second = await home.serve({ FAKE_KEY: "x" });
     expect(second.key).toBeUndefined();
     expect(second.stdout()).not.toContain("sk-svc-");
+    expect(second.stdout()).not.toContain("balance");
     expect(await statusOf(second, first.key)).toBe(200);
     expect(await second.stop()).toBe(0);
   });

@@ -11,7 +11,11 @@ import { type Recording, speechReplies, tone } from "../fake/recordings.ts";
 import { pausedAfter } from "../fake/script.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 
-const spoken = { model: "svc-2.5-flash-tts", input: "Hello", voice: "Kore" };
+const spoken = {
+  model: "svc-2.5-flash-tts",
+  input: "Hello there, and a good morning to you all.",
+  voice: "Kore",
+};
 const seconds = 0.5;
 const pcm: Buffer = tone(seconds);
 const samples = Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(at * 2));

@@ -1,0 +1,292 @@
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ApiError } from "../../src/base/errors.ts";
+import { FeedFollower } from "../../src/base/feed.ts";
+import { createLog } from "../../src/base/log.ts";
+import { Catalog } from "../../src/catalog/catalog.ts";
+import { priceAt } from "../../src/catalog/model.ts";
+import { ActiveCalls } from "../../src/gateway/active-calls.ts";
+import { admit } from "../../src/gateway/admit.ts";
+import type { Charge } from "../../src/gateway/charge.ts";
+import { Exchange } from "../../src/gateway/exchange.ts";
+import type { GatewayParts } from "../../src/gateway/gateway.ts";
+import { Idempotency } from "../../src/gateway/idempotency.ts";
+import { KeyDirectory } from "../../src/keys/directory.ts";
+import { Journal } from "../../src/ledger/journal.ts";
+import type { BudgetPot } from "../../src/ledger/purse.ts";
+import { Purses } from "../../src/ledger/purses.ts";
+import { Rollups } from "../../src/ledger/rollups.ts";
+import { type LedgerStore, NotSyncedError } from "../../src/ledger/store.ts";
+import { TokenCounter } from "../../src/ledger/token-counter.ts";
+import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify.ts";
+import { Limiter } from "../../src/limits/limiter.ts";
+import type { RunningMoney } from "../../src/platform/money-operations.ts";
+import { createOperations, type Operations } from "../../src/platform/operations.ts";
+import { Router } from "../../src/router/router.ts";
+import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
+import { openLedgerReader } from "../../src/store/ledger-reader.ts";
+import { openSqlite, type Sqlite } from "../../src/store/sqlite.ts";
+import { createStore, type Store } from "../../src/store/store.ts";
+import type { PlainNeed } from "./plain-ledger.ts";
+
+export const maxCallMs = 900_000;
+const secrets: Secrets = createSecrets("a secret of more than thirty-two characters");
+const log = createLog({ level: "silent", pretty: false, write: () => {} });
+const patienceMs = 1_000;
+
+/** A disk that can be told to fail. */
+class Disk {
+  mode: "works" | "fails" | "unsure" | "gone" = "works";
+  readonly #commit: LedgerStore["commit"];
+  #waiters: (() => void)[] = [];
+
+  constructor(commit: LedgerStore["commit"]) {
+    this.#commit = commit;
+  }
+
+  readonly commit: LedgerStore["commit"] = async (writes) => {
+    if (this.mode === "gone") return new Promise(() => {});
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    try {
+      if (this.mode === "fails") throw new Error("the disk is full");
+      await this.#commit(writes);
+      if (this.mode === "unsure") throw new NotSyncedError("not confirmed", { cause: "the disk" });
+    } finally {
+      // After the journal has dealt with the answer.
+      setImmediate(() => {
+        for (const resolve of waiters) resolve();
+      });
+    }
+  };
+
+  /** Resolves when the journal has tried once more and has its answer. */
+  tried(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+}
+
+export interface AdmitInput {
+  /** The key as its owner has it. */
+  readonly secret: string;
+  readonly model: string;
+  readonly need: PlainNeed;
+  readonly exchange: Exchange;
+}
+
+/** The real parts, put together as the server does, without its listeners. */
+export class RealLedger {
+  readonly disk: Disk;
+  readonly operations: Operations;
+  readonly purses: Purses;
+  readonly journal: Journal;
+  readonly store: Store;
+  readonly #sqlite: Sqlite;
+  readonly #parts: GatewayParts;
+  readonly #rollups: Rollups;
+  readonly #follower: FeedFollower;
+  #journalMs = 0;
+
+  private constructor(sqlite: Sqlite, store: Store, clock: { nowMs(): number }) {
+    this.#sqlite = sqlite;
+    this.disk = new Disk(store.ledger.commit);
+    this.store = { ...store, ledger: { ...store.ledger, commit: this.disk.commit } };
+    const { accounts, ledger } = this.store;
+    this.#rollups = new Rollups(ledger.rollups, maxCallMs);
+    ledger.watch((receipt) => this.#rollups.add(receipt));
+    this.purses = new Purses(accounts, ledger);
+    this.journal = new Journal({
+      store: ledger,
+      log,
+      nowMs: () => this.#journalMs,
+      patienceMs,
+      retryMs: 1,
+    });
+    const catalog = new Catalog(store.catalog);
+    const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
+    this.#follower = followerOf(store, this.purses, keys, catalog);
+    this.#parts = {
+      keys,
+      catalog,
+      router: new Router({ findProvider: () => undefined }),
+      calls: new ActiveCalls({ ...callLimits, maxCallMs }),
+      purses: this.purses,
+      limiter: new Limiter(),
+      journal: this.journal,
+      idempotency: new Idempotency({ ledger, journal: this.journal }),
+      counter: new TokenCounter(),
+      clock,
+      log,
+      origins: new Set(),
+      publicUrl: () => "",
+    };
+    this.operations = operationsOn(this.store, clock, {
+      money: { purses: this.purses, flushRollups: () => this.flush() },
+      takeEffect: () => this.#follower.catchUp(),
+    });
+  }
+
+  static async open(path: string, clock: { nowMs(): number }): Promise<RealLedger> {
+    const sqlite = openSqlite(path);
+    const real = new RealLedger(sqlite, await createStore(sqlite, secrets.fingerprint), clock);
+    await real.store.ledger.releaseRunningClaims();
+    await real.#rollups.start(clock.nowMs());
+    await real.purses.start(clock.nowMs());
+    await real.#follower.start();
+    return real;
+  }
+
+  /** What the operator does while no server runs. */
+  static async atRest(
+    path: string,
+    clock: { nowMs(): number },
+    use: (operations: Operations) => Promise<void>,
+  ): Promise<void> {
+    const store = await createStore(openSqlite(path), secrets.fingerprint);
+    // As src/open.ts does.
+    const openFromMs = await store.ledger.rollups.openFromMs();
+    if (openFromMs !== undefined) await store.ledger.rollups.recount(openFromMs);
+    const takeEffect = () => Promise.resolve();
+    await use(operationsOn(store, clock, { takeEffect })).finally(() => store.close());
+  }
+
+  /** Those that a process which is gone has left. */
+  static async receiptIds(path: string): Promise<ReadonlySet<string>> {
+    const reader = openLedgerReader(path);
+    const ids = new Set<string>();
+    for await (const { id } of reader.receipts({})) ids.add(id);
+    await reader.close();
+    return ids;
+  }
+
+  flush(): Promise<void> {
+    return this.#rollups.flush(this.#parts.clock.nowMs());
+  }
+
+  /** A request has come; its body has not. */
+  begin(): Exchange {
+    const request = new Request("http://gateway/v1/chat/completions", { method: "POST" });
+    return new Exchange(request, this.#parts.clock.nowMs(), this.#parts);
+  }
+
+  /** A charge, or the code of the refusal. */
+  admit({ secret, model: id, need, exchange }: AdmitInput): Charge | string {
+    const nowMs = this.#parts.clock.nowMs();
+    const key = this.#parts.keys.verify(secret, nowMs);
+    const purse = key && this.purses.find(key.accountId);
+    const model = this.#parts.catalog.findServed(id, nowMs);
+    const pricing = model && priceAt(model, nowMs);
+    if (key === undefined || purse === undefined || model === undefined || pricing === undefined)
+      throw new Error("the key, its account or the model is unknown");
+    const { input = 0n, cached_input: cached = input, output = 0n } = pricing.price;
+    try {
+      return admit(
+        { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined },
+        {
+          fixed: BigInt(need.input) * (cached > input ? cached : input),
+          perToken: BigInt(need.choices) * output,
+          cap: need.cap,
+          isCapNamed: need.isCapNamed,
+        },
+        need.input,
+      );
+    } catch (error) {
+      if (error instanceof ApiError) return error.code;
+      throw error;
+    }
+  }
+
+  /** Time passes for those who wait; resolves when the journal has noticed. */
+  async losePatience(): Promise<void> {
+    this.#journalMs += patienceMs;
+    await this.disk.tried();
+    await this.disk.tried();
+  }
+
+  /** The budget of an account or a key in the period of this moment. */
+  budgetPot(owner: { readonly id: string; readonly secret: string | undefined }): BudgetPot {
+    const nowMs = this.#parts.clock.nowMs();
+    const { limits } =
+      (owner.secret === undefined
+        ? this.purses.find(owner.id)?.account
+        : this.#parts.keys.verify(owner.secret, nowMs)) ?? {};
+    if (limits?.budget === undefined) throw new Error(`${owner.id} has no budget in memory`);
+    return this.purses.budgetOf(owner.id, limits.budget, nowMs);
+  }
+
+  verify(): Promise<LedgerFindings> {
+    const reader = openLedgerReader(this.#sqlite.path);
+    return verifyLedger(reader).finally(() => reader.close());
+  }
+
+  one<T>(sql: string, ...values: readonly (string | number)[]): T | null {
+    return this.#sqlite.raw
+      .query<T, (string | number)[]>(sql)
+      .safeIntegers(true)
+      .get(...values);
+  }
+
+  /** The files as they are, as a power cut would leave them. */
+  copyTo(folder: string): string {
+    mkdirSync(folder, { recursive: true });
+    const copy = join(folder, "svc.db");
+    for (const end of ["", "-wal"])
+      if (existsSync(this.#sqlite.path + end)) copyFileSync(this.#sqlite.path + end, copy + end);
+    return copy;
+  }
+
+  get path(): string {
+    return this.#sqlite.path;
+  }
+
+  /** The process is gone: nothing that only memory has is written any more. */
+  async die(): Promise<void> {
+    this.disk.mode = "gone";
+    await this.#parts.calls.drain(0);
+    this.#parts.counter.close();
+    await this.store.close();
+  }
+}
+
+function operationsOn(
+  store: Store,
+  clock: { nowMs(): number },
+  running: { readonly money?: RunningMoney; readonly takeEffect: () => Promise<void> },
+): Operations {
+  return createOperations({
+    ...store,
+    ...running,
+    secrets,
+    clock,
+    variable: () => undefined,
+    checkAddress: () => undefined,
+    isUsable: () => true,
+  });
+}
+
+const callLimits = {
+  firstByteMs: 60_000,
+  idleMs: 60_000,
+  readerMs: 60_000,
+  keepAliveMs: 10_000,
+};
+
+function followerOf(
+  store: Store,
+  purses: Purses,
+  keys: KeyDirectory,
+  catalog: Catalog,
+): FeedFollower {
+  return new FeedFollower(store.feed, {
+    async changed({ topic, subject }) {
+      if (topic === "keys") await keys.reload(subject);
+      if (topic === "accounts") await purses.reload(subject);
+      if (topic === "catalog") await catalog.reload();
+    },
+    async reloadAll() {
+      await purses.reloadAll();
+      await keys.reloadAll();
+      await catalog.reload();
+    },
+  });
+}

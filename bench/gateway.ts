@@ -1,13 +1,44 @@
 /**
  * Our gateway as an operator would run it: `main.ts serve` with everything on, SQLite in a directory
- * of its own, one provider (the bench's upstream), one model, and many keys over several accounts.
+ * of its own, one provider (the bench's upstream), one model, thousands of accounts and keys. Those
+ * are made once, by a gateway that then stops; every gateway under test begins with a copy.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connectControl } from "../src/platform/control.ts";
 import { type Child, type Children, projectDir } from "./processes.ts";
+import { firstAccount, makeStock } from "./stock.ts";
 import { publicModel, upstreamModel } from "./traffic.ts";
 
 export type GatewayOptions = {
+  readonly children: Children;
+  readonly name: string;
+  readonly dataDir: string;
+  readonly configPath: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A script of the bench that runs before the gateway's own. */
+  readonly preload?: string;
+  /** The preload answers questions. */
+  readonly talks?: boolean;
+};
+
+export type Gateway = { readonly child: Child; readonly port: number };
+
+export type Stock = {
+  readonly dataDir: string;
+  readonly configPath: string;
+  readonly keys: readonly string[];
+};
+
+const listenTimeoutMs = 30_000;
+
+export function hasGateway(): boolean {
+  return existsSync(join(projectDir, "src/main.ts"));
+}
+
+/** A data directory with all accounts and keys in it, whose gateway has stopped. */
+export async function prepareStock(options: {
   readonly children: Children;
   /** Of the bench; removed by its owner. */
   readonly dir: string;
@@ -16,49 +47,71 @@ export type GatewayOptions = {
   readonly keys: number;
   readonly env: Readonly<Record<string, string>>;
   readonly tell: (line: string) => void;
-};
+}): Promise<Stock> {
+  const { children, dir, upstreamPort, accounts, keys, env, tell } = options;
+  const configPath = join(dir, "svc.yaml");
+  writeFileSync(configPath, manifest(upstreamPort));
+  const dataDir = join(dir, "stock");
+  const { child } = await startGateway({ children, name: "stock", dataDir, configPath, env });
+  try {
+    tell(`making ${accounts} accounts and ${keys} keys`);
+    const made = await makeStock({ dataDir, accounts, keys, tell });
+    await child.stop();
+    return { dataDir, configPath, keys: made };
+  } catch (error) {
+    throw withLastWords(error, child);
+  }
+}
 
-export type Gateway = {
-  readonly child: Child;
-  readonly port: number;
-  readonly keys: readonly string[];
-};
-
-const listenTimeoutMs = 30_000;
-const commandTimeoutMs = 20_000;
-/** Keys are made by one command each; a slow machine then runs with fewer, and the report says so. */
-const keysTimeoutMs = 60_000;
-
-export function hasGateway(): boolean {
-  return existsSync(join(projectDir, "src/main.ts"));
+/** A data directory of its own with the same in it. */
+export function copyStock({ dataDir }: Stock, name: string): string {
+  const copy = join(dataDir, "..", name);
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { children, dir, upstreamPort, tell } = options;
+  const { children, name, dataDir, configPath, preload, talks = false } = options;
   const port = freePort();
-  const configPath = join(dir, "svc.yaml");
-  writeFileSync(configPath, manifest(upstreamPort));
-  const env = {
-    ...options.env,
-    SVC_PORT: String(port),
-    SVC_PLATFORM_PORT: String(freePort()),
-    SVC_DATA_DIR: join(dir, "data"),
-    SVC_CONFIG: configPath,
-    SVC_FIRST_KEY: "off",
-  };
   const child = children.start({
-    name: "gateway",
-    args: ["src/main.ts", "serve"],
-    env,
-    talks: false,
+    name,
+    args: [...(preload === undefined ? [] : ["--preload", preload]), "src/main.ts", "serve"],
+    env: {
+      ...options.env,
+      SVC_PORT: String(port),
+      SVC_PLATFORM_PORT: String(freePort()),
+      SVC_DATA_DIR: dataDir,
+      SVC_CONFIG: configPath,
+      SVC_FIRST_KEY: "off",
+    },
+    talks,
   });
   try {
-    await listening(child, port);
-    tell(`making up to ${options.keys} keys over ${options.accounts} accounts`);
-    return { child, port, keys: await makeKeys({ ...options, env }) };
+    if (talks) await child.ready();
+    await listening(child, dataDir);
+    return { child, port };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${reason}\n${child.lastWords()}`, { cause: error });
+    throw withLastWords(error, child);
+  }
+}
+
+/** Makes a gateway write its sums by hour now, which it puts off for up to ten seconds. */
+export async function writeSums(dataDir: string): Promise<void> {
+  const control = await connectControl(dataDir);
+  if (control === undefined) throw new Error("the gateway has no control socket");
+  await control.operations.showAccount({ account: firstAccount });
+}
+
+/** Of a gateway that has stopped: how many calls it has charged, and that did not end well. */
+export function countReceipts(dataDir: string): { readonly ok: number; readonly other: number } {
+  const database = new Database(join(dataDir, "svc.db"));
+  try {
+    const count = database.query<{ ok: number; other: number }, []>(
+      "select count(*) filter (where outcome = 'ok' and charged > 0) as ok, count(*) filter (where outcome <> 'ok' or charged = 0) as other from receipts",
+    );
+    return count.get() ?? { ok: 0, other: 0 };
+  } finally {
+    database.close();
   }
 }
 
@@ -83,64 +136,19 @@ function freePort(): number {
   return port;
 }
 
-async function listening(child: Child, port: number): Promise<void> {
+/** The control socket is the last that a gateway opens: who answers there serves calls, too. */
+async function listening(child: Child, dataDir: string): Promise<void> {
   const deadlineMs = performance.now() + listenTimeoutMs;
   while (performance.now() < deadlineMs) {
-    if (child.ended) throw new Error("the gateway ended instead of listening");
-    try {
-      const probe = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-      return void probe.end();
-    } catch {
-      // Refused: not there yet. Nothing of the gateway's tells the bench when it is.
-      await Bun.sleep(50);
-    }
+    if (child.ended) throw new Error(`${child.name} ended instead of listening`);
+    if ((await connectControl(dataDir)) !== undefined) return;
+    // Nothing of the gateway's tells the bench when it is there.
+    await Bun.sleep(50);
   }
-  throw new Error(`the gateway did not listen within ${listenTimeoutMs} ms`);
+  throw new Error(`${child.name} did not listen within ${listenTimeoutMs} ms`);
 }
 
-async function makeKeys(options: GatewayOptions): Promise<readonly string[]> {
-  const deadlineMs = performance.now() + keysTimeoutMs;
-  const accountIds: string[] = [];
-  for (let index = 0; index < Math.min(options.accounts, options.keys); index++) {
-    if (index > 0 && performance.now() > deadlineMs) break;
-    const made = await command(["account", "create", `bench-${index}`], options);
-    accountIds.push(field(made, "id"));
-  }
-  const keys: string[] = [];
-  for (let index = 0; index < options.keys; index++) {
-    if (index > 0 && performance.now() > deadlineMs) break;
-    const account = accountIds[index % accountIds.length] ?? "";
-    const made = await command(["key", "create", "--account", account], options);
-    keys.push(field(made, "key"));
-  }
-  return keys;
-}
-
-async function command(args: readonly string[], { env }: GatewayOptions): Promise<unknown> {
-  const run = Bun.spawn([process.execPath, "--no-env-file", "src/main.ts", ...args, "--json"], {
-    cwd: projectDir,
-    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: commandTimeoutMs,
-  });
-  // A command that outlived an interrupted bench would make the removed data directory again.
-  const kill = () => run.kill("SIGKILL");
-  process.prependOnceListener("exit", kill);
-  const [output, complaint, code] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-    run.exited,
-  ]);
-  process.off("exit", kill);
-  if (code === 0) return JSON.parse(output);
-  throw new Error(`svc ${args.join(" ")} ended with ${code}: ${complaint.trim()}`);
-}
-
-function field(value: unknown, name: string): string {
-  const found: unknown =
-    typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-  if (typeof found === "string") return found;
-  throw new Error(`a command of the gateway answered without "${name}"`);
+function withLastWords(error: unknown, child: Child): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Error(`${reason}\n${child.lastWords()}`, { cause: error });
 }

@@ -4,6 +4,10 @@ import { parseArgs } from "node:util";
 export type Options = Readonly<Record<CountName, number>> & {
   readonly only: "bare" | "gateway" | undefined;
   readonly json: boolean;
+  /** Also a gateway on a disk that is slow to sync. */
+  readonly slowSync: boolean;
+  /** Also the parts of money and limits one by one, in one process. */
+  readonly parts: boolean;
 };
 
 /** Every count is bounded, and so is the bench. */
@@ -30,20 +34,23 @@ const counts = {
     max: 10_000,
     about: "streams a round for the time to first content",
   },
-  accounts: { full: 20, quick: 4, max: 1000, about: "accounts that the keys belong to" },
-  keys: { full: 200, quick: 20, max: 5000, about: "keys that the requests use in turn" },
+  accounts: { full: 5_000, quick: 50, max: 20_000, about: "accounts that the keys belong to" },
+  keys: { full: 10_000, quick: 100, max: 20_000, about: "keys that the requests use in turn" },
 } as const;
 type CountName = keyof typeof counts;
 const countNames = Object.keys(counts) as CountName[];
 
 export const help = `bun bench/run.ts [options]
 
-Measures the gateway beside a bare Bun proxy, on this machine, over 127.0.0.1 only. See bench/README.md.
+Measures the gateway beside a bare Bun proxy and beside itself without money and limits, on this
+machine, over 127.0.0.1 only. See bench/README.md.
 
 ${[
   ["--quick", "smaller counts, some seconds: does it run, not how fast"],
   ["--only bare", "without the gateway"],
   ["--only gateway", "without the bare proxy"],
+  ["--slow-sync", "also a gateway whose disk takes 3 ms longer to sync"],
+  ["--parts", "also the parts of money and limits, one by one"],
   ["--json", "results as JSON, with the figures of every round"],
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].full})`]),
   ["--help", "this"],
@@ -61,6 +68,8 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
       only: { type: "string" },
+      "slow-sync": { type: "boolean" },
+      parts: { type: "boolean" },
       ...(Object.fromEntries(countNames.map((name) => [name, { type: "string" }])) as Record<
         CountName,
         { type: "string" }
@@ -71,6 +80,11 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
   const { only } = values;
   if (only !== undefined && only !== "bare" && only !== "gateway") {
     throw new Error("--only is bare or gateway");
+  }
+  const slowSync = values["slow-sync"] === true;
+  const parts = values.parts === true;
+  if (only === "bare" && (slowSync || parts)) {
+    throw new Error("--slow-sync and --parts are about the gateway, which --only bare leaves out");
   }
   const size = values.quick === true ? "quick" : "full";
   const read = (name: CountName): number => {
@@ -84,6 +98,8 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     >),
     only,
     json: values.json === true,
+    slowSync,
+    parts,
   };
 }
 

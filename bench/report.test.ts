@@ -17,6 +17,20 @@ test("ratios are taken within a round, not between medians", () => {
   expect(ratios.cpuUsPerRequest?.median).toBe(1.5);
 });
 
+test("what money and limits add is taken within a round, and may be less than nothing", () => {
+  const summary = summarise([
+    { free: { cpuUsPerRequest: 60 }, gateway: { cpuUsPerRequest: 70 } },
+    { free: { cpuUsPerRequest: 90 }, gateway: { cpuUsPerRequest: 88 } },
+    { free: { cpuUsPerRequest: 50 }, gateway: { cpuUsPerRequest: 57 } },
+  ]);
+  expect(summary.added.cpuUsPerRequest).toMatchObject({ median: 7, rounds: [10, -2, 7] });
+  expect(summary.ratios).toEqual({});
+  const [header = "", row = ""] = table(summary).split("\n");
+  expect(header).toEndWith("money and limits add");
+  expect(header).not.toContain("÷");
+  expect(row).toEndWith("7.0 (-2.0 to 10.0)");
+});
+
 test("added time is what a proxy took beyond the direct way of the same round", () => {
   const { targets } = summarise([
     { direct: { firstByteUs: 20 }, bare: { firstByteUs: 120 } },

@@ -1,7 +1,8 @@
 /** From the figures of every round to medians, spreads, ratios and a table. */
 
-export const targetNames = ["direct", "bare", "gateway"] as const;
+export const targetNames = ["direct", "bare", "free", "gateway"] as const;
 export type TargetName = (typeof targetNames)[number];
+const proxyNames = ["bare", "free", "gateway"] as const;
 
 /** In the order of the table. */
 const metrics = {
@@ -37,6 +38,8 @@ export type Summary = {
   readonly targets: Partial<Record<TargetName, SpreadByMetric>>;
   /** Gateway over bare proxy, taken within a round, where both met the same machine. */
   readonly ratios: SpreadByMetric;
+  /** What money and limits add: gateway minus the one without them, taken within a round. */
+  readonly added: SpreadByMetric;
 };
 
 /** Cores; one process of one thread has no more than one. */
@@ -52,7 +55,11 @@ export function summarise(measured: readonly Round[]): Summary {
     if (rounds.every((round) => round[target] === undefined)) continue;
     targets[target] = spreads(rounds.map((round) => round[target] ?? {}));
   }
-  return { targets, ratios: spreads(rounds.map(ratiosOf)) };
+  return {
+    targets,
+    ratios: spreads(rounds.map(ratiosOf)),
+    added: spreads(rounds.map(addedIn)),
+  };
 }
 
 export function spreadOf(values: readonly number[]): Spread | undefined {
@@ -68,7 +75,7 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
 
 /** What would make the figures say something else than they seem to. */
 export function doubts({ targets }: Summary): readonly string[] {
-  return (["bare", "gateway"] as const).flatMap((target) => {
+  return proxyNames.flatMap((target) => {
     const { generatorCores, readsPerChunk } = targets[target] ?? {};
     return [
       ...(generatorCores !== undefined && generatorCores.median > generatorLimit
@@ -81,19 +88,28 @@ export function doubts({ targets }: Summary): readonly string[] {
   });
 }
 
-export function table({ targets, ratios }: Summary): string {
+const titles = {
+  direct: "direct",
+  bare: "bare Bun proxy",
+  free: "gateway, free",
+  gateway: "svc gateway",
+};
+
+export function table({ targets, ratios, added }: Summary): string {
   const shown = targetNames.filter((target) => targets[target] !== undefined);
-  const titles = { direct: "direct", bare: "bare Bun proxy", gateway: "svc gateway" };
   const compared = Object.keys(ratios).length > 0;
+  const subtracted = Object.keys(added).length > 0;
   const header = [
     "",
     ...shown.map((target) => titles[target]),
     ...(compared ? ["gateway ÷ bare"] : []),
+    ...(subtracted ? ["money and limits add"] : []),
   ];
   const rows = metricNames.map((name) => [
     metrics[name].label,
     ...shown.map((target) => cell(targets[target]?.[name], metrics[name].digits)),
     ...(compared ? [cell(ratios[name], 2)] : []),
+    ...(subtracted ? [cell(added[name], metrics[name].digits)] : []),
   ]);
   return aligned([header, ...rows]);
 }
@@ -102,7 +118,7 @@ function withAddedTime(round: Round): Round {
   const direct = round.direct?.firstByteUs;
   if (direct === undefined) return round;
   const result: Round = { ...round };
-  for (const target of ["bare", "gateway"] as const) {
+  for (const target of proxyNames) {
     const figures = round[target];
     if (figures?.firstByteUs === undefined) continue;
     result[target] = { ...figures, firstByteAddedUs: figures.firstByteUs - direct };
@@ -119,6 +135,15 @@ function ratiosOf({ bare, gateway }: Round): Figures {
   return ratios;
 }
 
+function addedIn({ free, gateway }: Round): Figures {
+  const added: Figures = {};
+  for (const name of metricNames) {
+    const [ours, theirs] = [gateway?.[name], free?.[name]];
+    if (ours !== undefined && theirs !== undefined) added[name] = ours - theirs;
+  }
+  return added;
+}
+
 function spreads(rounds: readonly Figures[]): SpreadByMetric {
   const result: SpreadByMetric = {};
   for (const name of metricNames) {
@@ -131,13 +156,20 @@ function spreads(rounds: readonly Figures[]): SpreadByMetric {
 
 function cell(spread: Spread | undefined, digits: number): string {
   if (spread === undefined) return "–";
-  const [median, min, max] = [spread.median, spread.min, spread.max].map((value) =>
-    value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
-  );
-  return `${median} (${min}–${max})`;
+  const { median, min, max } = spread;
+  // A range of negative numbers with a dash between would be read as something else.
+  const to = min < 0 ? " to " : "–";
+  return `${number(median, digits)} (${number(min, digits)}${to}${number(max, digits)})`;
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
+export function number(value: number, digits: number): string {
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );

@@ -14,6 +14,8 @@ export type Target = {
   readonly keys: readonly string[];
   /** Absent for the direct way, which has no proxy to weigh. */
   readonly proxy: Child | undefined;
+  /** Has it do now what it puts off for longer than a phase waits. */
+  readonly catchUp?: () => Promise<void>;
 };
 
 export type Phase = Pick<LoadJob, "kind" | "connections" | "requests" | "chunks"> & {
@@ -56,6 +58,18 @@ export async function runRound({ generator, targets, phases, step }: RoundOption
     round[name] = { ...round[name], rssMb: proxy.weigh().rssBytes / 1e6 };
   }
   return round;
+}
+
+/** CPU time of each proxy until now, with nothing put off. */
+export async function weighAll(targets: readonly Target[]): Promise<ReadonlyMap<string, number>> {
+  const weights = new Map<string, number>();
+  for (const { name, proxy, catchUp } of targets) {
+    if (proxy === undefined) continue;
+    await catchUp?.();
+    await Bun.sleep(settleMs);
+    weights.set(name, proxy.weigh().cpuMs);
+  }
+  return weights;
 }
 
 export function phasesOf(options: Options): readonly Phase[] {
@@ -123,7 +137,7 @@ type Measurement = {
   readonly phase: Phase;
 };
 
-async function measure({ generator, target, phase }: Measurement): Promise<Sample> {
+export async function measure({ generator, target, phase }: Measurement): Promise<Sample> {
   const { kind, connections, requests, chunks } = phase;
   const { port, model, keys, proxy } = target;
   const job = { kind, port, model, keys, connections, requests, chunks, timeoutMs: jobTimeoutMs };

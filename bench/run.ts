@@ -1,20 +1,41 @@
 /**
- * The bench: upstream, load generator, a bare Bun proxy and our gateway, each in a process of its
- * own, side by side in one run. It fails when a reply was wrong, never because something was slow.
+ * The bench: upstream, load generator, a bare Bun proxy, our gateway and the same without money and
+ * limits, each in a process of its own, side by side in one run. It fails when a reply was wrong or
+ * a receipt is missing, never because something was slow.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasGateway, startGateway } from "./gateway.ts";
+import { commitTable, type Watched, watchCommits } from "./commits.ts";
+import {
+  copyStock,
+  countReceipts,
+  hasGateway,
+  prepareStock,
+  type Stock,
+  startGateway,
+  writeSums,
+} from "./gateway.ts";
+import type { Part, PartsJob } from "./money-parts.ts";
 import { fromCommandLine, help, type Options } from "./options.ts";
-import { Children } from "./processes.ts";
+import { type Child, Children } from "./processes.ts";
 import { Progress } from "./progress.ts";
-import { doubts, type Round, summarise, table } from "./report.ts";
-import { phasesOf, runRound, type Target } from "./rounds.ts";
+import {
+  aligned,
+  doubts,
+  number,
+  type Round,
+  summarise,
+  type TargetName,
+  table,
+} from "./report.ts";
+import { type Phase, phasesOf, runRound, type Target, weighAll } from "./rounds.ts";
 import { publicModel, upstreamModel } from "./traffic.ts";
 
 /** Bun's fetch lets only 256 requests run at once unless told; both proxies are told the same. */
 const proxyEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: "4096" };
+const slowSyncMs = 3;
+const partsTimeoutMs = 120_000;
 
 const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
 const children = new Children(dir);
@@ -43,7 +64,6 @@ async function bench(options: Options): Promise<void> {
   if (options.only !== "bare" && !hasGateway()) {
     throw new Error("there is no src/main.ts to measure; --only bare runs without it");
   }
-  const phases = phasesOf(options);
   const progress = new Progress();
   const upstream = children.start({ name: "upstream", args: ["bench/upstream.ts"], talks: true });
   const upstreamPort = await upstream.ready();
@@ -53,13 +73,99 @@ async function bench(options: Options): Promise<void> {
     talks: true,
   });
   await generator.ready();
-  const targets = await startTargets({ options, upstreamPort, progress });
+  const start = { options, upstreamPort, progress };
+  const stock = options.only === "bare" ? undefined : await makeStock(start);
+  const targets = await startTargets(start, stock);
+  const phases = phasesOf(options);
+  const stepsARound = targets.flatMap(({ proxy }) => phasesFor(phases, proxy)).length;
+  progress.expect(stepsARound * (options.rounds + 1));
+  const measured = await runRounds({ options, generator, targets, phases, progress });
+  const watched: Watched[] = [];
+  if (stock !== undefined) {
+    await checkReceipts({ options, targets, phases, stock });
+    for (const syncDelayMs of options.slowSync ? [0, slowSyncMs] : [0])
+      watched.push(await watch({ options, generator, phases, progress, stock, syncDelayMs }));
+  }
+  const parts = options.parts ? await measureParts(options, progress) : [];
+  progress.end();
+  report({ options, measured, watched, parts });
+}
 
-  const perRound = targets.flatMap(({ proxy }) =>
-    phases.filter(({ proxiesOnly }) => !proxiesOnly || proxy !== undefined),
-  ).length;
-  progress.expect(perRound * (options.rounds + 1));
+type Start = {
+  readonly options: Options;
+  readonly upstreamPort: number;
+  readonly progress: Progress;
+};
+
+function makeStock({ options, upstreamPort, progress }: Start): Promise<Stock> {
+  const { accounts, keys } = options;
+  const tell = (line: string) => progress.tell(line);
+  return prepareStock({ children, dir, upstreamPort, accounts, keys, env: proxyEnv, tell });
+}
+
+async function startTargets(
+  { options, upstreamPort }: Start,
+  stock: Stock | undefined,
+): Promise<Target[]> {
+  // As long as ours are, so that all targets read as many bytes.
+  const keys = Array.from({ length: options.keys }, (_, index) => `bench-${index}`.padEnd(48, "x"));
+  const targets: Target[] = [
+    { name: "direct", port: upstreamPort, model: upstreamModel, keys, proxy: undefined },
+  ];
+  if (options.only !== "gateway") {
+    const args = ["bench/bare-proxy.ts", String(upstreamPort)];
+    const proxy = children.start({ name: "bare proxy", args, env: proxyEnv, talks: true });
+    targets.push({ name: "bare", port: await proxy.ready(), model: publicModel, keys, proxy });
+  }
+  if (stock === undefined) return targets;
+  const { configPath } = stock;
+  for (const name of ["free", "gateway"] as const) {
+    const dataDir = copyStock(stock, name);
+    const { child, port } = await startGateway({
+      children,
+      name,
+      dataDir,
+      configPath,
+      env: proxyEnv,
+      ...(name === "free" ? { preload: "./bench/without-money.ts" } : {}),
+    });
+    const { keys } = stock;
+    const catchUp = () => writeSums(dataDir);
+    targets.push({ name, port, model: publicModel, keys, proxy: child, catchUp });
+  }
+  return targets;
+}
+
+function phasesFor(phases: readonly Phase[], proxy: Child | undefined): readonly Phase[] {
+  return phases.filter(({ proxiesOnly }) => !proxiesOnly || proxy !== undefined);
+}
+
+type Running = {
+  readonly options: Options;
+  readonly generator: Child;
+  readonly phases: readonly Phase[];
+  readonly progress: Progress;
+};
+
+type Measured = {
+  readonly rounds: readonly Round[];
+  /** What money and limits add in CPU over all rounds, with what was put off between them. */
+  readonly addedUsACall: number;
+};
+
+function callsARound(phases: readonly Phase[]): number {
+  return phases.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+async function runRounds({
+  options,
+  generator,
+  targets,
+  phases,
+  progress,
+}: Running & { readonly targets: readonly Target[] }): Promise<Measured> {
   const rounds: Round[] = [];
+  let before: ReadonlyMap<string, number> = new Map();
   for (let index = 0; index <= options.rounds; index++) {
     progress.tell(index === 0 ? "warming up" : `round ${index} of ${options.rounds}`);
     const round = await runRound({
@@ -71,47 +177,99 @@ async function bench(options: Options): Promise<void> {
     });
     // The first round is for the just-in-time compilers: they take thousands of requests to settle.
     if (index > 0) rounds.push(round);
+    else before = await weighAll(targets);
   }
-  progress.end();
-  report({ options, rounds, keys: targets.at(-1)?.keys.length ?? 0 });
+  const after = await weighAll(targets);
+  const cpuMs = (name: TargetName) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+  const calls = options.rounds * callsARound(phases);
+  return { rounds, addedUsACall: ((cpuMs("gateway") - cpuMs("free")) * 1000) / calls };
 }
 
-type Start = {
+/** Every call of the gateway was charged, and none of the one without money; else nothing is true. */
+async function checkReceipts(options: {
   readonly options: Options;
-  readonly upstreamPort: number;
-  readonly progress: Progress;
-};
+  readonly targets: readonly Target[];
+  readonly phases: readonly Phase[];
+  readonly stock: Stock;
+}): Promise<void> {
+  const { targets, phases, stock } = options;
+  const due = { free: 0, gateway: callsARound(phases) * (options.options.rounds + 1) };
+  for (const name of ["free", "gateway"] as const) {
+    await targets.find((target) => target.name === name)?.proxy?.stop();
+    const { ok, other } = countReceipts(join(stock.dataDir, "..", name));
+    if (ok !== due[name] || other !== 0)
+      throw new Error(
+        `${name} has ${ok} receipts of calls that went well and ${other} others; due were ${due[name]}`,
+      );
+  }
+}
 
-async function startTargets({ options, upstreamPort, progress }: Start): Promise<Target[]> {
-  // As long as ours are, so that all targets read as many bytes.
-  const keys = Array.from({ length: options.keys }, (_, index) => `bench-${index}`.padEnd(48, "x"));
-  const targets: Target[] = [
-    { name: "direct", port: upstreamPort, model: upstreamModel, keys, proxy: undefined },
-  ];
-  if (options.only !== "gateway") {
-    const args = ["bench/bare-proxy.ts", String(upstreamPort)];
-    const proxy = children.start({ name: "bare proxy", args, env: proxyEnv, talks: true });
-    targets.push({ name: "bare", port: await proxy.ready(), model: publicModel, keys, proxy });
-  }
-  if (options.only !== "bare") {
-    const { accounts, keys: keyCount } = options;
-    const tell = (line: string) => progress.tell(line);
-    const settings = { children, dir, upstreamPort, accounts, keys: keyCount, env: proxyEnv, tell };
-    const { child, port, keys: made } = await startGateway(settings);
-    targets.push({ name: "gateway", port, model: publicModel, keys: made, proxy: child });
-  }
-  return targets;
+/** With the store as the rounds have left it: a gateway that has been in use. */
+async function watch({
+  options,
+  generator,
+  phases,
+  progress,
+  stock,
+  syncDelayMs,
+}: Running & { readonly stock: Stock; readonly syncDelayMs: number }): Promise<Watched> {
+  const [many, single] = phases.filter(({ kind }) => kind === "chat");
+  if (many === undefined || single === undefined) throw new Error("there are no chats to watch");
+  const name = syncDelayMs === 0 ? "watched" : "slow sync";
+  progress.tell(syncDelayMs === 0 ? "watching commits" : "watching commits on a slower disk");
+  const { configPath, keys } = stock;
+  const dataDir = join(stock.dataDir, "..", "gateway");
+  const { child, port } = await startGateway({
+    children,
+    name,
+    dataDir,
+    configPath,
+    env: { ...proxyEnv, BENCH_SYNC_DELAY_MS: String(syncDelayMs) },
+    preload: "./bench/watch-commits.ts",
+    talks: true,
+  });
+  const watched = await watchCommits({
+    syncDelayMs,
+    generator,
+    target: {
+      name: "gateway",
+      port,
+      model: publicModel,
+      keys,
+      proxy: child,
+      catchUp: () => writeSums(dataDir),
+    },
+    many,
+    single,
+    rounds: options.rounds,
+    step: (label) => progress.step(label),
+  });
+  await child.stop();
+  return watched;
+}
+
+async function measureParts(
+  { accounts, keys }: Options,
+  progress: Progress,
+): Promise<readonly Part[]> {
+  progress.tell("the parts of money and limits");
+  const child = children.start({ name: "parts", args: ["bench/money-parts.ts"], talks: true });
+  await child.ready();
+  const job: PartsJob = { accounts, keys };
+  return (await child.ask(job, partsTimeoutMs)) as readonly Part[];
 }
 
 type Outcome = {
   readonly options: Options;
-  readonly rounds: readonly Round[];
-  /** Really made, which may be fewer than asked for. */
-  readonly keys: number;
+  readonly measured: Measured;
+  readonly watched: readonly Watched[];
+  readonly parts: readonly Part[];
 };
 
-function report({ options, rounds, keys }: Outcome): void {
-  const summary = summarise(rounds);
+function report({ options, measured, watched, parts }: Outcome): void {
+  const summary = summarise(measured.rounds);
+  const hasGateways = summary.targets.gateway !== undefined;
+  const overall = hasGateways ? { addedUsACall: measured.addedUsACall } : {};
   const processors = cpus();
   const machine = {
     processors: processors.length,
@@ -121,17 +279,33 @@ function report({ options, rounds, keys }: Outcome): void {
   };
   const warnings = doubts(summary);
   if (options.json) {
-    const { only: _, json: __, ...counts } = options;
-    process.stdout.write(
-      `${JSON.stringify({ machine, counts: { ...counts, keys }, ...summary, warnings }, undefined, 2)}\n`,
-    );
+    const { only: _, json: __, slowSync: ___, parts: ____, ...counts } = options;
+    const all = { machine, counts, ...summary, ...overall, watched, parts, warnings };
+    process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`);
     return;
   }
   process.stdout.write(
     `\n${machine.processors} × ${machine.model}, ${machine.platform}, Bun ${machine.bun}\n` +
       `${options.rounds} rounds; ${options.requests} chats over ${options.connections} connections, ` +
-      `${keys} keys; ${options.streams} streams of ${options.chunks} chunks, each every 10 ms\n` +
+      `${options.keys} keys of ${options.accounts} accounts; ` +
+      `${options.streams} streams of ${options.chunks} chunks, each every 10 ms\n` +
       `median (min–max) over the rounds; CPU is that of the proxy process alone\n\n` +
-      `${table(summary)}\n${warnings.map((warning) => `\n${warning}`).join("")}\n`,
+      `${table(summary)}\n` +
+      (hasGateways
+        ? `\nall rounds together, put-off work included: money and limits add ${number(measured.addedUsACall, 1)} µs of CPU a call\n`
+        : "") +
+      (watched.length === 0 ? "" : `\n${commitTable(watched)}\n`) +
+      (parts.length === 0 ? "" : `\n${partsTable(parts)}\n`) +
+      `${warnings.map((warning) => `\n${warning}`).join("")}\n`,
   );
+}
+
+function partsTable(parts: readonly Part[]): string {
+  return aligned([
+    ["one by one, in one process", "ns a request"],
+    ...parts.map(({ name, median, min, max }) => [
+      name,
+      `${number(median, 0)} (${number(min, 0)}–${number(max, 0)})`,
+    ]),
+  ]);
 }

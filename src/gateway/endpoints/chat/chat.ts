@@ -31,8 +31,10 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
   };
   const begin = (charge: Charge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.
-    const hasCap = order.call.maxOutputTokens !== undefined || need.perToken > 0n;
-    const chat = hasCap ? { ...order.call, maxOutputTokens: charge.cap } : order.call;
+    const { messages, maxOutputTokens, options } = order.call;
+    const hasCap = maxOutputTokens !== undefined || need.perToken > 0n;
+    const isSame = !hasCap || maxOutputTokens === charge.cap;
+    const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options };
     const admitted = { modelCall, order, chat, charge, identity };
     return order.stream ? stream(admitted) : whole(admitted);
   };

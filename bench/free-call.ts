@@ -27,7 +27,8 @@ export function admit(_options: AdmitOptions, need: Need, _tokens: number): Free
 export function chatNeed({ order }: { readonly order: ChatOrder }): ChatNeed {
   const { call, isCapNamed } = order;
   const cap = call.maxOutputTokens ?? usualOutputTokens;
-  return { need: { fixed: 0n, perToken: 0n, cap, isCapNamed }, tokens: 0 };
+  const need = { fixed: 0n, perToken: 0n, cap, isCapNamed };
+  return { need, tokens: 0, isShortened: false };
 }
 
 /** In place of `measured`: nobody will read it. */

@@ -12,6 +12,12 @@ export const endpointPaths: Readonly<Record<Endpoint, string>> = {
   speech: "/v1/audio/speech",
 };
 
+/** All that a model can be billed by; kinds of input without a price of their own cost what input does. */
+export function pricedClasses(endpoint: Endpoint, input: InputKind): readonly PriceKey[] {
+  const billed = billedClasses(endpoint, input);
+  return endpoint === "chat" ? [...billed, "cached_input", "cache_write"] : billed;
+}
+
 /** Without these a model has no price, and a model without a price is not served. */
 export function billedClasses(endpoint: Endpoint, input: InputKind): readonly PriceKey[] {
   switch (endpoint) {

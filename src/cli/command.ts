@@ -100,6 +100,12 @@ function parse(
   words: readonly string[],
   options: Record<string, { type: "string" | "boolean"; multiple: boolean; short?: string }>,
 ) {
+  // Numbers here are above zero: a minus would be taken for a flag, and explained as one.
+  const end = words.indexOf("--");
+  const before = end === -1 ? words : words.slice(0, end);
+  const negative = before.find((word) => /^-\d/.test(word));
+  if (negative !== undefined)
+    throw usageProblem(command, `a number must not be below zero, like ${negative}`);
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {

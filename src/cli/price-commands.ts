@@ -43,6 +43,10 @@ const priceSet: Command = {
     const when = row.in_force ? "in force now" : `in force from ${row.effective_at}`;
     print(`${style.green("priced")} ${row.model}: ${priceText(row)}`);
     print(style.dim(`version ${row.version}, ${when}`));
+    if (wiring.configuration().file !== undefined)
+      print(
+        style.dim("svc.yaml stays as it is: when it changes, applying it sets its prices again"),
+      );
   },
 };
 

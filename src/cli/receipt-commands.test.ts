@@ -217,7 +217,9 @@ describe("svc receipt list", () => {
     const from = "--from 2027-01-15T12:00:00.001Z";
     const text = await output(`receipt list ${from} --to 2027-01-15T12:00:00.003Z`);
     expect(idsIn(text)).toEqual([receipts[2]?.id ?? "", receipts[1]?.id ?? ""]);
-    expect(await output("receipt list --to 2027-01-15")).toBe("No receipts.\n");
+    expect(await output("receipt list --to 2027-01-14")).toBe("No receipts.\n");
+    // A day is counted whole.
+    expect(await output("receipt list --to 2027-01-15")).not.toBe("No receipts.\n");
   });
 
   test("refuses what it does not understand", async () => {
@@ -289,11 +291,13 @@ describe("svc ledger verify", () => {
     });
   });
 
-  test("notes a budget that counts less than its receipts, and is ok all the same", async () => {
+  test("is ok with a budget that counts less than its receipts, and notes it for machines", async () => {
     await store.ledger.setBudgetSpend({ ownerId: "key_1", periodStartMs: 0, spent: 1n });
-    const { text, code } = await run("ledger verify");
+    const { text, code } = await run("ledger verify --json");
     expect(code).toBe("ok");
-    expect(text).toContain("note: the budget of key_1 counts 1 of 1771799559 nano-USD");
+    expect(JSON.parse(text).notes).toEqual([
+      { kind: "budget", subject: "key_1", expected: "1771799559", found: "1" },
+    ]);
     sqlite.raw.run("delete from budget_spends");
   });
 

@@ -121,7 +121,7 @@ function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFil
     model: flags.model,
     outcome: flags.outcome,
     fromMs: readDate(flags, "from"),
-    toMs: readDate(flags, "to"),
+    toMs: readEnd(flags),
     limit: readLimit(flags.limit),
   };
 }
@@ -130,6 +130,13 @@ function findAccount(idOrName: string, names: AccountNames): string {
   if (names.has(idOrName)) return idOrName;
   for (const [id, name] of names) if (name === idOrName) return id;
   throw new Problem("not_found", `There is no account ${idOrName}; svc account list shows them.`);
+}
+
+/** A day is counted whole. */
+function readEnd(flags: Invocation["flags"]): number | undefined {
+  const ms = readDate(flags, "to");
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(flags["to"] ?? "");
+  return ms !== undefined && isDay ? ms + 86_400_000 : ms;
 }
 
 function readDate(flags: Invocation["flags"], name: "from" | "to"): number | undefined {
@@ -188,7 +195,7 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
     ["began", toDateText(beganMs)],
     ["first byte", firstByte],
     ["ended", `${toDateText(beganMs + durationMs)}, after ${durationMs} ms`],
-    ["counted by", receipt.estimated ? "the gateway (an estimate)" : "the upstream"],
+    ["counted by", countedBy(receipt)],
   ];
   if (receipt.reasoningTokens > 0)
     facts.push(["reasoning", `${receipt.reasoningTokens} of the output tokens`]);
@@ -319,19 +326,18 @@ function printReceipts(receipts: readonly Receipt[], names: AccountNames): void 
   );
 }
 
+function countedBy({ units, estimated }: Receipt): string {
+  if (Object.values(units).every((count) => count === 0)) return "nobody: nothing was used";
+  return estimated ? "the gateway (an estimate)" : "the upstream";
+}
+
 function printFindings(findings: LedgerFindings): void {
-  const { ok, receipts, accounts, entries, charged, problems, problemCount, notes } = findings;
+  const { ok, receipts, accounts, entries, charged, problems, problemCount } = findings;
   const seen = [
     counted(receipts, "receipt"),
     counted(accounts, "account"),
     counted(entries, "entry", "entries"),
   ].join(", ");
-  for (const { subject, expected, found } of notes)
-    print(
-      style.dim(
-        `note: the budget of ${subject} counts ${found} of ${expected} nano-USD: it was given or taken away while calls ran`,
-      ),
-    );
   if (ok) return print(`${style.green("ok")}  ${seen}, ${toUsd(charged)} USD charged`);
   print(`${style.red("not ok")}  ${seen}, ${toUsd(charged)} USD charged\n`);
   printTable(

@@ -85,10 +85,13 @@ function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): 
   if (retryAfterMs === undefined)
     return new ApiError({
       code: "rate_limit_exceeded",
-      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens a minute: it can never be let in. Lower max_tokens, shorten the prompt, or ask for a higher limit.`,
+      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens a minute: it can never be let in. Ask for less, or for a higher limit.`,
       retryable: false,
     });
-  const what = kind === "concurrency" ? `${limit} requests at a time` : `${limit} ${kind} a minute`;
+  const what =
+    kind === "concurrency"
+      ? `${limit} ${limit === 1 ? "request" : "requests"} at a time`
+      : `${limit} ${kind} a minute`;
   return new ApiError({
     code: "rate_limit_exceeded",
     message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,
@@ -112,15 +115,27 @@ function notCovered(options: {
     const owner = budget.ownerId === account.id ? "account" : "key";
     return new ApiError({
       code: "budget_exceeded",
-      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(budget.free)} USD left (${toUsd(budget.held)} USD held by running requests). Lower max_tokens, wait for the next period, or ask for a higher budget.`,
+      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held by running requests. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
   const command =
     account.name === "default"
-      ? " Add credit: ./svc account credit default 5"
+      ? " Add credit: ./svc account credit default 5 --reference top-up-1"
       : " Ask the operator to add credit.";
   return new ApiError({
     code: "insufficient_quota",
-    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. Lower max_tokens or shorten the prompt.${command}`,
+    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}.${command}`,
   });
+}
+
+const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
+
+/** Only chats have a length that a caller can lower. */
+const advice = ({ perToken }: Need) =>
+  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less";
+
+function renewal({ periodEndMs }: BudgetPot): string {
+  return Number.isFinite(periodEndMs)
+    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it begins anew`
+    : "";
 }

@@ -55,7 +55,7 @@ export class Exchange {
   purse: Purse | undefined;
   /** The reply goes out piece by piece: who leaves, ends it. */
   isStreamed = false;
-  /** Set when the answer was made shorter than it might have been, for want of money. */
+  /** Set when the answer was made shorter than it might have been, for want of money or tokens. */
   loweredCap: number | undefined;
   /** What the path has below an endpoint that takes whatever follows. */
   rest = "";

@@ -43,7 +43,10 @@ export interface IdempotentRequest {
 export class Idempotency {
   readonly #options: IdempotencyOptions;
   /** By the claim's id: what this process has under way. */
-  readonly #running = new Map<string, { readonly bodyHash: string; readonly requestId: string }>();
+  readonly #running = new Map<
+    string,
+    { readonly bodyHash: string; readonly requestId: string; readonly sinceMs: number }
+  >();
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
@@ -64,8 +67,9 @@ export class Idempotency {
       .update(`body ${path}\n${JSON.stringify(body)}`)
       .digest("hex");
     const running = this.#running.get(id);
-    if (running !== undefined) throw refusal({ isDone: false, ...running }, bodyHash);
-    this.#running.set(id, { bodyHash, requestId });
+    if (running !== undefined)
+      throw refusal({ isDone: false, ...running }, bodyHash, nowMs - running.sinceMs);
+    this.#running.set(id, { bodyHash, requestId, sinceMs: nowMs });
     try {
       const stored = await this.#options.ledger.findClaim(id);
       if (stored === undefined || stored.expiresAtMs <= nowMs)
@@ -142,9 +146,13 @@ export class OpenClaim {
   }
 }
 
+/** Who waits for as long as the first request has run comes back a few times, not all the time. */
+const longestWaitMs = 10_000;
+
 function refusal(
   first: Pick<Claim, "isDone" | "bodyHash" | "requestId">,
   bodyHash: string,
+  ranMs = 0,
 ): ApiError {
   const { requestId: firstRequestId } = first;
   if (first.bodyHash !== bodyHash)
@@ -157,7 +165,7 @@ function refusal(
     return new ApiError({
       code: "idempotency_in_progress",
       message: `The request with this Idempotency-Key (${firstRequestId}) is still running. Try again in a moment.`,
-      retryAfterMs: 1_000,
+      retryAfterMs: Math.min(longestWaitMs, Math.max(1_000, ranMs)),
       firstRequestId,
     });
   return new ApiError({

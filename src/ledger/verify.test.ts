@@ -358,8 +358,8 @@ describe("rollups", () => {
     ]);
   });
 
-  test("of open hours are not held to anything yet, and those before them are", async () => {
-    corrupt("update rollups set receipts = receipts + 1");
+  test("of open hours may lack receipts and never have more, and those before them are exact", async () => {
+    corrupt("update rollups set receipts = receipts - 1");
     await store.ledger.rollups.add([], noonMs + hourMs);
     expect((await kinds()).map(([, subject]) => subject).toSorted()).toEqual([
       "2027-01-15T12 key_1 m p",
@@ -367,5 +367,7 @@ describe("rollups", () => {
     ]);
     await store.ledger.rollups.add([], noonMs);
     expect((await verify()).ok).toBe(true);
+    corrupt("update rollups set receipts = receipts + 2");
+    expect((await verify()).ok).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { toDateText } from "../base/dates.ts";
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
-import { billedClasses } from "../call/endpoint.ts";
+import { billedClasses, pricedClasses } from "../call/endpoint.ts";
 import { isTooDear, type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../catalog/model.ts";
@@ -132,6 +132,14 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
       throw new Problem("invalid", `${flagOf(key)} must be at most 1000000 USD, not ${text}.`);
     price[key] = units;
   }
+  const useless = priceKeys.filter(
+    (key) => price[key] !== undefined && !pricedClasses(endpoint, input).includes(key),
+  );
+  if (useless.length > 0)
+    throw new Problem(
+      "invalid",
+      `${useless.map(flagOf).join(" and ")} must not be named: ${id} is never billed by it, only by ${pricedClasses(endpoint, input).join(", ")}.`,
+    );
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)
     throw new Problem(

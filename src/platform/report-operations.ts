@@ -94,7 +94,9 @@ function toMarginRow(name: string, sum: Rollup): MarginRow {
     charged_usd: toUsd(sum.charged),
     vendor_cost_usd: toUsd(sum.vendorCost),
     margin_usd: toUsd(margin),
-    margin_percent: sum.charged === 0n ? null : toPercent(margin, sum.charged),
+    // Where no cost is known, there is nothing to say.
+    margin_percent:
+      sum.charged === 0n || sum.vendorKnown === 0 ? null : toPercent(margin, sum.charged),
     unknown_cost: sum.receipts - sum.vendorKnown,
     shortfall_usd: toUsd(sum.cost - sum.charged),
   };

@@ -49,7 +49,9 @@ const holdMany = async (payer: Payer, count: number) => {
 async function expectFull(payer: Payer, places: number, owner = "key"): Promise<void> {
   const { status, code, message } = await refusalOf(payer.chat());
   expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
-  expect(message).toContain(`The ${owner}'s limit of ${places} requests at a time`);
+  expect(message).toContain(
+    `The ${owner}'s limit of ${places} request${places === 1 ? "" : "s"} at a time`,
+  );
 }
 
 async function expectServed(payer: Payer): Promise<void> {

@@ -92,7 +92,7 @@ test("the message counts what running calls hold", async () => {
 test("the account `default` is told the command that adds credit", async () => {
   const payer = await openPayer(gateway, { credit: 0n, name: "default" });
   const { message } = await expectRefused(payer, { max_tokens: 1 });
-  expect(message).toEndWith("Add credit: ./svc account credit default 5");
+  expect(message).toEndWith("Add credit: ./svc account credit default 5 --reference top-up-1");
 });
 
 test("a spent budget says whose it is, what it is, and what is left of it", async () => {
@@ -101,7 +101,9 @@ test("a spent budget says whose it is, what it is, and what is left of it", asyn
   expect(code).toBe("budget_exceeded");
   expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
   const left = toUsd(worst(100) - 1n);
-  expect(message).toContain(`the key's budget of ${left} USD has ${left} USD left (0.00 USD held`);
+  expect(message).toContain(
+    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD held`,
+  );
 });
 
 describe("who named no length gets a shorter answer for want of money, and is told:", () => {

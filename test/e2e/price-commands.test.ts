@@ -130,7 +130,13 @@ describe("prices", () => {
     const cases: readonly (readonly [line: string, code: number, says: string])[] = [
       ["set svc-3-flash --input 1", 2, "--output must be named"],
       ["set svc-3-flash", 2, "--input and --output must be named"],
-      ["set svc-2.5-pro-tts --input 1 --output 2", 2, "--audio-output must be named"],
+      ["set svc-2.5-pro-tts --input 1", 2, "--audio-output must be named"],
+      [
+        "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
+        2,
+        "--output must not be named",
+      ],
+      ["set svc-3-flash --input 1000001 --output 1", 2, "--input must be at most 1000000 USD"],
       ["set svc-3-flash --input cheap --output 1", 2, "--input must be a decimal number of USD"],
       ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 digits"],
       [
@@ -144,7 +150,7 @@ describe("prices", () => {
       ["list a b", 2, '"b" is one word too many'],
       ["import none", 3, "no model none"],
       ["import --markup lots", 2, "--markup must be percent"],
-      ["import --markup -5", 2, "--markup"],
+      ["import --markup -5", 2, "a number must not be below zero, like -5"],
     ];
     for (const [line, code, says] of cases) {
       const result = await home.svc(words(`price ${line}`));

@@ -20,6 +20,8 @@ export interface ChatNeed {
   readonly need: Need;
   /** About what it will use. */
   readonly tokens: number;
+  /** The answer was made shorter than it might have been, to fit the limit. */
+  readonly isShortened: boolean;
 }
 
 /** The most that a chat can cost: each byte a token at the dearest input, each answer at its cap. */
@@ -33,12 +35,12 @@ export function chatNeed(options: {
   const { order, model, price, tpm } = options;
   const { call, choices, isCapNamed } = order;
   const most = mostInputTokens(call, model.maxImageTokens ?? usualImageTokens);
-  const cap = call.maxOutputTokens ?? usualOutputTokens;
+  const whole = call.maxOutputTokens ?? usualOutputTokens;
   const about = Math.ceil(most / 4);
+  // Who named no length is not refused for one that we made up: the answer is made to fit.
+  const fitting = tpm === undefined ? whole : Math.floor((tpm - about) / choices);
+  const cap = isCapNamed ? whole : Math.max(1, Math.min(whole, fitting));
   const expected = choices * (isCapNamed ? cap : Math.min(cap, expectedOutputTokens));
-  // Who named no length is not refused for one that we made up.
-  const fits =
-    tpm === undefined || isCapNamed ? expected : Math.min(expected, Math.max(0, tpm - about));
   return {
     need: {
       fixed: BigInt(most) * dearestInput(price),
@@ -46,7 +48,8 @@ export function chatNeed(options: {
       cap,
       isCapNamed,
     },
-    tokens: about + fits,
+    tokens: about + expected,
+    isShortened: cap < whole,
   };
 }
 

@@ -23,7 +23,8 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
   const { body, model, exchange, price } = modelCall;
   const order = toChatOrder(body, model.maxOutputTokens);
   exchange.isStreamed = order.stream;
-  const { need, tokens } = chatNeed({ order, model, price, tpm: exchange.tpm });
+  const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
+  if (isShortened) exchange.loweredCap = need.cap;
   const identity: ReplyIdentity = {
     id: `chatcmpl-${exchange.requestId.slice("req_".length)}`,
     createdS: Math.floor(exchange.startedMs / 1000),
@@ -32,7 +33,7 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
   const begin = (charge: Charge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.
     const { messages, maxOutputTokens, options } = order.call;
-    const hasCap = maxOutputTokens !== undefined || need.perToken > 0n;
+    const hasCap = maxOutputTokens !== undefined || need.perToken > 0n || isShortened;
     const isSame = !hasCap || maxOutputTokens === charge.cap;
     const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options };
     const admitted = { modelCall, order, chat, charge, identity };

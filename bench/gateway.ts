@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** Makes a gateway write its sums by hour now, which it puts off for up to ten seconds. */
+/** Makes a gateway write its sums by hour now, which it puts off for up to a minute. */
 export async function writeSums(dataDir: string): Promise<void> {
   const control = await connectControl(dataDir);
   if (control === undefined) throw new Error("the gateway has no control socket");

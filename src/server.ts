@@ -183,7 +183,10 @@ async function loadState({
   };
   const follower = new FeedFollower(store.feed, {
     async changed({ topic, subject }) {
-      if (topic === "keys") await keys.reload(subject);
+      if (topic === "keys") {
+        await keys.reload(subject);
+        if (!keys.has(subject)) money.limiter.forget(subject);
+      }
       if (topic === "accounts") await money.purses.reload(subject);
       if (topic === "catalog") await reloadCatalog();
     },

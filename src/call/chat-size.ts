@@ -16,11 +16,23 @@ const readOptions = ["tools", "tool_choice", "response_format", "chat_template_k
 export function mostInputTokens(call: ChatCall, maxImageTokens: number): number {
   let bytes = 0;
   const images = walk(call, (text) => {
-    bytes += Buffer.byteLength(text);
+    bytes += mostTextBytes(text);
   });
   const tools = call.options["tools"] === undefined ? 0 : tokensAroundTools;
   const around = tokensAroundCall + call.messages.length * tokensAroundMessage + tools;
   return bytes + images * maxImageTokens + around;
+}
+
+/** Some tokenizers normalise first, which makes a few rare characters longer. */
+export function mostTextBytes(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  // Plain ASCII, as nearly all, has as many bytes as characters.
+  if (bytes === text.length) return bytes;
+  return Math.max(
+    bytes,
+    Buffer.byteLength(text.normalize("NFKC")),
+    Buffer.byteLength(text.normalize("NFC")),
+  );
 }
 
 /** All that the model reads as text, for who has to count it. */
@@ -55,10 +67,18 @@ function walk({ messages, options }: ChatCall, onText: (text: string) => void): 
 function walkParts(parts: readonly Json[], onText: (text: string) => void): number {
   let images = 0;
   for (const part of parts) {
-    if (isJsonObject(part) && part["type"] === "image_url") images++;
+    if (isImage(part)) images++;
     else onText(textOf(part));
   }
   return images;
+}
+
+/** What is sent in place of an image, a document for example, counts by its size. */
+function isImage(part: Json): boolean {
+  if (!isJsonObject(part) || part["type"] !== "image_url") return false;
+  const image = part["image_url"];
+  const url = isJsonObject(image) ? image["url"] : undefined;
+  return typeof url === "string" && !/^data:(?!image\/)/i.test(url);
 }
 
 function textOf(part: Json): string {

@@ -26,9 +26,11 @@ export function priceScale(key: PriceKey): number {
   return key === "image" || key === "video_second" ? nanoDigits + millionDigits : nanoDigits;
 }
 
-/** A million USD for a million tokens, or for one image: far above any, and sums stay within 64 bits. */
+/** Ten thousand USD for a million tokens, or for one image: far above any, and sums stay within 64 bits. */
+export const maxPriceUsd = 10_000;
+
 export function isTooDear(key: PriceKey, units: bigint): boolean {
-  return units > 10n ** BigInt(priceScale(key)) * million;
+  return units > 10n ** BigInt(priceScale(key)) * BigInt(maxPriceUsd);
 }
 
 /** What a class costs; the kinds of input that have no price of their own cost what input does. */

@@ -46,6 +46,11 @@ export function latestUsage(earlier: Usage | undefined, later: Usage): Usage {
   };
 }
 
+/** A count of nothing, where something was read and said, is none. */
+export function isHollow({ inputTokens, outputTokens }: Usage, hasSaid: boolean): boolean {
+  return inputTokens === 0 || (outputTokens === 0 && hasSaid);
+}
+
 /** A token for about four characters: a stand-in where nothing can count. */
 export function estimateTokens(textLength: number): number {
   return Math.ceil(textLength / 4);

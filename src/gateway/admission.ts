@@ -14,7 +14,11 @@ export const maxBodyBytes = 32 * 1024 * 1024;
 export function authenticate(request: Request, keys: KeyDirectory, nowMs: number): KeyRecord {
   const key = keys.verify(bearerOf(request), nowMs);
   if (key !== undefined) return key;
-  throw new ApiError({
+  throw invalidKey();
+}
+
+export function invalidKey(): ApiError {
+  return new ApiError({
     code: "invalid_api_key",
     message:
       "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; the operator can issue a new one.",

@@ -10,6 +10,7 @@ import { Charge, storeUnavailable } from "./charge.ts";
 import type { Exchange } from "./exchange.ts";
 import type { GatewayParts } from "./gateway.ts";
 import type { OpenClaim } from "./idempotency.ts";
+import { checkStanding } from "./standing.ts";
 
 export interface AdmitOptions {
   readonly parts: GatewayParts;
@@ -29,11 +30,7 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   const { parts, exchange, key, purse, claim } = options;
   // Not the request's own moment: its body may have taken a minute.
   const nowMs = parts.clock.nowMs();
-  if (purse.account.suspendedAtMs !== undefined)
-    throw new ApiError({
-      code: "account_suspended",
-      message: "The account of this key is suspended. Ask the operator to resume it.",
-    });
+  checkStanding(purse);
   if (parts.journal.isFailing) throw storeUnavailable();
   const permit = takePermit(options, { tokens, nowMs });
   const budgets = parts.purses.budgetsOf({

@@ -117,7 +117,8 @@ export class Charge {
     if (permit !== undefined) parts.limiter.release(permit, tokensOf(units), nowMs);
     // Nothing but the end of a stream has gone out before its receipt; a whole reply not at all.
     const mayTakeBack = outcome === "ok" && this.#firstByteMs === undefined;
-    const isDone = outcome === "ok" || charged > 0n;
+    // Who fails may try again with the same key, whatever was delivered; who left has been served.
+    const isDone = outcome === "ok" || (outcome === "left" && charged > 0n);
     this.#settled = parts.journal
       .append(
         {

@@ -15,11 +15,19 @@ import type { TokenCounter } from "../ledger/token-counter.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
 import { type ActiveCall, type ActiveCalls, callerLeft, isCallerLeft } from "./active-calls.ts";
-import { authenticate, bearerOf, checkModel, findModel, readBody } from "./admission.ts";
+import {
+  authenticate,
+  bearerOf,
+  checkModel,
+  findModel,
+  invalidKey,
+  readBody,
+} from "./admission.ts";
 import { admit } from "./admit.ts";
 import { type Charge, storeUnavailable } from "./charge.ts";
 import { Exchange } from "./exchange.ts";
 import { type Idempotency, OpenClaim } from "./idempotency.ts";
+import { checkStanding } from "./standing.ts";
 
 export type BunServer = Server<unknown>;
 
@@ -94,7 +102,11 @@ export function modelEndpoint(
     exchange.purse = purse;
     const header = request.headers.get("idempotency-key");
     return readBody(request).then((body) => {
-      const caller = { exchange, server, key, purse, body };
+      // A body may have taken long: what became of the key meanwhile counts.
+      const current = keys.current(key, parts.clock.nowMs());
+      if (current === undefined) throw invalidKey();
+      exchange.key = current;
+      const caller = { exchange, server, key: current, purse, body };
       const serving = { parts, endpoint, serve, caller, claim: undefined };
       return header === null ? serveModel(serving) : serveOnce(serving, header);
     });
@@ -103,9 +115,11 @@ export function modelEndpoint(
 
 /** A request that is made once, however often it is sent. */
 async function serveOnce(serving: Serving, header: string): Promise<Response> {
-  const { exchange, body } = serving.caller;
+  const { exchange, body, purse } = serving.caller;
+  checkStanding(purse);
   const claim = await serving.parts.idempotency.open({
     secret: bearerOf(exchange.request),
+    accountId: purse.account.id,
     header,
     path: serving.endpoint,
     body,

@@ -18,6 +18,8 @@ export interface StoredReply {
 /** For so long a reply is kept, and a key means its first request. */
 export const keptMs = 24 * 3_600_000;
 export const maxReplyBytes = 1_000_000;
+/** An account that would keep more has its further replies not kept, until a day has passed. */
+const maxKeptBytes = 64 * 1024 * 1024;
 const keyText = /^[\x21-\x7e]{1,255}$/;
 
 export interface IdempotencyOptions {
@@ -28,6 +30,7 @@ export interface IdempotencyOptions {
 export interface IdempotentRequest {
   /** The caller's own API key: what is kept can be read with it alone. */
   readonly secret: string;
+  readonly accountId: string;
   readonly header: string;
   readonly path: string;
   readonly body: JsonObject;
@@ -47,6 +50,9 @@ export class Idempotency {
     string,
     { readonly bodyHash: string; readonly requestId: string; readonly sinceMs: number }
   >();
+
+  /** By account: what was kept since a moment, a day ago at most. */
+  readonly #kept = new Map<string, { bytes: number; sinceMs: number }>();
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
@@ -76,6 +82,7 @@ export class Idempotency {
         return new OpenClaim({
           claim: { id, bodyHash, requestId, expiresAtMs: nowMs + keptMs },
           secret,
+          mayKeep: (sizeBytes) => this.#mayKeep(request, sizeBytes),
           journal: this.#options.journal,
           onClose: () => this.#running.delete(id),
         });
@@ -88,11 +95,23 @@ export class Idempotency {
       throw error;
     }
   }
+
+  /** The part of the disk that one account may fill has a bound. */
+  #mayKeep({ accountId, nowMs }: IdempotentRequest, sizeBytes: number): boolean {
+    const known = this.#kept.get(accountId);
+    const isFresh = known === undefined || nowMs - known.sinceMs >= keptMs;
+    const kept = isFresh ? { bytes: 0, sinceMs: nowMs } : known;
+    if (kept.bytes + sizeBytes > maxKeptBytes) return false;
+    kept.bytes += sizeBytes;
+    this.#kept.set(accountId, kept);
+    return true;
+  }
 }
 
 export interface OpenClaimOptions {
   readonly claim: Pick<Claim, "id" | "bodyHash" | "requestId" | "expiresAtMs">;
   readonly secret: string;
+  readonly mayKeep: (sizeBytes: number) => boolean;
   readonly journal: Journal;
   readonly onClose: () => void;
 }
@@ -120,9 +139,10 @@ export class OpenClaim {
 
   /** What to write together with the receipt. */
   done(reply: Reply | undefined): Claim {
-    const { claim, secret } = this.#options;
+    const { claim, secret, mayKeep } = this.#options;
     this.#isDone = true;
-    const isKept = reply !== undefined && sizeOf(reply.body) <= maxReplyBytes;
+    const sizeBytes = reply === undefined ? 0 : sizeOf(reply.body);
+    const isKept = reply !== undefined && sizeBytes <= maxReplyBytes && mayKeep(sizeBytes);
     return {
       ...claim,
       isDone: true,

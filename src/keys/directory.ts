@@ -79,6 +79,19 @@ export class KeyDirectory {
     return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs ? undefined : record;
   }
 
+  /**
+   * The key as it is now, for a request that took its time: with its present limits, or undefined
+   * when it was revoked or has expired meanwhile. Costs no hash.
+   */
+  current(record: KeyRecord, nowMs: number): KeyRecord | undefined {
+    const now = this.#byHash.get(record.hash) ?? this.#temporary.get(record.hash);
+    return now?.expiresAtMs !== undefined && now.expiresAtMs <= nowMs ? undefined : now;
+  }
+
+  has(id: string): boolean {
+    return this.#hashById.has(id);
+  }
+
   /** A key that may call every model for a while. Never refused: at the bound the oldest falls. */
   issueTemporary(accountId: string, nowMs: number): TemporaryKey {
     for (const [hash, { expiresAtMs }] of this.#temporary)

@@ -33,6 +33,8 @@ export interface JournalOptions {
 
 /** What takes about half a millisecond to write: a commit must not hold up the event loop. */
 const maxBatch = 64;
+/** Kept replies are large: of those few go into one commit, but always one. */
+const maxBatchBytes = 256 * 1024;
 const defaultPatienceMs = 1_000;
 const defaultRetryMs = 50;
 
@@ -94,8 +96,9 @@ export class Journal {
     this.#isScheduled = false;
     // While the store fails, an empty batch asks whether it still does.
     if (this.#line.length === 0 && !this.isFailing) return;
-    const batch = this.#line.length <= maxBatch ? this.#line : this.#line.slice(0, maxBatch);
-    this.#line = batch === this.#line ? [] : this.#line.slice(maxBatch);
+    const count = batchLength(this.#line);
+    const batch = count === this.#line.length ? this.#line : this.#line.slice(0, count);
+    this.#line = batch === this.#line ? [] : this.#line.slice(count);
     this.#commit(batch);
     if (!this.isFailing) this.#schedule();
   };
@@ -187,4 +190,15 @@ export class Journal {
     for (const resolve of this.#whenIdle) resolve();
     this.#whenIdle = [];
   }
+}
+
+function batchLength(line: readonly Pending[]): number {
+  let sizeBytes = 0;
+  let count = 0;
+  for (const { write } of line) {
+    sizeBytes += write.type === "receipt" ? (write.claim?.reply?.length ?? 0) : 0;
+    if (count === maxBatch || (count > 0 && sizeBytes > maxBatchBytes)) break;
+    count++;
+  }
+  return count;
 }

@@ -198,3 +198,12 @@ describe("a budget", () => {
     ]);
   });
 });
+
+test("a period before the last one has nothing left: what was spent in it is not known any more", async () => {
+  const { purses } = ledgerOf();
+  await purses.start();
+  const limit = daily(100n);
+  for (const day of [10, 11]) purses.budgetOf("key_1", limit, firstMs + day * dayMs).spent = 50n;
+  const freeOn = (day: number) => purses.budgetOf("key_1", limit, firstMs + day * dayMs).free;
+  expect([freeOn(11), freeOn(10), freeOn(9), freeOn(11)]).toEqual([50n, 50n, 0n, 50n]);
+});

@@ -102,8 +102,13 @@ export class Purses {
       this.#budgets.set(ownerId, { ...known, limit });
       return known.pot;
     }
-    const pot = this.#reopen(fresh, limit) ?? fresh;
     const isSameKind = known?.limit.period === limit.period;
+    // Of a period before the last one nobody knows any more what was spent: nothing is left of it.
+    if (isSameKind && periodEndMs < known.pot.periodStartMs) {
+      fresh.spent = limit.nano;
+      return fresh;
+    }
+    const pot = this.#reopen(fresh, limit) ?? fresh;
     if (isSameKind && periodStartMs < known.pot.periodStartMs) {
       this.#budgets.set(ownerId, { limit, pot: known.pot, previous: pot });
       return pot;

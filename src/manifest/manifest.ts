@@ -3,7 +3,14 @@ import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
 import { yamlValue } from "../base/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
-import { isTooDear, type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
+import {
+  isTooDear,
+  maxPriceUsd,
+  type Price,
+  type PriceKey,
+  priceKeys,
+  priceScale,
+} from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
 import { engineProvider, type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
 import { referencedName } from "../secrets/secrets.ts";
@@ -142,7 +149,7 @@ function readPrice(fields: Fields, name: string): Price | undefined {
         key,
         `must be a decimal number of USD with at most ${priceScale(key)} digits after the point, not "${text}"`,
       );
-    else if (isTooDear(key, units)) given.wrong(key, "must be at most 1000000 USD");
+    else if (isTooDear(key, units)) given.wrong(key, `must be at most ${maxPriceUsd} USD`);
     else price[key] = units;
   }
   return price;

@@ -3,7 +3,14 @@ import { toDateText } from "../base/dates.ts";
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
 import { billedClasses, pricedClasses } from "../call/endpoint.ts";
-import { isTooDear, type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
+import {
+  isTooDear,
+  maxPriceUsd,
+  type Price,
+  type PriceKey,
+  priceKeys,
+  priceScale,
+} from "../call/price.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../catalog/model.ts";
 import { futureDate, toMoment } from "./inputs.ts";
@@ -129,7 +136,10 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
         `${flagOf(key)} must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
       );
     if (isTooDear(key, units))
-      throw new Problem("invalid", `${flagOf(key)} must be at most 1000000 USD, not ${text}.`);
+      throw new Problem(
+        "invalid",
+        `${flagOf(key)} must be at most ${maxPriceUsd} USD, not ${text}.`,
+      );
     price[key] = units;
   }
   const useless = priceKeys.filter(

@@ -13,7 +13,7 @@ import { type AddSums, createRollupStore, type SumsMark } from "./rollup-store.t
 import { type Db, localNode, type Tables } from "./schema.ts";
 
 /** Erased in one turn of the event loop. */
-const claimsAtOnce = 50;
+const claimsAtOnce = 4;
 
 const leaseFields = ["account_id", text("granted"), text("spent")] as const;
 const entryFields = [

@@ -35,7 +35,7 @@ beforeAll(async () => {
 providers:
   fake: { kind: openai, base_url: "${upstream.baseUrl}", api_key: "\${FAKE_KEY}", allow_private: true }
 models:
-  svc-3-flash: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: m }] }
+  svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: m }] }
 `);
   server = await home.serve({
     ...unlimited,

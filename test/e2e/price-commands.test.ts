@@ -136,7 +136,7 @@ describe("prices", () => {
         2,
         "--output must not be named",
       ],
-      ["set svc-3-flash --input 1000001 --output 1", 2, "--input must be at most 1000000 USD"],
+      ["set svc-3-flash --input 10001 --output 1", 2, "--input must be at most 10000 USD"],
       ["set svc-3-flash --input cheap --output 1", 2, "--input must be a decimal number of USD"],
       ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 digits"],
       [

@@ -210,7 +210,8 @@ export class KillCampaign {
       key: this.#account.key,
       sawText: (marker: string) => this.#vendor.sawText(marker),
     };
-    const looking = this.#lookOn();
+    // The process may be gone before it answers: then there is nothing to look at.
+    const looking = this.#lookOn().catch(() => {});
     const loading = load({ target, round: this.#round, seed, callers, callsEach });
     if (step === "random") setTimeout(() => server.kill(), dice.between(1, 250));
     const answers = await loading;

@@ -26,7 +26,7 @@ export function fromOpenAiUsage(value: unknown, unsaid?: 0): Usage | undefined {
 }
 
 /** More than any call can use: such a count is no count. */
-const mostTokens = 1_000_000_000;
+const mostTokens = 100_000_000;
 
 function count(value: unknown, plus = 0): number | undefined {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value > mostTokens)

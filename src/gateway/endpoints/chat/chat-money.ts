@@ -96,6 +96,8 @@ export async function countUsage(options: CountOptions): Promise<Usage> {
   };
 }
 
+export const hasSaid = (result: ChatResult) => saidIn(result).text.trim() !== "";
+
 /** All that the model said: text, tool calls, reasoning. */
 export function saidIn({ choices }: ChatResult): Pick<Said, "text" | "share"> {
   return { text: choices.map(({ message }) => wordsOf(message)).join("\n"), share: 1 };

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
-import { latestUsage, type Usage } from "../../../call/usage.ts";
+import { isHollow, latestUsage, type Usage } from "../../../call/usage.ts";
 import { type ChatEventWriter, keepAliveComment } from "../../../wire/v1/chat-events.ts";
 import type { ActiveCall } from "../../active-calls.ts";
 import type { Charge, Measured } from "../../charge.ts";
@@ -122,7 +122,9 @@ export class ChatSource implements StreamSource {
 
   async #end(): Promise<string> {
     const { writer, charge, count } = this.#options;
-    const usage = this.#usage ?? (await count());
+    const told = this.#usage;
+    const isTold = told !== undefined && !isHollow(told, writer.said.chars > 0);
+    const usage = isTold ? told : await count();
     // Written first: what an upstream left unfinished may still make it fail.
     const text = writer.end(usage);
     await charge.settle(measured(usage));

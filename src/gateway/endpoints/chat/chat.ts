@@ -1,11 +1,12 @@
 import type { ChatCall } from "../../../call/chat.ts";
+import { isHollow } from "../../../call/usage.ts";
 import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts";
 import type { Charge } from "../../charge.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
 import { toReplyStream } from "../../stream-reply.ts";
-import { chatNeed, countUsage, measured, saidIn } from "./chat-money.ts";
+import { chatNeed, countUsage, hasSaid, measured, saidIn } from "./chat-money.ts";
 import { ChatSource } from "./chat-source.ts";
 import { type OpenedChat, openChat } from "./open-chat.ts";
 
@@ -62,7 +63,10 @@ async function whole({
     charge.begin(attempt);
     return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted });
   });
-  const usage = result.usage ?? (await countUsage({ ...counted, said: saidIn(result) }));
+  const { usage: told } = result;
+  // What was said is looked at only where the count of it is nothing.
+  const isTold = told !== undefined && !isHollow(told, told.outputTokens === 0 && hasSaid(result));
+  const usage = isTold ? told : await countUsage({ ...counted, said: saidIn(result) });
   const text = toChatReply(identity, result, usage);
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
   end();

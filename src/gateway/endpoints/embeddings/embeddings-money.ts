@@ -1,3 +1,4 @@
+import { mostTextBytes } from "../../../call/chat-size.ts";
 import type { EmbedInput } from "../../../call/embed.ts";
 import { type Price, priceKeys, type Units, unitPrice } from "../../../call/price.ts";
 import type { Need } from "../../../ledger/need.ts";
@@ -26,7 +27,7 @@ export function embeddingNeed(
 function mostTokens(input: EmbedInput): number {
   switch (input.kind) {
     case "texts":
-      return input.texts.reduce((sum, text) => sum + Buffer.byteLength(text) + tokensAroundText, 0);
+      return input.texts.reduce((sum, text) => sum + mostTextBytes(text) + tokensAroundText, 0);
     case "tokens":
       return input.tokens.reduce((sum, ids) => sum + ids.length + tokensAroundText, 0);
     case "images":

@@ -43,7 +43,8 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
     checkLengths({ result: embedded, dimensions: request.dimensions, provider: provider.name });
     return embedded;
   });
-  const told = result.usage?.inputTokens;
+  // A count of nothing is none.
+  const told = result.usage?.inputTokens === 0 ? undefined : result.usage?.inputTokens;
   const used = told ?? (await countTokens(input, counter));
   const { vectors } = result;
   const text = toEmbeddingsReply({

@@ -1,3 +1,4 @@
+import { mostTextBytes } from "../../../call/chat-size.ts";
 import { type Price, unitPrice } from "../../../call/price.ts";
 import type { Need } from "../../../ledger/need.ts";
 
@@ -25,7 +26,7 @@ export function speechNeed(options: {
   readonly price: Price;
 }): { readonly need: Need; readonly tokens: number } {
   const { text, mostBytes, price } = options;
-  const input = Buffer.byteLength(text) + tokensAroundText;
+  const input = mostTextBytes(text) + tokensAroundText;
   const audio = audioTokens(mostBytes);
   return {
     need: {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { receiptOf, write } from "../store/ledger-samples.ts";
 import { diskFull, release, setUp, turn, watch } from "./journal-samples.ts";
+import type { LedgerWrite } from "./store.ts";
 import { NotSyncedError, UnwritableError } from "./store.ts";
 
 const receiptWrite = (id: string) => write(receiptOf({ id }));
@@ -67,6 +68,27 @@ describe("what is appended", () => {
     await all;
     expect(batches.flat()).toEqual(ids);
     expect(batches.map(({ length }) => length)).toEqual([64, 64, 22]);
+  });
+
+  test("of large replies only a few go into one commit, and each of them goes", async () => {
+    const { journal, next } = setUp();
+    const large = (id: string, sizeBytes: number): LedgerWrite => {
+      const of = receiptWrite(id);
+      if (of.type !== "receipt") return of;
+      const claim = { id, bodyHash: "", requestId: id, isDone: true, expiresAtMs: 1 };
+      return { ...of, claim: { ...claim, reply: new Uint8Array(sizeBytes) } };
+    };
+    const sizes = [100_000, 100_000, 100_000, 1_000_000, 10, 10];
+    const all = Promise.all(sizes.map((size, at) => journal.append(large(`r${at}`, size))));
+    const batches: number[] = [];
+    for (let written = 0; written < sizes.length; ) {
+      const { ids, succeed } = await next();
+      batches.push(ids.length);
+      written += ids.length;
+      succeed();
+    }
+    await all;
+    expect(batches).toEqual([2, 1, 1, 2]);
   });
 });
 

@@ -21,12 +21,14 @@ describe("every token is in one class", () => {
   for (const { cached, written, units } of cases)
     test(`of 10, ${cached} read from a cache and ${written} written to it are ${units.join("/")}`, () => {
       const [input, fromCache, toCache] = units;
-      expect(toTokenUnits(usage({ cachedInputTokens: cached, cacheWriteTokens: written }))).toEqual({
-        input,
-        cached_input: fromCache,
-        cache_write: toCache,
-        output: 3,
-      });
+      expect(toTokenUnits(usage({ cachedInputTokens: cached, cacheWriteTokens: written }))).toEqual(
+        {
+          input,
+          cached_input: fromCache,
+          cache_write: toCache,
+          output: 3,
+        },
+      );
     });
 
   test("reasoning is part of the output, and no class of its own", () => {

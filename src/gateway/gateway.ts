@@ -117,6 +117,8 @@ export function modelEndpoint(
 async function serveOnce(serving: Serving, header: string): Promise<Response> {
   const { exchange, body, purse } = serving.caller;
   checkStanding(purse);
+  // Nothing is known of a claim while it cannot be written.
+  if (serving.parts.journal.isFailing) throw storeUnavailable();
   const claim = await serving.parts.idempotency.open({
     secret: bearerOf(exchange.request),
     accountId: purse.account.id,

@@ -54,6 +54,7 @@ export class Journal {
   #inFlight = 0;
   #isScheduled = false;
   #isRetrying = false;
+  #isClosed = false;
   #failingSinceMs: number | undefined;
   #whenIdle: (() => void)[] = [];
 
@@ -90,6 +91,11 @@ export class Journal {
     ]);
     clearTimeout(timer);
     return this.#line.map(({ write }) => write);
+  }
+
+  /** The store is about to be closed: what is still in line is given up. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   readonly #flush = (): void => {
@@ -150,11 +156,11 @@ export class Journal {
     for (const pending of batch) pending.isWritten ||= isWritten;
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
-    if (this.#isRetrying) return;
+    if (this.#isRetrying || this.#isClosed) return;
     this.#isRetrying = true;
     setTimeout(() => {
       this.#isRetrying = false;
-      this.#flush();
+      if (!this.#isClosed) this.#flush();
     }, retryMs);
   }
 

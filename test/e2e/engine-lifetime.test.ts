@@ -31,7 +31,12 @@ const isAlive = (pid: number | null) => {
     return false;
   }
   const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
+  try {
+    return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
+  } catch {
+    // It ended between the two looks.
+    return false;
+  }
 };
 
 describe("a dying engine", () => {

@@ -27,13 +27,15 @@ export interface FuzzTarget {
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstream = await startFakeUpstream();
   const home = createHome();
-  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  home.writeConfig(capped(standardManifest).replaceAll("UPSTREAM", upstream.baseUrl));
   const server: ChildServer = await home.serve({
     FAKE_KEY: "vendor-secret",
     SVC_LOG_LEVEL: "debug",
     // So that what a request says of its origin comes back in headers.
     SVC_CORS_ORIGINS: "*",
   });
+  // Whatever is valid can be paid for.
+  await home.svc(["account", "credit", "default", "1000000", "--reference", "fuzz"]);
   const upstreamProblems: string[] = [];
   const answer = (request: RecordedRequest) => answerWell(request, upstreamProblems);
   upstream.replyWith(answer);
@@ -51,6 +53,13 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
     },
   };
 }
+
+/** Answers without end are answers that nobody can pay for: every model with a price has a cap. */
+const capped = (manifest: string) =>
+  manifest.replace(
+    "vendor/with-slash: { endpoint: chat,",
+    "vendor/with-slash: { endpoint: chat, max_output_tokens: 4096,",
+  );
 
 function forget(upstream: FakeUpstream, answer: (request: RecordedRequest) => Recording): void {
   upstream.reset();

@@ -96,12 +96,12 @@ export class Charge {
   }
 
   /** The call is over. What nobody has settled is settled here. */
-  async close(error: ApiError | undefined): Promise<void> {
+  async close(failure: ApiError | undefined): Promise<void> {
     if (this.#settled === undefined) {
-      const isLeft = error !== undefined && isCallerLeft(error);
+      const isLeft = failure !== undefined && isCallerLeft(failure);
       const pays = isLeft ? this.#isAccepted : this.#firstByteMs !== undefined;
       const measured = pays && this.measure !== undefined ? await this.measure() : nothing;
-      this.#write(measured, isLeft ? "left" : (error?.code ?? "internal_error"), undefined).catch(
+      this.#write(measured, isLeft ? "left" : (failure?.code ?? "internal_error"), undefined).catch(
         () => {},
       );
     }

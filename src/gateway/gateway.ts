@@ -188,12 +188,12 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     claim?.close();
     calls.end(call);
   };
-  const close = (error?: ApiError) => {
+  const close = (failure?: ApiError) => {
     request.signal.removeEventListener("abort", onLeave);
     // What is left to send is the runtime's again: a reader who does not take it is cut off.
     if (call.isLong) server.timeout(request, idleTimeoutS);
     if (charge === undefined || charge.isSettled) return over();
-    const closing = charge.close(error);
+    const closing = charge.close(failure);
     // A failure gives the key free at once: who tries again need not wait for its receipt.
     if (charge.isSettled) claim?.close();
     closing.then(over, over);

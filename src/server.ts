@@ -4,7 +4,8 @@ import { createLog, type Log } from "./base/log.ts";
 import { inFile } from "./base/problem.ts";
 import { socketPath } from "./base/socket-path.ts";
 import { Catalog } from "./catalog/catalog.ts";
-import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
+import { engineProvider, type ProviderEntry, type StoredOption } from "./catalog/model.ts";
+import { quirksOf } from "./catalog/vendors.ts";
 import type { Configuration } from "./config/load.ts";
 import { wantsColour } from "./config/terminal.ts";
 import { embeddedModels } from "./engine/embedded.ts";
@@ -16,7 +17,7 @@ import type { Major } from "./gateway/majors.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
-import { providerWarnings } from "./manifest/plan.ts";
+import { optionPlace, providerWarnings } from "./manifest/plan.ts";
 import { type Money, openMoney } from "./money.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
 import { startControl } from "./platform/control.ts";
@@ -249,19 +250,24 @@ interface EntryOptions {
 
 /** A provider whose key cannot be had is left out: its models answer 502, and the log says why. */
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
-  const { name, kind, baseUrl, apiKey } = entry;
+  const { name, kind, baseUrl, apiKey, allowPrivate, options: stored = {} } = entry;
   const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
   if (warning !== undefined) {
     log.warn(warning);
     return [];
   }
-  const key =
-    apiKey === undefined
-      ? undefined
-      : "variable" in apiKey
-        ? variable(apiKey.variable)
-        : secrets.open(apiKey.sealed, `provider:${name}`);
-  return [{ name, kind, baseUrl, apiKey: key }];
+  const open = (one: StoredOption, place: string) =>
+    "text" in one
+      ? one.text
+      : "variable" in one
+        ? (variable(one.variable) ?? "")
+        : secrets.open(one.sealed, place);
+  const options = Object.fromEntries(
+    Object.entries(stored).map(([key, one]) => [key, open(one, optionPlace(name, key))]),
+  );
+  const key = apiKey && open(apiKey, `provider:${name}`);
+  const quirks = quirksOf(options["vendor"], baseUrl);
+  return [{ name, kind, baseUrl, apiKey: key, allowPrivate, options, quirks }];
 }
 
 async function applyChangedFile(

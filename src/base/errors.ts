@@ -52,6 +52,24 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
+/** Why an upstream did not serve a call, for those who decide whom to ask next. */
+export type UpstreamReason =
+  | "auth"
+  | "quota"
+  | "missing"
+  | "limited"
+  | "overloaded"
+  | "timeout"
+  | "unreachable"
+  | "failed"
+  | "refused";
+
+export interface UpstreamTrouble {
+  readonly reason: UpstreamReason;
+  /** How long the upstream asks to be left alone, if it does. */
+  readonly delayMs?: number | undefined;
+}
+
 export interface ApiErrorOptions {
   readonly code: ErrorCode;
   /** For the caller: says what is wrong and what would be right. Never a vendor, key or address. */
@@ -66,6 +84,7 @@ export interface ApiErrorOptions {
   readonly firstRequestId?: string | undefined;
   /** Set by endpoints whose contract has no 403. */
   readonly offChat?: boolean | undefined;
+  readonly upstream?: UpstreamTrouble | undefined;
   readonly cause?: unknown;
 }
 
@@ -80,6 +99,8 @@ export class ApiError extends Error {
   readonly detail: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly firstRequestId: string | undefined;
+  /** Set where an upstream failed. */
+  readonly upstream: UpstreamTrouble | undefined;
 
   constructor(options: ApiErrorOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -93,6 +114,7 @@ export class ApiError extends Error {
     this.detail = options.detail;
     this.retryAfterMs = options.retryAfterMs;
     this.firstRequestId = options.firstRequestId;
+    this.upstream = options.upstream;
   }
 }
 

@@ -3,6 +3,7 @@ import { billedClasses } from "../call/endpoint.ts";
 import type { Price } from "../call/price.ts";
 import type { VoiceMap } from "../call/speak.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { ProviderKind } from "./provider-kinds.ts";
 
 /** Serves the embedded models; there without being declared. */
 export const engineProvider = "engine";
@@ -15,6 +16,8 @@ export interface Route {
   readonly provider: string;
   readonly model: string;
   readonly weight: number;
+  /** Those of the lowest number are asked first; the others when these cannot serve. 1 unless told. */
+  readonly priority?: number;
   readonly voices?: VoiceMap;
   /** What the vendor asks for it, so that the operator sees what is left of the price. */
   readonly cost?: Price;
@@ -39,6 +42,8 @@ export interface Model {
   readonly maxImageTokens?: number;
   /** The longest that speech may become. */
   readonly maxAudioSeconds?: number;
+  /** How long its upstreams may take, where that is otherwise than for the rest. */
+  readonly timeouts?: Timeouts;
   /** By the moment from which they are in force, and by version where that is the same. */
   readonly prices: readonly PriceVersion[];
   readonly routes: readonly Route[];
@@ -48,8 +53,20 @@ export interface Model {
 /** An API key of a vendor: the name of a variable, or text sealed under the master secret. */
 export type StoredSecret = { readonly variable: string } | { readonly sealed: string };
 
-export const providerKinds = ["openai"] as const;
-export type ProviderKind = (typeof providerKinds)[number];
+/** In seconds. */
+export interface Timeouts {
+  /** To make a connection. */
+  readonly connect?: number;
+  /** From asking a target to the first word of its answer. */
+  readonly firstByte?: number;
+  /** Of silence within an answer. */
+  readonly idle?: number;
+  /** For the whole call, all targets together. */
+  readonly total?: number;
+}
+
+/** An option of a provider: as a secret, or as plain text. */
+export type StoredOption = StoredSecret | { readonly text: string };
 
 export interface ProviderEntry {
   readonly name: string;
@@ -57,6 +74,8 @@ export interface ProviderEntry {
   readonly baseUrl: string;
   readonly apiKey?: StoredSecret;
   readonly allowPrivate: boolean;
+  /** What its kind needs beside that, by the names of svc.yaml. */
+  readonly options?: Readonly<Record<string, StoredOption>>;
 }
 
 /** The model with those of its routes that can be used here. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../base/errors.ts";
 import type { Provider, ProviderCall } from "../providers/contract.ts";
+import { Dialer } from "../providers/kit/dial.ts";
 import { createOpenAiProvider } from "../providers/openai/provider.ts";
 
 const connectTries = 20;
@@ -22,7 +23,9 @@ export interface EngineProviderOptions {
 export function createEngineProvider({ socket, whenReady }: EngineProviderOptions): Provider {
   const { chat, streamChat, embed, speak } = createOpenAiProvider({
     name: "engine",
-    baseUrl: "http://localhost/v1",
+    // The socket takes the place of host and port.
+    baseUrl: "http://127.0.0.1/v1",
+    dialer: new Dialer({ provider: "engine", allowPrivate: true }),
     apiKey: undefined,
     socket,
     isOwn: true,

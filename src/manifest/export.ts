@@ -3,7 +3,14 @@ import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
 import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogContent } from "../catalog/catalog.ts";
-import { type Model, type ProviderEntry, priceAt, type Route } from "../catalog/model.ts";
+import {
+  type Model,
+  type ProviderEntry,
+  priceAt,
+  type Route,
+  type StoredOption,
+  type Timeouts,
+} from "../catalog/model.ts";
 import { storedMark } from "./plan.ts";
 
 /** The store as svc.yaml; applying it again changes nothing. */
@@ -32,20 +39,30 @@ function lifecycleNote({ id, lifecycle }: Model): string[] {
   ];
 }
 
-function toProvider({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry) {
+function toProvider({ kind, baseUrl, apiKey, allowPrivate, options = {} }: ProviderEntry) {
+  const text = (stored: StoredOption) =>
+    "variable" in stored ? `\${${stored.variable}}` : "sealed" in stored ? storedMark : stored.text;
+  const texts = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
+  const passed = texts.filter(([name]) => name.startsWith("options."));
   return {
     kind,
-    base_url: baseUrl,
-    ...(apiKey === undefined
+    ...(baseUrl === "" ? {} : { base_url: baseUrl }),
+    ...Object.fromEntries(texts.filter(([name]) => !name.startsWith("options."))),
+    ...(passed.length === 0
       ? {}
-      : { api_key: "variable" in apiKey ? `\${${apiKey.variable}}` : storedMark }),
+      : {
+          options: Object.fromEntries(
+            passed.map(([name, value]) => [name.slice("options.".length), value]),
+          ),
+        }),
+    ...(apiKey === undefined ? {} : { api_key: text(apiKey) }),
     ...(allowPrivate ? { allow_private: true } : {}),
   };
 }
 
 function toModel(model: Model, nowMs: number) {
   const { endpoint, input, ownedBy, routes } = model;
-  const { maxOutputTokens, maxImageTokens, maxAudioSeconds } = model;
+  const { maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
     endpoint,
@@ -54,6 +71,7 @@ function toModel(model: Model, nowMs: number) {
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(maxImageTokens === undefined ? {} : { max_image_tokens: maxImageTokens }),
     ...(maxAudioSeconds === undefined ? {} : { max_audio_seconds: maxAudioSeconds }),
+    ...(timeouts === undefined ? {} : { timeouts: toTimeouts(timeouts) }),
     ...(price === undefined ? {} : { price: toPriceTexts(price) }),
     ...(routes.length === 0 ? {} : { routes: routes.map(toRoute) }),
   };
@@ -67,11 +85,21 @@ function toPriceTexts(price: Price): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-function toRoute({ provider, model, weight, voices, cost }: Route) {
+function toTimeouts({ connect, firstByte, idle, total }: Timeouts) {
+  return {
+    ...(connect === undefined ? {} : { connect }),
+    ...(firstByte === undefined ? {} : { first_byte: firstByte }),
+    ...(idle === undefined ? {} : { idle }),
+    ...(total === undefined ? {} : { total }),
+  };
+}
+
+function toRoute({ provider, model, weight, priority, voices, cost }: Route) {
   return {
     provider,
     model,
     weight,
+    ...(priority === undefined ? {} : { priority }),
     ...(voices === undefined ? {} : { voices }),
     ...(cost === undefined ? {} : { cost: toPriceTexts(cost) }),
   };

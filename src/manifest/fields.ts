@@ -39,6 +39,10 @@ export class Fields {
     this.#report([...this.#path, name], message);
   }
 
+  names(): readonly string[] {
+    return Object.keys(this.#values);
+  }
+
   has(name: string): boolean {
     const value = this.#values[name];
     return value !== undefined && value !== "";

@@ -12,9 +12,10 @@ import {
   priceScale,
 } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
-import { engineProvider, type ProviderKind, providerKinds, type Route } from "../catalog/model.ts";
-import { referencedName } from "../secrets/secrets.ts";
+import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
+import type { ProviderKind } from "../catalog/provider-kinds.ts";
 import { Fields, type Path } from "./fields.ts";
+import { readProvider } from "./read-provider.ts";
 
 export interface ManifestProvider {
   readonly name: string;
@@ -23,6 +24,8 @@ export interface ManifestProvider {
   /** As written: `${NAME}`, a literal, or `<stored>`. */
   readonly apiKey?: string;
   readonly allowPrivate: boolean;
+  /** As written, like the key. */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 export interface ManifestModel {
@@ -33,6 +36,7 @@ export interface ManifestModel {
   readonly maxOutputTokens?: number;
   readonly maxImageTokens?: number;
   readonly maxAudioSeconds?: number;
+  readonly timeouts?: Timeouts;
   readonly price?: Price;
   readonly routes: readonly Route[];
 }
@@ -67,25 +71,6 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
   return { providers, models };
 }
 
-function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
-  fields.only(["kind", "base_url", "api_key", "allow_private"]);
-  const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
-  if (name === engineProvider)
-    fields.wrong("kind", "is not yours to set: engine is the provider of the embedded models");
-  const kind = fields.word("kind", providerKinds) ?? "openai";
-  const baseUrl = (fields.text("base_url") ?? "").replace(/\/+$/, "");
-  const allowPrivate = fields.flag("allow_private");
-  const problem = baseUrl === "" ? undefined : checkAddress(baseUrl, allowPrivate);
-  if (problem !== undefined) fields.wrong("base_url", problem);
-  const apiKey = fields.optionalText("api_key");
-  if (apiKey?.includes("${") && referencedName(apiKey) === undefined)
-    fields.wrong(
-      "api_key",
-      "must be exactly ${NAME}, a variable of the environment, or the key itself",
-    );
-  return { name, kind, baseUrl, ...(apiKey === undefined ? {} : { apiKey }), allowPrivate };
-}
-
 const modelFields = [
   "endpoint",
   "input",
@@ -93,6 +78,7 @@ const modelFields = [
   "max_output_tokens",
   "max_image_tokens",
   "max_audio_seconds",
+  "timeouts",
   "price",
   "routes",
 ];
@@ -108,6 +94,7 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
   });
   const maxImageTokens = readBound(fields, "max_image_tokens", endpoint === "chat");
   const maxAudioSeconds = readBound(fields, "max_audio_seconds", endpoint === "speech");
+  const timeouts = readTimeouts(fields);
   const price = readPrice(fields, "price");
   if (price !== undefined) checkClasses({ fields: fields.inner("price"), endpoint, input });
   const routes = fields.list("routes").map((route) => readRoute(route, endpoint, providers));
@@ -119,6 +106,7 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(maxImageTokens === undefined ? {} : { maxImageTokens }),
     ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),
+    ...(timeouts === undefined ? {} : { timeouts }),
     ...(price === undefined ? {} : { price }),
     routes,
   };
@@ -133,6 +121,25 @@ function readInput(fields: Fields, endpoint: Endpoint): InputKind {
 function readBound(fields: Fields, name: string, applies: boolean): number | undefined {
   if (fields.has(name) && !applies) fields.wrong(name, "does not apply to this endpoint");
   return fields.optionalInteger(name, { minimum: 1, maximum: 1_000_000 });
+}
+
+const timeoutNames = {
+  connect: "connect",
+  first_byte: "firstByte",
+  idle: "idle",
+  total: "total",
+} as const satisfies Record<string, keyof Timeouts>;
+
+function readTimeouts(fields: Fields): Timeouts | undefined {
+  if (!fields.has("timeouts")) return undefined;
+  const given = fields.inner("timeouts");
+  given.only(Object.keys(timeoutNames));
+  const timeouts: Partial<Record<keyof Timeouts, number>> = {};
+  for (const [name, key] of Object.entries(timeoutNames)) {
+    const seconds = given.optionalInteger(name, { minimum: 1, maximum: 86_400 });
+    if (seconds !== undefined) timeouts[key] = seconds;
+  }
+  return timeouts;
 }
 
 function readPrice(fields: Fields, name: string): Price | undefined {
@@ -174,15 +181,22 @@ function readRoute(
   endpoint: Endpoint,
   providers: readonly ManifestProvider[],
 ): Route {
-  fields.only(["provider", "model", "weight", "voices", "cost"]);
+  fields.only(["provider", "model", "priority", "weight", "voices", "cost"]);
   const provider = fields.text("provider") ?? "";
   const isKnown = provider === engineProvider || providers.some(({ name }) => name === provider);
   if (provider !== "" && !isKnown)
     fields.wrong("provider", `names ${provider}, which is not among the providers of this file`);
   const model = fields.text("model") ?? "";
   const weight = fields.optionalInteger("weight", { minimum: 0, maximum: 1_000_000 }) ?? 1;
+  const priority = fields.optionalInteger("priority", { minimum: 1, maximum: 100 });
   const cost = readPrice(fields, "cost");
-  const route = { provider, model, weight, ...(cost === undefined ? {} : { cost }) };
+  const route = {
+    provider,
+    model,
+    weight,
+    ...(priority === undefined || priority === 1 ? {} : { priority }),
+    ...(cost === undefined ? {} : { cost }),
+  };
   if (endpoint === "speech") return { ...route, voices: readVoices(fields) };
   if (fields.has("voices")) fields.wrong("voices", "is for speech models only");
   return route;

@@ -7,9 +7,11 @@ import {
   type ProviderEntry,
   priceAt,
   type Route,
+  type StoredOption,
   type StoredSecret,
   usualOutputTokens,
 } from "../catalog/model.ts";
+import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
 import { referencedName, type Secrets } from "../secrets/secrets.ts";
 import type { Manifest, ManifestProvider } from "./manifest.ts";
 
@@ -123,12 +125,44 @@ function toEntry(options: {
   readonly secrets: Secrets;
 }): ProviderEntry {
   const { given, before, secrets } = options;
-  const { apiKey: text, ...rest } = given;
-  if (text === undefined) return rest;
+  const { apiKey: text, options: texts, ...rest } = given;
+  const place = `provider:${given.name}`;
+  const apiKey =
+    text === undefined ? undefined : toStored({ text, place, before: before?.apiKey, secrets });
+  const stored = texts && toOptions({ given, before, secrets });
   return {
     ...rest,
-    apiKey: toStored({ text, place: `provider:${given.name}`, before: before?.apiKey, secrets }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(stored === undefined ? {} : { options: stored }),
   };
+}
+
+/** Those that are secrets are kept like keys, each sealed for its own place. */
+function toOptions(options: {
+  readonly given: ManifestProvider;
+  readonly before: ProviderEntry | undefined;
+  readonly secrets: Secrets;
+}): Readonly<Record<string, StoredOption>> {
+  const { given, before, secrets } = options;
+  const stored = Object.entries(given.options ?? {}).map(([name, text]) => {
+    const variable = referencedName(text);
+    if (variable !== undefined) return [name, { variable }] as const;
+    if (!isSecretOption(given.kind, name)) return [name, { text }] as const;
+    const known = before?.options?.[name];
+    const place = optionPlace(given.name, name);
+    const sealedBefore = known !== undefined && "sealed" in known ? known : undefined;
+    return [name, toStored({ text, place, before: sealedBefore, secrets })] as const;
+  });
+  return Object.fromEntries(stored);
+}
+
+/** What a sealed option is bound to, so that it opens nowhere else. */
+export const optionPlace = (provider: string, option: string) => `provider:${provider}:${option}`;
+
+/** What is passed to a package may be anything: it is kept as a secret. */
+export function isSecretOption(kind: ProviderKind, name: string): boolean {
+  if (name.startsWith("options.")) return true;
+  return providerKindShapes[kind].options[name]?.isSecret === true;
 }
 
 function toStored(options: {
@@ -184,30 +218,36 @@ function compare(options: {
     .filter((field) => before?.[field] !== after[field])
     .map((field) => ({
       field,
-      from: shown(field, before?.[field]),
-      to: shown(field, after[field]),
+      from: shown(before?.[field]),
+      to: shown(after[field]),
     }));
   return { action: before === undefined ? "create" : "change", kind, name, fields };
 }
 
 /** A literal key is compared by its sealed form and never shown. */
-function shown(field: string, text: string | undefined): string | null {
+const sealedMark = "sealed:";
+
+function shown(text: string | undefined): string | null {
   if (text === undefined) return null;
-  return field === "api_key" && referencedName(text) === undefined ? storedMark : text;
+  return text.startsWith(sealedMark) ? storedMark : text;
 }
 
-function providerFields({ kind, baseUrl, apiKey, allowPrivate }: ProviderEntry): FieldTexts {
-  const key =
-    apiKey === undefined
-      ? undefined
-      : "variable" in apiKey
-        ? `\${${apiKey.variable}}`
-        : apiKey.sealed;
+function providerFields(entry: ProviderEntry): FieldTexts {
+  const { kind, baseUrl, apiKey, allowPrivate, options = {} } = entry;
+  const text = (stored: StoredOption) =>
+    "variable" in stored
+      ? `\${${stored.variable}}`
+      : "sealed" in stored
+        ? `${sealedMark}${stored.sealed}`
+        : stored.text;
+  const key = apiKey === undefined ? undefined : text(apiKey);
+  const others = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
   return {
     kind,
     base_url: baseUrl,
     api_key: key,
     allow_private: allowPrivate ? "true" : undefined,
+    ...Object.fromEntries(others),
   };
 }
 
@@ -239,12 +279,18 @@ function modelFields(model: Model, price: Price | undefined): FieldTexts {
     max_output_tokens: model.maxOutputTokens?.toString(),
     max_image_tokens: model.maxImageTokens?.toString(),
     max_audio_seconds: model.maxAudioSeconds?.toString(),
+    timeouts: timeoutsText(model),
     ...Object.fromEntries(prices),
     routes: model.routes.map(routeText).join(", "),
   };
 }
 
-function routeText({ provider, model, weight, voices, cost }: Route): string {
+function timeoutsText({ timeouts = {} }: Model): string | undefined {
+  const texts = Object.entries(timeouts).map(([name, seconds]) => `${name} ${seconds} s`);
+  return texts.length === 0 ? undefined : texts.join(", ");
+}
+
+function routeText({ provider, model, weight, priority = 1, voices, cost }: Route): string {
   const names = voices === undefined || voices === "same" ? [] : Object.entries(voices);
   const mapped =
     names.length === 0 ? "" : ` (${names.map(([ours, theirs]) => `${ours}=${theirs}`).join(", ")})`;
@@ -253,17 +299,21 @@ function routeText({ provider, model, weight, voices, cost }: Route): string {
     return units === undefined ? [] : [`${key} ${toDecimal(units, priceScale(key))}`];
   });
   const costs = asked.length === 0 ? "" : ` (costs ${asked.join(", ")})`;
-  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${mapped}${costs}`;
+  const rank = priority === 1 ? "" : ` at priority ${priority}`;
+  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${rank}${mapped}${costs}`;
 }
 
 export function providerWarnings(
-  { name, apiKey }: ProviderEntry,
+  { name, apiKey, options = {} }: ProviderEntry,
   hasVariable: (name: string) => boolean,
 ): string[] {
-  if (apiKey === undefined || !("variable" in apiKey) || hasVariable(apiKey.variable)) return [];
-  return [
-    `provider ${name}: ${apiKey.variable} is not set where the gateway runs, so calls to it will fail`,
-  ];
+  return [apiKey, ...Object.values(options)].flatMap((stored) =>
+    stored === undefined || !("variable" in stored) || hasVariable(stored.variable)
+      ? []
+      : [
+          `provider ${name}: ${stored.variable} is not set where the gateway runs, so calls to it will fail`,
+        ],
+  );
 }
 
 function modelWarnings(model: Model, price: Price | undefined): string[] {

@@ -1,5 +1,6 @@
 import type { ChatCall, ChatResult, ChatStream } from "../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../call/embed.ts";
+import type { Endpoint, InputKind } from "../call/endpoint.ts";
 import type { SpeakCall, SpeakStream, VoiceMap } from "../call/speak.ts";
 
 /** Where a call goes: the model by the upstream's own name. */
@@ -8,6 +9,9 @@ export interface Target {
   readonly voices?: VoiceMap;
 }
 
+/** Looks whether an upstream can be reached at all; resolves to what is in the way, if anything. */
+export type Probe = (withinMs: number) => Promise<string | undefined>;
+
 export interface ProviderCall<T> {
   readonly call: T;
   readonly target: Target;
@@ -15,6 +19,16 @@ export interface ProviderCall<T> {
   readonly signal: AbortSignal;
   /** Called when the upstream has taken the call and begins to answer. */
   readonly onAccepted: () => void;
+  /** Called when a connection is about to be used: a call that hears nothing may look into it. */
+  readonly onDial?: ((probe: Probe) => void) | undefined;
+}
+
+/** A model that an upstream offers, by its own name, as far as it tells. */
+export interface UpstreamModel {
+  readonly id: string;
+  readonly endpoint?: Endpoint;
+  readonly input?: InputKind;
+  readonly maxOutputTokens?: number;
 }
 
 /**
@@ -28,4 +42,6 @@ export interface Provider {
   streamChat?(options: ProviderCall<ChatCall>): Promise<ChatStream>;
   embed?(options: ProviderCall<EmbedCall>): Promise<EmbedResult>;
   speak?(options: ProviderCall<SpeakCall>): Promise<SpeakStream>;
+  /** What it offers, for the operator to choose from. */
+  listModels?(signal: AbortSignal): Promise<readonly UpstreamModel[]>;
 }

@@ -1,15 +1,25 @@
 import type { Provider } from "./contract.ts";
-import { createOpenAiProvider } from "./openai/provider.ts";
+import { Dialer, type DialerOptions } from "./kit/dial.ts";
+import { createOpenAiProvider, type OpenAiQuirks } from "./openai/provider.ts";
 
 export interface ProviderSettings {
   readonly name: string;
-  readonly kind: "openai";
+  readonly kind: "openai" | "gemini" | "vertex" | "anthropic" | "bedrock" | "ai-sdk";
+  /** Empty where the kind makes its own. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  readonly allowPrivate: boolean;
+  /** What the kind needs beside that; secrets opened. */
+  readonly options: Readonly<Record<string, string>>;
+  /** For the kind `openai`. */
+  readonly quirks?: OpenAiQuirks;
 }
 
+/** What a builder gets: the settings, and the one way to the outside. */
+export type ProviderParts = ProviderSettings & { readonly dialer: Dialer };
+
 const builders: Readonly<
-  Record<ProviderSettings["kind"], (settings: ProviderSettings) => Provider>
+  Partial<Record<ProviderSettings["kind"], (parts: ProviderParts) => Provider>>
 > = {
   openai: createOpenAiProvider,
 };
@@ -18,7 +28,12 @@ type Built = ReadonlyMap<string, { readonly settings: string; readonly provider:
 
 /** The providers in force, by name. One whose settings did not change is kept. */
 export class ProviderRegistry {
+  readonly #network: Pick<DialerOptions, "lookup" | "usesProxy">;
   #built: Built = new Map();
+
+  constructor(network: Pick<DialerOptions, "lookup" | "usesProxy"> = {}) {
+    this.#network = network;
+  }
 
   replaceAll(all: readonly ProviderSettings[]): void {
     const before = this.#built;
@@ -28,10 +43,19 @@ export class ProviderRegistry {
         const known = before.get(one.name);
         return [
           one.name,
-          known?.settings === settings ? known : { settings, provider: builders[one.kind](one) },
+          known?.settings === settings ? known : { settings, provider: this.build(one) },
         ];
       }),
     );
+  }
+
+  /** One that is not in force: to try it out. */
+  build(settings: ProviderSettings): Provider {
+    const { name, allowPrivate } = settings;
+    const dialer = new Dialer({ provider: name, allowPrivate, ...this.#network });
+    const builder = builders[settings.kind];
+    if (builder === undefined) throw new Error(`no provider of kind ${settings.kind}`);
+    return builder({ ...settings, dialer });
   }
 
   find(name: string): Provider | undefined {

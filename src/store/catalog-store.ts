@@ -5,10 +5,10 @@ import {
   type Model,
   type PriceVersion,
   type ProviderEntry,
-  providerKinds,
   type Route,
   type StoredSecret,
 } from "../catalog/model.ts";
+import { providerKinds } from "../catalog/provider-kinds.ts";
 import { announce } from "./feed-store.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { fromPrice, toPrice } from "./price-text.ts";
@@ -94,6 +94,7 @@ function toProvider(row: Tables["providers"]): ProviderEntry {
     baseUrl: row.base_url,
     ...(apiKey === undefined ? {} : { apiKey }),
     allowPrivate: row.allow_private === 1,
+    ...(row.options === null ? {} : { options: JSON.parse(row.options) }),
   };
 }
 
@@ -104,6 +105,7 @@ function fromProvider(provider: ProviderEntry): Tables["providers"] {
     base_url: provider.baseUrl,
     api_key: provider.apiKey === undefined ? null : JSON.stringify(provider.apiKey),
     allow_private: provider.allowPrivate ? 1 : 0,
+    options: provider.options === undefined ? null : JSON.stringify(provider.options),
   };
 }
 
@@ -133,6 +135,7 @@ function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model 
     ...(row.max_output_tokens === null ? {} : { maxOutputTokens: row.max_output_tokens }),
     ...(row.max_image_tokens === null ? {} : { maxImageTokens: row.max_image_tokens }),
     ...(row.max_audio_seconds === null ? {} : { maxAudioSeconds: row.max_audio_seconds }),
+    ...(row.timeouts === null ? {} : { timeouts: JSON.parse(row.timeouts) }),
     prices,
     routes,
     lifecycle: {
@@ -153,6 +156,7 @@ function fromModel(model: Model): Tables["models"] {
     max_output_tokens: model.maxOutputTokens ?? null,
     max_image_tokens: model.maxImageTokens ?? null,
     max_audio_seconds: model.maxAudioSeconds ?? null,
+    timeouts: model.timeouts === undefined ? null : JSON.stringify(model.timeouts),
     routes: JSON.stringify(
       model.routes.map(({ cost, ...rest }) =>
         cost === undefined ? rest : { ...rest, cost: fromPrice(cost) },

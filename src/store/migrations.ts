@@ -8,6 +8,7 @@ import type { Db } from "./schema.ts";
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": { up: foundation },
   "0002-money": { up: money },
+  "0003-providers": { up: providers },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -37,6 +38,11 @@ async function appliedNames(db: Db): Promise<readonly string[]> {
     .select("name")
     .execute();
   return rows.map((row) => row.name);
+}
+
+async function providers(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("providers").addColumn("options", "text").execute();
+  await db.schema.alterTable("models").addColumn("timeouts", "text").execute();
 }
 
 async function foundation(db: Kysely<unknown>): Promise<void> {

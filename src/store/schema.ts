@@ -36,6 +36,7 @@ export interface Tables {
     /** JSON of a StoredSecret. */
     api_key: string | null;
     allow_private: number;
+    options: string | null;
   };
   models: {
     id: string;
@@ -47,6 +48,7 @@ export interface Tables {
     max_image_tokens: number | null;
     max_audio_seconds: number | null;
     /** JSON array of routes; costs as decimal text. */
+    timeouts: string | null;
     routes: string;
     deprecated_at_ms: number | null;
     retires_at_ms: number | null;

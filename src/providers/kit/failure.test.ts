@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import { retryAfterMs, toApiFailure } from "./failure.ts";
+import { toldDelayMs } from "./error-body.ts";
+import { boundedWaitMs, toApiFailure } from "./failure.ts";
 
 const nowMs = Date.UTC(2026, 9, 14, 9, 0, 0);
-const hint = (headers: Record<string, string>) => retryAfterMs(new Headers(headers), nowMs);
+const hint = (headers: Record<string, string>) =>
+  boundedWaitMs(toldDelayMs(new Headers(headers), nowMs));
 
 test("a wait is read from milliseconds, then seconds, then a date", () => {
   expect(hint({ "retry-after-ms": "2500", "retry-after": "9" })).toBe(2_500);
@@ -24,7 +26,7 @@ test("a hint that cannot be read, or is not there, is two seconds", () => {
   expect(hint({})).toBe(2_000);
   expect(hint({ "retry-after": "soon" })).toBe(2_000);
   expect(hint({ "retry-after-ms": "soon", "retry-after": "later" })).toBe(2_000);
-  expect(retryAfterMs(undefined, nowMs)).toBe(2_000);
+  expect(boundedWaitMs(toldDelayMs(undefined, nowMs))).toBe(2_000);
 });
 
 const failure = (status: number, body: unknown) =>

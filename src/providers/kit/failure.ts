@@ -1,4 +1,5 @@
-import { ApiError, type ErrorCode } from "../../base/errors.ts";
+import { ApiError, type ErrorCode, type UpstreamReason } from "../../base/errors.ts";
+import { readErrorBody, type Said, toldDelayMs } from "./error-body.ts";
 
 /** What an upstream said when it did not do what it was asked. */
 export interface UpstreamFailure {
@@ -34,19 +35,19 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
  * the operator's affair and never looks like the caller's.
  */
 export function toApiFailure(failure: UpstreamFailure): ApiError {
-  const said = readErrorBody(failure.body);
-  const code = failureCode(failure.status, said);
+  const said = readErrorBody(failure.body, failure.headers);
+  const { code, reason } = verdict(failure.status, said);
   if (failure.isOwn === true && failure.status === 400)
     return new ApiError({
       code: code === "context_length_exceeded" ? code : "invalid_request",
       message: said.words,
       param: said.param,
     });
-  const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
   return upstreamError(code, {
     // Messages are left out: upstreams quote keys and prompts in them.
     detail: `${failure.provider} answered ${failure.status}${said.code === "" ? "" : ` (${said.code})`}`,
-    retryAfterMs: waits ? retryAfterMs(failure.headers) : undefined,
+    reason,
+    delayMs: toldDelayMs(failure.headers) ?? said.delayMs,
   });
 }
 
@@ -54,92 +55,91 @@ export function upstreamError(
   code: ErrorCode,
   {
     detail,
-    retryAfterMs,
+    reason = "failed",
+    delayMs,
     cause,
-  }: { detail: string; retryAfterMs?: number | undefined; cause?: unknown },
+  }: {
+    readonly detail: string;
+    readonly reason?: UpstreamReason;
+    /** How long the upstream asks to be left alone. */
+    readonly delayMs?: number | undefined;
+    readonly cause?: unknown;
+  },
 ): ApiError {
+  const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
   return new ApiError({
     code,
     message: words[code] ?? "The model failed to answer.",
     detail,
-    retryAfterMs,
+    retryAfterMs: waits ? boundedWaitMs(delayMs) : undefined,
+    upstream: { reason, delayMs },
     cause,
   });
 }
 
-interface Said {
-  /** Lower-case words of code, type and status. */
-  readonly code: string;
-  /** Lower-case, to look for words in. */
-  readonly message: string;
-  /** As they were said. */
-  readonly words: string;
-  readonly param: string | undefined;
+interface Verdict {
+  readonly code: ErrorCode;
+  readonly reason: UpstreamReason;
 }
 
-const nothingSaid: Said = { code: "", message: "", words: "", param: undefined };
+const outOfMoney: Verdict = { code: "upstream_unavailable", reason: "quota" };
+const badKey: Verdict = { code: "upstream_unavailable", reason: "auth" };
 
-function failureCode(status: number, said: Said): ErrorCode {
-  if (status === 400 || status === 413 || status === 422) return refusalCode(said);
-  if (status === 429) return isOutOfMoney(said) ? "upstream_unavailable" : "upstream_rate_limited";
-  if (status === 503 || status === 529) return "upstream_overloaded";
-  if (status === 408 || status === 504) return "upstream_timeout";
-  if (status === 401 || status === 402 || status === 403 || status === 404)
-    return "upstream_unavailable";
-  return "upstream_error";
-}
-
-function refusalCode({ code, message }: Said): ErrorCode {
-  if (/context_length|exceed_context|context_window/.test(code)) return "context_length_exceeded";
-  if (/maximum context length|context (size|window|length)|prompt is too long/.test(message))
-    return "context_length_exceeded";
-  if (/content_filter|content_policy|safety/.test(code)) return "content_filtered";
-  if (/api_key_invalid/.test(code)) return "upstream_unavailable";
-  return "upstream_rejected";
-}
-
-function isOutOfMoney({ code }: Said): boolean {
-  return /insufficient_quota|credit_balance|billing/.test(code);
-}
-
-function readErrorBody(body: string): Said {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : parsed;
-    if (!isRecord(error)) return nothingSaid;
-    // Single words only: what has blanks in it may be a sentence with somebody's text.
-    const code = [error["code"], error["type"], error["status"], error["error_type"]].filter(
-      (word) => typeof word === "string" && /^[\w.-]{1,60}$/.test(word),
-    );
-    const message = error["message"] ?? error["error"];
-    const words = typeof message === "string" ? message : "";
-    const param = error["param"];
-    return {
-      words,
-      param: typeof param === "string" ? param : undefined,
-      code: code.join(" ").toLowerCase(),
-      message: words.toLowerCase(),
-    };
-  } catch {
-    return { ...nothingSaid, message: body.slice(0, 500).toLowerCase() };
+function verdict(status: number, said: Said): Verdict {
+  if (status === 402 || isOutOfMoney(said)) return outOfMoney;
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return refusal(said);
+    case 401:
+    case 403:
+      return badKey;
+    case 404:
+      return { code: "upstream_unavailable", reason: "missing" };
+    case 408:
+    case 504:
+      return { code: "upstream_timeout", reason: "timeout" };
+    case 429:
+      return { code: "upstream_rate_limited", reason: "limited" };
+    case 503:
+    case 529:
+      return { code: "upstream_overloaded", reason: "overloaded" };
+    default:
+      return { code: "upstream_error", reason: "failed" };
   }
+}
+
+function refusal({ code, message }: Said): Verdict {
+  const refused = (word: ErrorCode): Verdict => ({ code: word, reason: "refused" });
+  if (/context_length|exceed_context|context_window/.test(code))
+    return refused("context_length_exceeded");
+  if (isTooLong.test(message)) return refused("context_length_exceeded");
+  if (/content_filter|content_policy|safety/.test(code)) return refused("content_filtered");
+  // One vendor answers 400 to a bad key, and to callers from places that it does not serve.
+  if (
+    /api_key_invalid|failed_precondition/.test(code) ||
+    /api key (not valid|expired)/.test(message)
+  )
+    return badKey;
+  return refused("upstream_rejected");
+}
+
+const isTooLong =
+  /maximum context length|context (size|window|length)|(prompt|input) is too long|input token count|tokens \+ .?max_new_tokens|exceeds the maximum number of tokens/;
+
+/** Of the operator: a purse that is empty, or a quota of a day. A quota of a minute is a limit. */
+function isOutOfMoney({ code, message, quotas }: Said): boolean {
+  return (
+    /insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code) ||
+    /credit balance is too low|exceeded your current quota, please check your plan/.test(message) ||
+    /perday/.test(quotas)
+  );
 }
 
 const waitUnknownMs = 2_000;
 
-/** `retry-after-ms` before `Retry-After` (seconds or a date); between 1 s and 60 s. */
-export function retryAfterMs(headers: Headers | undefined, nowMs = Date.now()): number {
-  const bounded = (ms: number) => Math.min(60_000, Math.max(1_000, Math.ceil(ms)));
-  const exact = Number(headers?.get("retry-after-ms") ?? Number.NaN);
-  if (Number.isFinite(exact)) return bounded(exact);
-  const text = headers?.get("retry-after");
-  if (text === null || text === undefined) return waitUnknownMs;
-  const seconds = Number(text);
-  if (Number.isFinite(seconds)) return bounded(seconds * 1000);
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? waitUnknownMs : bounded(date - nowMs);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** What a caller is told to wait: between 1 s and 60 s. */
+export function boundedWaitMs(delayMs: number | undefined): number {
+  return Math.min(60_000, Math.max(1_000, Math.ceil(delayMs ?? waitUnknownMs)));
 }

@@ -1,46 +1,124 @@
 import { ApiError } from "../../base/errors.ts";
+import type { Probe } from "../contract.ts";
+import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { toApiFailure, upstreamError } from "./failure.ts";
 
-export interface UpstreamPost {
+export interface UpstreamRequest {
   readonly provider: string;
-  readonly url: string;
+  readonly pin: Pin;
+  /** Behind the origin: path and query. */
+  readonly path: string;
+  /** `host` is among them: the pin's. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Posted; without one it is a GET. */
+  readonly body?: string | undefined;
   readonly signal: AbortSignal;
   /** A unix socket, in place of the address's host and port. */
   readonly socket?: string | undefined;
   /** The upstream is our own: what it says of a request is told to the caller as it stands. */
   readonly isOwn?: boolean;
-  readonly onAccepted: () => void;
+  readonly onAccepted?: () => void;
+  readonly onDial?: ((probe: Probe) => void) | undefined;
 }
 
 const maxErrorBytes = 64 * 1024;
 const maxReplyBytes = 64 * 1024 * 1024;
 
-/** Posts JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
-export function post(options: UpstreamPost): Promise<Response> {
-  const { provider, url, headers, body, signal, socket, isOwn = false, onAccepted } = options;
-  const plain = { method: "POST", headers, body, signal, redirect: "manual" } as const;
-  return fetch(url, socket === undefined ? plain : { ...plain, unix: socket }).then(
+/** What all requests to a vendor carry; a plain object, which fetch takes in more cheaply than Headers. */
+export function baseHeaders(pin: Pin): Readonly<Record<string, string>> {
+  return {
+    host: pin.host,
+    "content-type": "application/json",
+    "user-agent": "svc-gateway",
+    // Packed replies are unpacked by us, piece by piece, if they come all the same.
+    "accept-encoding": "identity",
+  };
+}
+
+/** Sends JSON; a status other than 2xx, a redirect included, becomes an ApiError. */
+export function send(options: UpstreamRequest): Promise<Response> {
+  if (options.socket !== undefined) return sendTo(options, options.pin.named);
+  const dialled = options.pin.dial();
+  options.onDial?.(options.pin.probe);
+  return dialled instanceof Promise
+    ? dialled.then((found) => sendTo(options, found))
+    : sendTo(options, dialled);
+}
+
+function sendTo(options: UpstreamRequest, { origin, tls }: Dialled): Promise<Response> {
+  const { path, headers, body, signal, socket, onAccepted } = options;
+  const method = body === undefined ? "GET" : "POST";
+  // Spelled out: copying properties costs a microsecond.
+  const init =
+    socket !== undefined
+      ? { method, headers, body, signal, redirect, decompress: false, unix: socket }
+      : tls !== undefined
+        ? { method, headers, body, signal, redirect, decompress: false, tls }
+        : { method, headers, body, signal, redirect, decompress: false };
+  return fetch(origin + path, init as RequestInit).then(
     (response) => {
-      if (!response.ok) return refused({ provider, response, signal, isOwn });
-      onAccepted();
-      return response;
+      if (!response.ok) return refused(options, response);
+      onAccepted?.();
+      return unpacked(response);
     },
     (cause: unknown) => {
-      throw toNetworkError({ provider, signal, cause });
+      const next = isUnconnected(cause) && !signal.aborted ? options.pin.next() : undefined;
+      if (next !== undefined) return sendTo(options, next);
+      throw toNetworkError({ provider: options.provider, signal, cause });
     },
   );
 }
 
-async function refused(options: {
-  readonly provider: string;
-  readonly response: Response;
-  readonly signal: AbortSignal;
-  readonly isOwn: boolean;
-}): Promise<never> {
-  const { provider, response, signal, isOwn } = options;
-  const text = await readStart(response).catch(() => "");
+const redirect = "manual" as const;
+
+/** Nothing was sent: another address of the same name may be tried. */
+function isUnconnected(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return /^(ConnectionRefused|FailedToOpenSocket|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(
+    code,
+  );
+}
+
+/** A `fetch` for packages that bring their own requests: pinned, unpacked, and never redirected. */
+export function createFetch(dialer: Dialer): (url: string, init: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const { pathname, search } = new URL(url);
+    const pin = dialer.pin(url);
+    const { origin, tls } = await pin.dial();
+    const headers = new Headers(init.headers);
+    headers.set("host", pin.host);
+    headers.set("accept-encoding", "identity");
+    const pinned = { ...init, headers, redirect, decompress: false };
+    const whole = tls === undefined ? pinned : { ...pinned, tls };
+    const response = await fetch(`${origin}${pathname}${search}`, whole as RequestInit);
+    return unpacked(response);
+  };
+}
+
+const packings: Readonly<Record<string, string>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "brotli",
+  zstd: "zstd",
+};
+
+/** Piece by piece, as it is read: a small reply cannot become a large one in our memory. */
+function unpacked(response: Response): Response {
+  const packing = response.headers.get("content-encoding");
+  if (packing === null || packing === "identity" || response.body === null) return response;
+  const format = packings[packing.toLowerCase()];
+  if (format === undefined) return response;
+  const headers = new Headers(response.headers);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  const body = response.body.pipeThrough(new DecompressionStream(format as CompressionFormat));
+  return new Response(body, { status: response.status, headers });
+}
+
+async function refused(options: UpstreamRequest, response: Response): Promise<never> {
+  const { provider, signal, isOwn = false } = options;
+  const text = await readStart(unpacked(response)).catch(() => "");
   if (signal.aborted) throw signal.reason;
   const { status, headers } = response;
   throw toApiFailure({ provider, status, headers, body: text, isOwn });
@@ -55,7 +133,13 @@ export function toNetworkError(options: {
   const { provider, signal, cause } = options;
   if (signal.aborted) return signal.reason;
   if (cause instanceof ApiError) return cause;
-  return upstreamError("upstream_error", { detail: `${provider}: ${String(cause)}`, cause });
+  const code = cause instanceof Error && "code" in cause ? `${String(cause.code)} ` : "";
+  const words = String(cause).slice(0, 200);
+  return upstreamError("upstream_error", {
+    detail: `${provider}: ${code}${words}`,
+    reason: "unreachable",
+    cause,
+  });
 }
 
 /** Bodies nested so deeply that they cannot be written back are the caller's to mend. */
@@ -73,18 +157,26 @@ export function toBody(value: unknown): string {
 
 /** A reply as JSON, read only as far as it may go, whatever its headers promise. */
 export function readReply(response: Response): Promise<unknown> {
-  const { headers } = response;
-  const length = headers.get("content-length");
-  // The runtime's own reader is quicker, where the size is known and not that of packed bytes.
-  if (
-    length !== null &&
-    Number(length) <= maxReplyBytes &&
-    headers.get("content-encoding") === null
-  )
-    return response.json();
+  const length = response.headers.get("content-length");
+  // The runtime's own reader is quicker, where the size is known.
+  if (length !== null && Number(length) <= maxReplyBytes) return response.json();
   return readBytes(response, maxReplyBytes).then(({ bytes, isWhole }) => {
     if (!isWhole) throw new RangeError(`it is larger than ${maxReplyBytes} bytes`);
     return JSON.parse(bytes.toString("utf8"));
+  });
+}
+
+/** The same, where anything that is no JSON is the upstream's failure. */
+export function readJson(
+  response: Response,
+  { provider, signal }: { readonly provider: string; readonly signal: AbortSignal },
+): Promise<unknown> {
+  return readReply(response).catch((cause: unknown) => {
+    if (signal.aborted) throw signal.reason;
+    // The parser's own words quote the reply.
+    const kind = cause instanceof Error ? cause.name : typeof cause;
+    const detail = `${provider} sent no JSON that can be read: ${kind}`;
+    throw upstreamError("upstream_error", { detail, cause });
   });
 }
 

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "bun";
+import { quirksOf } from "../../catalog/vendors.ts";
+import { Dialer } from "../kit/dial.ts";
 import { createOpenAiProvider } from "./provider.ts";
 
 /** A vendor on a socket, so that its real address can be asked without leaving the machine. */
@@ -29,7 +31,14 @@ afterAll(async () => {
 async function bodySentTo(host: string): Promise<Record<string, unknown> | undefined> {
   bodies = [];
   const baseUrl = `http://${host}/v1`;
-  const provider = createOpenAiProvider({ name: "vendor", baseUrl, apiKey: "k", socket });
+  const provider = createOpenAiProvider({
+    name: "vendor",
+    baseUrl,
+    apiKey: "k",
+    socket,
+    dialer: new Dialer({ provider: "vendor", allowPrivate: true }),
+    quirks: quirksOf(undefined, baseUrl),
+  });
   await provider.chat?.({
     call: {
       messages: [{ role: "user", content: "hello" }],

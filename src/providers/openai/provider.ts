@@ -15,8 +15,9 @@ import {
 } from "../../call/embed.ts";
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
+import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { post, readReply, toBody, toNetworkError } from "../kit/http.ts";
+import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { fromOpenAiUsage } from "./usage.ts";
@@ -25,36 +26,55 @@ export interface OpenAiOptions {
   readonly name: string;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  readonly dialer: Dialer;
+  readonly quirks?: OpenAiQuirks | undefined;
   /** A unix socket that the server listens on. */
   readonly socket?: string;
   /** Our own engine, whose words reach the caller as they stand. */
   readonly isOwn?: boolean;
 }
 
-type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted">;
+/** How a server differs from the most common form. */
+export interface OpenAiQuirks {
+  /** The vendor's newer models refuse the old name; most other servers know only that one. */
+  readonly capName: "max_tokens" | "max_completion_tokens";
+  /** Knows `store` and `metadata`; some others refuse what they do not know. */
+  readonly keepsReplies: boolean;
+  /** Where the key goes, if not into a bearer token. */
+  readonly keyHeader?: string;
+}
+
+const plainQuirks: OpenAiQuirks = { capName: "max_tokens", keepsReplies: false };
+
+type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
 
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
-  const { name, baseUrl, apiKey, socket, isOwn = false } = options;
-  // A plain object: fetch takes it in at two thirds of the cost of a Headers.
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": "svc-gateway",
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
-  const send = (path: string, value: unknown, { signal, onAccepted }: Sending) => {
-    const url = `${baseUrl}${path}`;
+  const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
+  const pin = dialer.pin(baseUrl);
+  const { capName, keepsReplies, keyHeader } = options.quirks ?? plainQuirks;
+  const headers = { ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) };
+  const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
+  const send = (path: string, value: unknown, { signal, onAccepted, onDial }: Sending) => {
     const body = toBody(value);
     // Spelled out: copying properties costs a microsecond.
-    return post({ provider: name, url, headers, body, signal, socket, isOwn, onAccepted });
+    return sendTo({
+      provider: name,
+      pin,
+      path: base + path,
+      headers,
+      body,
+      signal,
+      socket,
+      isOwn,
+      onAccepted,
+      onDial,
+    });
   };
-  // The vendor's newer models refuse the old name; most other servers know only that one.
-  const isVendor = /\.openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname);
-  const capName = isVendor ? "max_completion_tokens" : "max_tokens";
   /** Models whose server has refused base64 and then answered in floats. */
   const floatOnly = new Set<string>();
   const chatBody = ({ call, target }: ProviderCall<ChatCall>) => ({
-    ...(isVendor ? call.options : withoutVendorFields(call.options)),
+    ...(keepsReplies ? call.options : withoutVendorFields(call.options)),
     model: target.model,
     messages: call.messages,
     ...(call.maxOutputTokens === undefined ? {} : { [capName]: call.maxOutputTokens }),
@@ -64,7 +84,10 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     name,
     async chat(options) {
       const response = await send("/chat/completions", chatBody(options), options);
-      return fromOpenAiReply(await readJson(response, name, options.signal), name);
+      return fromOpenAiReply(
+        await readJson(response, { provider: name, signal: options.signal }),
+        name,
+      );
     },
     async streamChat(options) {
       const { signal } = options;
@@ -73,13 +96,18 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const type = (response.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream") && response.body !== null)
         return new OpenAiChatStream({ provider: name, body: response.body, signal });
-      return wholeAsStream(toParts(fromOpenAiReply(await readJson(response, name, signal), name)));
+      return wholeAsStream(
+        toParts(fromOpenAiReply(await readJson(response, { provider: name, signal }), name)),
+      );
     },
     async embed(options) {
       const { call, target, signal } = options;
       const ask = async (encoding: EmbedCall["encoding"]) => {
         const body = toEmbedBody({ ...call, encoding }, target.model);
-        const reply = await readJson(await send("/embeddings", body, options), name, signal);
+        const reply = await readJson(await send("/embeddings", body, options), {
+          provider: name,
+          signal,
+        });
         const expected = inputCount(call.input);
         return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
       };
@@ -105,21 +133,16 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   } satisfies Provider;
 }
 
+function keyHeaders(name: string | undefined, apiKey: string | undefined) {
+  if (apiKey === undefined) return {};
+  return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
+}
+
 /** The vendor alone keeps replies and knows these; some other servers refuse what they do not know. */
 function withoutVendorFields(options: JsonObject): JsonObject {
   if (options["metadata"] === undefined && options["store"] === undefined) return options;
   const { metadata: _metadata, store: _store, ...rest } = options;
   return rest;
-}
-
-function readJson(response: Response, provider: string, signal: AbortSignal): Promise<unknown> {
-  return readReply(response).catch((cause: unknown) => {
-    if (signal.aborted) throw signal.reason;
-    // The parser's own words quote the reply.
-    const kind = cause instanceof Error ? cause.name : typeof cause;
-    const detail = `${provider} sent no JSON that can be read: ${kind}`;
-    throw upstreamError("upstream_error", { detail, cause });
-  });
 }
 
 function wholeAsStream(parts: readonly ChatPart[]): ChatStream {

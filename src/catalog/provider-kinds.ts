@@ -1,0 +1,88 @@
+/** What a provider entry can say beside its name, key and address, by kind. Data, not code. */
+export const providerKinds = [
+  "openai",
+  "gemini",
+  "vertex",
+  "anthropic",
+  "bedrock",
+  "ai-sdk",
+] as const;
+export type ProviderKind = (typeof providerKinds)[number];
+
+export interface ProviderOption {
+  readonly about: string;
+  /** Written out, it is encrypted; never shown. */
+  readonly isSecret?: true;
+  readonly isNeeded?: true;
+  /** Where vendors' own tools look for it. */
+  readonly variable?: string;
+}
+
+export interface ProviderKindShape {
+  /** Used where the file names no base_url; undefined: the file must, unless the vendor is known. */
+  readonly baseUrl: string | undefined;
+  readonly needsKey: boolean;
+  readonly options: Readonly<Record<string, ProviderOption>>;
+  /** Takes a map `options:` of texts that are passed on as they stand. */
+  readonly takesOptions?: true;
+}
+
+export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape>> = {
+  openai: {
+    baseUrl: undefined,
+    needsKey: false,
+    options: { vendor: { about: "whose server it is, see svc provider add --help" } },
+  },
+  gemini: {
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    needsKey: true,
+    options: {},
+  },
+  vertex: {
+    // Made of the location.
+    baseUrl: "",
+    needsKey: false,
+    options: {
+      project: {
+        about: "the Google Cloud project",
+        isNeeded: true,
+        variable: "GOOGLE_CLOUD_PROJECT",
+      },
+      location: { about: "such as us-central1", isNeeded: true, variable: "GOOGLE_CLOUD_LOCATION" },
+      credentials: { about: "the service account's JSON", isSecret: true },
+      credentials_file: {
+        about: "a file that holds it",
+        variable: "GOOGLE_APPLICATION_CREDENTIALS",
+      },
+    },
+  },
+  anthropic: { baseUrl: "https://api.anthropic.com/v1", needsKey: true, options: {} },
+  bedrock: {
+    // Made of the region.
+    baseUrl: "",
+    needsKey: false,
+    options: {
+      region: { about: "such as us-east-1", isNeeded: true, variable: "AWS_REGION" },
+      access_key_id: { about: "instead of api_key", isSecret: true, variable: "AWS_ACCESS_KEY_ID" },
+      secret_access_key: {
+        about: "belongs to access_key_id",
+        isSecret: true,
+        variable: "AWS_SECRET_ACCESS_KEY",
+      },
+      session_token: {
+        about: "of temporary credentials",
+        isSecret: true,
+        variable: "AWS_SESSION_TOKEN",
+      },
+    },
+  },
+  "ai-sdk": {
+    baseUrl: "",
+    needsKey: false,
+    takesOptions: true,
+    options: {
+      package: { about: "an AI SDK provider package that is installed", isNeeded: true },
+      factory: { about: "its export that makes a provider, if there are several" },
+    },
+  },
+};

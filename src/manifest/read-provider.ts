@@ -1,0 +1,96 @@
+import { engineProvider } from "../catalog/model.ts";
+import {
+  type ProviderKind,
+  type ProviderKindShape,
+  providerKindShapes,
+  providerKinds,
+} from "../catalog/provider-kinds.ts";
+import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
+import { referencedName } from "../secrets/secrets.ts";
+import type { Fields } from "./fields.ts";
+import type { AddressCheck, ManifestProvider } from "./manifest.ts";
+
+/** One entry of `providers:`. A vendor that is known brings its kind and address along. */
+export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
+  const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
+  if (name === engineProvider)
+    fields.wrong("kind", "is not yours to set: engine is the provider of the embedded models");
+  const vendor = readVendor(fields);
+  const kind = readKind(fields, vendor);
+  const shape = providerKindShapes[kind];
+  const known = ["kind", "vendor", "base_url", "api_key", "allow_private"];
+  fields.only([
+    ...known,
+    ...Object.keys(shape.options).filter((option) => !known.includes(option)),
+    ...(shape.takesOptions === true ? ["options"] : []),
+  ]);
+  const allowPrivate = fields.flag("allow_private");
+  const baseUrl = readBaseUrl(fields, shape, vendor);
+  const problem = baseUrl === "" ? undefined : checkAddress(baseUrl, allowPrivate);
+  if (problem !== undefined) fields.wrong("base_url", problem);
+  if (shape.needsKey && !fields.has("api_key"))
+    fields.wrong("api_key", "is missing: write ${NAME} for a variable of the environment");
+  const apiKey = readReference(fields, "api_key");
+  const options = readOptions(fields, shape);
+  return {
+    name,
+    kind,
+    baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    allowPrivate,
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+  };
+}
+
+function readVendor(fields: Fields): Vendor | undefined {
+  const id = fields.optionalText("vendor");
+  const vendor = id === undefined ? undefined : findVendor(id);
+  if (id !== undefined && vendor === undefined)
+    fields.wrong("vendor", `is not known; there are: ${vendors.map((one) => one.id).join(", ")}`);
+  return vendor;
+}
+
+function readKind(fields: Fields, vendor: Vendor | undefined): ProviderKind {
+  if (vendor !== undefined && !fields.has("kind")) return vendor.kind;
+  const kind = fields.word("kind", providerKinds) ?? "openai";
+  if (vendor !== undefined && vendor.kind !== kind)
+    fields.wrong("kind", `must be ${vendor.kind}, which ${vendor.title} is called by`);
+  return kind;
+}
+
+function readBaseUrl(fields: Fields, shape: ProviderKindShape, vendor: Vendor | undefined): string {
+  const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
+  const isUsual = usual !== undefined && !usual.includes("{");
+  const given = isUsual ? fields.optionalText("base_url") : fields.text("base_url");
+  if (given === undefined && usual?.includes("{") === true)
+    fields.wrong("base_url", `must be of the form ${usual}`);
+  return (given ?? usual ?? "").replace(/\/+$/, "");
+}
+
+function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<string, string>> {
+  const options: Record<string, string> = {};
+  for (const [name, { isNeeded }] of Object.entries(shape.options)) {
+    if (isNeeded === true) fields.text(name);
+    const value = readReference(fields, name);
+    if (value !== undefined) options[name] = value;
+  }
+  if (shape.takesOptions === true && fields.has("options")) {
+    const inner = fields.inner("options");
+    for (const name of inner.names()) {
+      const value = readReference(inner, name);
+      if (value !== undefined) options[`options.${name}`] = value;
+    }
+  }
+  return options;
+}
+
+/** Text, or `${NAME}` and nothing around it. */
+function readReference(fields: Fields, name: string): string | undefined {
+  const text = fields.optionalText(name);
+  if (text?.includes("${") && referencedName(text) === undefined)
+    fields.wrong(
+      name,
+      `must be exactly \${NAME}, a variable of the environment, or the ${name === "api_key" ? "key" : "value"} itself`,
+    );
+  return text;
+}

@@ -1,0 +1,190 @@
+import { lookup } from "node:dns/promises";
+import { connect, isIP } from "node:net";
+import type { Probe } from "../contract.ts";
+import { hostOf, placeOf, placeProblem } from "./address.ts";
+import { upstreamError } from "./failure.ts";
+
+/** The addresses of a name, as the operating system finds them. */
+export type Lookup = (name: string) => Promise<readonly string[]>;
+
+export interface DialerOptions {
+  readonly provider: string;
+  readonly allowPrivate: boolean;
+  readonly lookup?: Lookup | undefined;
+  /** Whether calls there go through a proxy of the operator's, which then finds the address itself. */
+  readonly usesProxy?: ((url: URL) => boolean) | undefined;
+}
+
+/** Where the bytes go: an address that was looked at, and the name that its certificate must have. */
+export interface Dialled {
+  readonly origin: string;
+  readonly tls: { readonly serverName: string } | undefined;
+}
+
+const keepMs = 30_000;
+const lookupMs = 5_000;
+
+const systemLookup: Lookup = async (name) => {
+  const found = await lookup(name, { all: true });
+  return found.map(({ address }) => address);
+};
+
+/**
+ * Finds the addresses of upstreams, and connects to those that it has looked at: a name that leads
+ * to a private address, now or later, is refused, because what was checked is what is dialled.
+ */
+export class Dialer {
+  readonly #options: DialerOptions;
+  readonly #pins = new Map<string, Pin>();
+
+  constructor(options: DialerOptions) {
+    this.#options = options;
+  }
+
+  /** The pin of an address's origin; kept, because connections are kept by it. */
+  pin(address: string): Pin {
+    const url = new URL(address);
+    let pin = this.#pins.get(url.origin);
+    if (pin === undefined) {
+      pin = new Pin(url, this.#options);
+      this.#pins.set(url.origin, pin);
+    }
+    return pin;
+  }
+}
+
+/** One origin, pinned to an address of its own. */
+export class Pin {
+  /** For the Host header. */
+  readonly host: string;
+  /** By its name, for what is reached otherwise than by an address: over a socket or a proxy. */
+  readonly named: Dialled;
+  readonly #url: URL;
+  readonly #name: string;
+  readonly #options: DialerOptions;
+  readonly #isFixed: boolean;
+  #addresses: readonly string[] = [];
+  #at = 0;
+  #dialled: Dialled | undefined;
+  #freshUntilMs = 0;
+  #finding: Promise<Dialled> | undefined;
+
+  constructor(url: URL, options: DialerOptions) {
+    this.#url = url;
+    this.host = url.host;
+    this.named = { origin: url.origin, tls: undefined };
+    this.#name = hostOf(url);
+    this.#options = options;
+    const isLiteral = isIP(this.#name) !== 0;
+    this.#isFixed = isLiteral || options.usesProxy?.(url) === true;
+    if (isLiteral) this.#check([this.#name]);
+    if (!this.#isFixed) return;
+    this.#dialled = this.named;
+    this.#freshUntilMs = Number.POSITIVE_INFINITY;
+    if (isLiteral) this.#addresses = [this.#name];
+  }
+
+  /** The address to use now; at once, unless it was never found. A stale one is looked up beside. */
+  dial(nowMs = Date.now()): Dialled | Promise<Dialled> {
+    if (nowMs < this.#freshUntilMs && this.#dialled !== undefined) return this.#dialled;
+    const finding = (this.#finding ??= this.#find().finally(() => (this.#finding = undefined)));
+    if (this.#dialled === undefined) return finding;
+    finding.catch(() => {});
+    return this.#dialled;
+  }
+
+  /** The address did not answer: the next one of the same name, if there is one. */
+  next(): Dialled | undefined {
+    if (this.#isFixed || this.#at + 1 >= this.#addresses.length) {
+      if (!this.#isFixed) this.#freshUntilMs = 0;
+      return undefined;
+    }
+    this.#at++;
+    return this.#point();
+  }
+
+  readonly probe: Probe = async (withinMs) => {
+    const address = this.#addresses[this.#at];
+    if (address === undefined) return undefined;
+    const port = Number(this.#url.port || (this.#url.protocol === "https:" ? 443 : 80));
+    return reach({ host: address, port, withinMs });
+  };
+
+  async #find(): Promise<Dialled> {
+    const { provider } = this.#options;
+    let addresses: readonly string[];
+    try {
+      addresses = await withTime((this.#options.lookup ?? systemLookup)(this.#name), lookupMs);
+    } catch (cause) {
+      // An old address is better than none: it was looked at when it was found.
+      if (this.#dialled !== undefined) {
+        this.#freshUntilMs = Date.now() + keepMs;
+        return this.#dialled;
+      }
+      const detail = `${provider}: the name ${this.#name} cannot be found`;
+      throw upstreamError("upstream_error", { detail, reason: "unreachable", cause });
+    }
+    this.#check(addresses);
+    const current = this.#addresses[this.#at];
+    this.#addresses = addresses;
+    // Connections are kept by address: one that is still good is not left.
+    this.#at = Math.max(0, current === undefined ? 0 : addresses.indexOf(current));
+    this.#freshUntilMs = Date.now() + keepMs;
+    return this.#point();
+  }
+
+  #check(addresses: readonly string[]): void {
+    const { provider, allowPrivate } = this.#options;
+    for (const address of addresses) {
+      const problem = placeProblem(placeOf(address), allowPrivate);
+      if (problem === undefined) continue;
+      this.#dialled = undefined;
+      const what = address === this.#name ? address : `${this.#name} leads to ${address}, which`;
+      throw upstreamError("upstream_unavailable", {
+        detail: `${provider}: ${what} ${problem}`,
+        reason: "unreachable",
+      });
+    }
+  }
+
+  #point(): Dialled {
+    const address = this.#addresses[this.#at] ?? this.#name;
+    const { protocol, port } = this.#url;
+    const host = address.includes(":") ? `[${address}]` : address;
+    const origin = `${protocol}//${host}${port === "" ? "" : `:${port}`}`;
+    const tls = protocol === "https:" ? { serverName: this.#name } : undefined;
+    this.#dialled = { origin, tls };
+    return this.#dialled;
+  }
+}
+
+function reach(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly withinMs: number;
+}): Promise<string | undefined> {
+  const { host, port, withinMs } = options;
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (problem: string | undefined) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(problem);
+    };
+    const timer = setTimeout(() => end("no connection could be made in time"), withinMs);
+    socket.once("connect", () => end(undefined));
+    socket.once("error", () => end("the connection was refused"));
+  });
+}
+
+async function withTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

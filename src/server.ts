@@ -7,6 +7,7 @@ import { Catalog } from "./catalog/catalog.ts";
 import { engineProvider, type ProviderEntry, type StoredOption } from "./catalog/model.ts";
 import { quirksOf } from "./catalog/vendors.ts";
 import type { Configuration } from "./config/load.ts";
+import { proxyCheck } from "./config/proxy.ts";
 import { wantsColour } from "./config/terminal.ts";
 import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
@@ -100,6 +101,8 @@ export async function startServer({
       },
       gateway: {
         issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, clock.nowMs()),
+        health: () => state.router.health(),
+        resetHealth: (provider, model) => state.router.reset(provider, model),
         // Not the public address: the command line calls from this machine.
         baseUrl: () => `${toUrl(settings.host, gateway.port)}/v1`,
       },
@@ -111,7 +114,6 @@ export async function startServer({
       state,
       calls,
       majors,
-      engine,
       money,
       clock,
       log,
@@ -153,6 +155,7 @@ interface State {
   readonly providers: ProviderRegistry;
   readonly follower: FeedFollower;
   readonly origins: Set<string>;
+  readonly router: Router;
 }
 
 interface LoadOptions {
@@ -174,12 +177,16 @@ async function loadState({
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
   const catalog = new Catalog(store.catalog, routeCheck(configuration));
   const { variable } = configuration;
-  const providers = new ProviderRegistry();
+  const providers = new ProviderRegistry({ usesProxy: proxyCheck(configuration.environment) });
+  const router = createRouter({ configuration, providers, engine, log });
   const reloadCatalog = async () => {
     await catalog.reload();
-    providers.replaceAll(
+    const changed = providers.replaceAll(
       catalog.providers.flatMap((entry) => toSettings({ entry, secrets, variable, log })),
     );
+    // Another key or address: what the old one did is not held against it.
+    for (const name of changed) router.reset(name);
+    router.keepOnly(catalog.served);
     engine?.need(engineModelsOf(catalog));
   };
   const follower = new FeedFollower(store.feed, {
@@ -198,7 +205,34 @@ async function loadState({
     },
   });
   await follower.start();
-  return { keys, catalog, providers, follower, origins: new Set() };
+  return { keys, catalog, providers, router, follower, origins: new Set() };
+}
+
+/** The choice among the providers that are in force; the embedded models are one of them. */
+function createRouter(options: {
+  readonly configuration: Configuration;
+  readonly providers: ProviderRegistry;
+  readonly engine: EngineSupervisor | undefined;
+  readonly log: Log;
+}): Router {
+  const { configuration, providers, engine, log } = options;
+  const { settings } = configuration;
+  const embedded =
+    engine &&
+    createEngineProvider({
+      socket: socketPath(settings.dataDir, "engine.sock"),
+      whenReady: (model, signal) => engine.whenReady(model, signal),
+    });
+  return new Router({
+    findProvider: (name) => (name === engineProvider ? embedded : providers.find(name)),
+    retries: settings.retries,
+    hasBreakers: settings.breakers === "on",
+    onChange: ({ provider, model, state, reason }) => {
+      const told = { provider, model, reason };
+      if (state === "closed") log.info("a target is back in service", told);
+      else log.warn("a target is taken out of service", told);
+    },
+  });
 }
 
 /**
@@ -290,7 +324,6 @@ interface ListenOptions {
   readonly state: State;
   readonly calls: ActiveCalls;
   readonly majors: readonly Major[];
-  readonly engine: EngineSupervisor | undefined;
   readonly money: Money;
   readonly clock: Clock;
   readonly log: Log;
@@ -302,21 +335,11 @@ function listenGateway({
   state,
   calls,
   majors,
-  engine,
   money,
   clock,
   log,
 }: ListenOptions): GatewayServer {
-  const { keys, catalog, providers, origins } = state;
-  const embedded =
-    engine &&
-    createEngineProvider({
-      socket: socketPath(settings.dataDir, "engine.sock"),
-      whenReady: (model, signal) => engine.whenReady(model, signal),
-    });
-  const router = new Router({
-    findProvider: (name) => (name === engineProvider ? embedded : providers.find(name)),
-  });
+  const { keys, catalog, router, origins } = state;
   const parts = {
     keys,
     catalog,

@@ -76,6 +76,9 @@ export async function startTestGateway({
     ...(clock === undefined ? {} : { clock }),
     ...(open === undefined ? {} : { open }),
     configuration: loadConfiguration({
+      // Each test tells what becomes of one attempt; those of retries and breakers switch them on.
+      SVC_RETRIES: "0",
+      SVC_BREAKERS: "off",
       SVC_PORT: "0",
       SVC_PLATFORM_PORT: "0",
       SVC_DATA_DIR: dataDir,

@@ -49,6 +49,11 @@ function count(text: string): number | Wrong {
   return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
 }
 
+function few(text: string): number | Wrong {
+  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 10 ? value : new Wrong("a whole number from 0 to 10");
+}
+
 function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
   // Resolved, so that a trailing slash or a dot in it names the same folder.
@@ -203,11 +208,29 @@ export const settingList = {
     fallback: "900",
     read: seconds,
   },
+  connectMs: {
+    env: "SVC_CONNECT_S",
+    about: "how long a connection to an upstream may take",
+    fallback: "10",
+    read: seconds,
+  },
   firstByteMs: {
     env: "SVC_FIRST_BYTE_S",
     about: "how long an upstream may take to begin its reply",
     fallback: "600",
     read: seconds,
+  },
+  retries: {
+    env: "SVC_RETRIES",
+    about: "how often the same target is asked again for one call, while its retry budget lasts",
+    fallback: "2",
+    read: few,
+  },
+  breakers: {
+    env: "SVC_BREAKERS",
+    about: "leave targets out for a while that fail",
+    fallback: "on",
+    read: oneOf("on", "off"),
   },
   idleMs: {
     env: "SVC_IDLE_S",

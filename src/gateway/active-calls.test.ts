@@ -3,12 +3,15 @@ import { ApiError } from "../base/errors.ts";
 import { ActiveCall, ActiveCalls } from "./active-calls.ts";
 
 const limits = {
+  connectMs: 10_000,
   maxCallMs: 900_000,
   firstByteMs: 600_000,
   idleMs: 120_000,
   readerMs: 60_000,
   keepAliveMs: 15_000,
 };
+
+const chat = { endpoint: "chat" } as const;
 
 /** What the call was ended for, or undefined while it runs. */
 function reasonOf({ signal }: ActiveCall): string | undefined {
@@ -113,7 +116,7 @@ describe("all calls", () => {
   test("are watched by one clock", async () => {
     let nowMs = 0;
     const calls = new ActiveCalls({ ...limits, keepAliveMs: 1 }, () => nowMs);
-    const [one, other] = [calls.begin(), calls.begin()];
+    const [one, other] = [calls.begin(chat), calls.begin(chat)];
     const ended = Promise.all([aborted(one), aborted(other)]);
     nowMs = limits.firstByteMs;
     await ended;
@@ -124,8 +127,8 @@ describe("all calls", () => {
 
   test("are counted until they end", () => {
     const calls = new ActiveCalls(limits, () => 0);
-    const call = calls.begin();
-    calls.begin();
+    const call = calls.begin(chat);
+    calls.begin(chat);
     expect(calls.size).toBe(2);
     calls.end(call);
     calls.end(call);
@@ -138,7 +141,7 @@ describe("all calls", () => {
 
   test("a drain waits for the last call, and does not end those that finish in time", async () => {
     const calls = new ActiveCalls(limits, () => 0);
-    const [one, other] = [calls.begin(), calls.begin()];
+    const [one, other] = [calls.begin(chat), calls.begin(chat)];
     let isOver = false;
     const drained = calls.drain(limits.maxCallMs).then(() => {
       isOver = true;
@@ -153,7 +156,7 @@ describe("all calls", () => {
 
   test("a drain ends what outlasts its time, and waits until it has ended", async () => {
     const calls = new ActiveCalls(limits, () => 0);
-    const call = calls.begin();
+    const call = calls.begin(chat);
     const drained = calls.drain(1).then(() => "drained");
     await aborted(call);
     expect(reasonOf(call)).toBe("shutting_down");

@@ -1,6 +1,10 @@
 import { ApiError } from "../base/errors.ts";
+import type { Endpoint } from "../call/endpoint.ts";
+import type { Timeouts } from "../catalog/model.ts";
+import type { RoutedCall } from "../router/attempt.ts";
 
 export interface CallLimits {
+  readonly connectMs: number;
   readonly maxCallMs: number;
   readonly firstByteMs: number;
   readonly idleMs: number;
@@ -12,14 +16,22 @@ export interface CallLimits {
  * A call under way: what may end it early. Times are looked at by one ticker for all calls, which
  * is far cheaper than timers a call.
  */
-export class ActiveCall {
-  readonly #controller = new AbortController();
+export class ActiveCall implements RoutedCall {
+  #controller = new AbortController();
   readonly #limits: CallLimits;
   readonly #startedMs: number;
   /** When the upstream was last heard; undefined while the caller is not reading. */
   #upstreamSinceMs: number | undefined;
   #readerSinceMs: number | undefined;
   #hasBegun = false;
+  #attempts = 0;
+  /** When the target was asked that is being waited for. */
+  #attemptMs: number;
+  /** Looks whether that target can be reached; gone once it has answered. */
+  #probe: ((withinMs: number) => Promise<string | undefined>) | undefined;
+  #reason: ApiError | undefined;
+  /** Called when the call is ended early. */
+  onAbort: (() => void) | undefined;
   isLong = false;
   /** The upstream has said that the answer is complete, but not yet what it used. */
   isFinishing = false;
@@ -33,9 +45,11 @@ export class ActiveCall {
     this.#limits = limits;
     this.#startedMs = nowMs;
     this.#upstreamSinceMs = nowMs;
+    this.#attemptMs = nowMs;
     this.#spokeMs = nowMs;
   }
 
+  /** Of the attempt under way: another target gets another one. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -44,9 +58,56 @@ export class ActiveCall {
     return this.#readerSinceMs !== undefined;
   }
 
+  /** Why it was ended early, if it was. */
+  get reason(): ApiError | undefined {
+    return this.#reason;
+  }
+
+  get isOver(): boolean {
+    return this.#reason !== undefined;
+  }
+
   /** Ends the call: fetches stop, and whoever waits gets this error. */
   abort(reason: ApiError): void {
-    if (!this.signal.aborted) this.#controller.abort(reason);
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller.abort(reason);
+    this.onAbort?.();
+  }
+
+  beginAttempt(): void {
+    this.#probe = undefined;
+    // The first one began with the call.
+    if (this.#attempts++ === 0) return;
+    this.#attemptMs = Date.now();
+    if (this.#controller.signal.aborted && !this.isOver) this.#controller = new AbortController();
+  }
+
+  /** A target is being asked, and how to see whether it is there. */
+  readonly onDial = (probe: (withinMs: number) => Promise<string | undefined>): void => {
+    this.#probe = probe;
+  };
+
+  /** It has answered: whether it can be reached is no question any more. */
+  heard(): void {
+    this.#probe = undefined;
+  }
+
+  /** Ends the attempt and not the call: another target may still serve it. */
+  #failAttempt(reason: ApiError): void {
+    this.#probe = undefined;
+    this.#controller.abort(reason);
+  }
+
+  #look(): void {
+    const probe = this.#probe;
+    if (probe === undefined) return;
+    this.#probe = undefined;
+    const controller = this.#controller;
+    probe(this.#limits.connectMs).then((problem) => {
+      if (problem !== undefined && controller === this.#controller && !this.#hasBegun)
+        this.#failAttempt(unreachable(problem));
+    });
   }
 
   /**
@@ -76,7 +137,7 @@ export class ActiveCall {
   }
 
   tick(nowMs: number): void {
-    const { maxCallMs, firstByteMs, idleMs, readerMs, keepAliveMs } = this.#limits;
+    const { maxCallMs, connectMs, firstByteMs, idleMs, readerMs, keepAliveMs } = this.#limits;
     if (!this.isLong && nowMs - this.#startedMs >= longMs) {
       this.isLong = true;
       this.onLong?.();
@@ -86,10 +147,15 @@ export class ActiveCall {
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
       return this.abort(callerLeft("the caller has stopped reading"));
     if (this.#upstreamSinceMs === undefined) return;
-    const patienceMs = this.#hasBegun ? idleMs : firstByteMs;
-    const sinceMs = this.#hasBegun ? this.#upstreamSinceMs : this.#startedMs;
-    if (nowMs - sinceMs >= patienceMs)
-      return this.abort(tooLong(`the upstream was silent for ${patienceMs} ms`));
+    if (this.#hasBegun) {
+      if (nowMs - this.#upstreamSinceMs >= idleMs)
+        return this.abort(tooLong(`the upstream was silent for ${idleMs} ms`));
+    } else {
+      const waitedMs = nowMs - this.#attemptMs;
+      if (waitedMs >= firstByteMs)
+        return this.#failAttempt(tooLong(`the upstream was silent for ${firstByteMs} ms`));
+      if (waitedMs >= connectMs) this.#look();
+    }
     if (
       this.onSilence !== undefined &&
       nowMs - Math.max(this.#spokeMs, this.#upstreamSinceMs) >= keepAliveMs
@@ -121,12 +187,49 @@ function tooLong(detail: string): ApiError {
     code: "upstream_timeout",
     message: "The model took too long to answer.",
     detail,
+    upstream: { reason: "timeout" },
   });
+}
+
+function unreachable(detail: string): ApiError {
+  return new ApiError({
+    code: "upstream_timeout",
+    message: "The model cannot be reached at present.",
+    detail,
+    upstream: { reason: "unreachable" },
+  });
+}
+
+/** What has its own time limits: those of the process, unless it says otherwise. */
+export interface TimedModel {
+  readonly endpoint: Endpoint;
+  readonly timeouts?: Timeouts;
+}
+
+/** Vectors and sounds begin sooner than long thoughts do. */
+const firstByteOff: Readonly<Record<Endpoint, number>> = {
+  chat: Number.POSITIVE_INFINITY,
+  embeddings: 60_000,
+  speech: 120_000,
+};
+
+function limitsFor({ endpoint, timeouts = {} }: TimedModel, usual: CallLimits): CallLimits {
+  const { connect, firstByte, idle, total } = timeouts;
+  const ms = (seconds: number | undefined, otherwise: number) =>
+    seconds === undefined ? otherwise : seconds * 1000;
+  return {
+    ...usual,
+    connectMs: ms(connect, usual.connectMs),
+    firstByteMs: ms(firstByte, Math.min(usual.firstByteMs, firstByteOff[endpoint])),
+    idleMs: ms(idle, usual.idleMs),
+    maxCallMs: ms(total, usual.maxCallMs),
+  };
 }
 
 export class ActiveCalls {
   readonly #limits: CallLimits;
   readonly #nowMs: () => number;
+  readonly #limitsByModel = new WeakMap<TimedModel, CallLimits>();
   readonly #calls = new Set<ActiveCall>();
   readonly #ticker: ReturnType<typeof setInterval>;
   #whenEmpty: (() => void) | undefined;
@@ -134,11 +237,10 @@ export class ActiveCalls {
   constructor(limits: CallLimits, nowMs: () => number = Date.now) {
     this.#limits = limits;
     this.#nowMs = nowMs;
-    const { firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs } = limits;
-    const tickMs = Math.min(
-      1000,
-      Math.max(10, Math.min(firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs) / 4),
-    );
+    const { connectMs, firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs } = limits;
+    const leastMs = Math.min(connectMs, firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs);
+    // A model's own limits are a second at the least.
+    const tickMs = Math.min(250, Math.max(10, leastMs / 4));
     this.#ticker = setInterval(() => this.#tick(), tickMs);
     this.#ticker.unref();
   }
@@ -147,8 +249,13 @@ export class ActiveCalls {
     return this.#calls.size;
   }
 
-  begin(): ActiveCall {
-    const call = new ActiveCall(this.#limits, this.#nowMs());
+  begin(model: TimedModel): ActiveCall {
+    let limits = this.#limitsByModel.get(model);
+    if (limits === undefined) {
+      limits = limitsFor(model, this.#limits);
+      this.#limitsByModel.set(model, limits);
+    }
+    const call = new ActiveCall(limits, this.#nowMs());
     this.#calls.add(call);
     return call;
   }

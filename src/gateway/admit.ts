@@ -6,6 +6,7 @@ import { cover, type Need, worstCase } from "../ledger/need.ts";
 import { type BudgetPot, Hold, leastFree } from "../ledger/purse.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { type LimitRefusal, Permit } from "../limits/limiter.ts";
+import type { ActiveCall } from "./active-calls.ts";
 import { Charge, storeUnavailable } from "./charge.ts";
 import type { Exchange } from "./exchange.ts";
 import type { GatewayParts } from "./gateway.ts";
@@ -20,6 +21,7 @@ export interface AdmitOptions {
   readonly model: Model;
   readonly pricing: PriceInForce;
   readonly claim: OpenClaim | undefined;
+  readonly call: ActiveCall;
 }
 
 /**
@@ -58,6 +60,7 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
     cap: covered.cap,
     permit,
     claim,
+    call: options.call,
     parts,
   });
 }

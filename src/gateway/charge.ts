@@ -6,8 +6,8 @@ import { type Journal, JournalError } from "../ledger/journal.ts";
 import type { Hold } from "../ledger/purse.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Limiter, Permit } from "../limits/limiter.ts";
-import type { Attempt } from "../router/router.ts";
-import { isCallerLeft } from "./active-calls.ts";
+import type { Attempt } from "../router/attempt.ts";
+import { type ActiveCall, isCallerLeft } from "./active-calls.ts";
 import type { OpenClaim, Reply } from "./idempotency.ts";
 
 /** What a call has used. */
@@ -30,6 +30,7 @@ export interface ChargeOptions {
   readonly cap: number;
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
+  readonly call: Pick<ActiveCall, "heard">;
   readonly parts: {
     readonly journal: Journal;
     readonly limiter: Limiter;
@@ -78,6 +79,7 @@ export class Charge {
   /** An upstream has taken the call: who leaves from now on pays for what was produced. */
   readonly accepted = (): void => {
     this.#isAccepted = true;
+    this.#options.call.heard();
   };
 
   /** Something of the answer goes to the caller. */
@@ -97,6 +99,7 @@ export class Charge {
 
   /** The call is over. What nobody has settled is settled here. */
   async close(failure: ApiError | undefined): Promise<void> {
+    if (failure !== undefined) this.#attempt?.fail(failure);
     if (this.#settled === undefined) {
       const isLeft = failure !== undefined && isCallerLeft(failure);
       const pays = isLeft ? this.#isAccepted : this.#firstByteMs !== undefined;

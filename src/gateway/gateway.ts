@@ -172,7 +172,7 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
   const { calls, log } = parts;
   const { request } = exchange;
   const { model, pricing } = chooseModel({ parts, endpoint, caller, claim });
-  const call = calls.begin();
+  const call = calls.begin(model);
   // The runtime would cut a connection on which a thinking model is silent: from here on our own
   // limits rule. Most calls are over before that is worth a call into the runtime.
   call.onLong = () => server.timeout(request, 0);
@@ -202,7 +202,7 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     if (error !== undefined) logFailure(log, exchange, error);
     close(error);
   };
-  const admitted = { parts, exchange, key, purse, model, pricing, claim };
+  const admitted = { parts, exchange, key, purse, model, pricing, claim, call };
   const admitCall = (need: Need, tokens: number) => {
     const taken = admit(admitted, need, tokens);
     charge = taken;

@@ -34,17 +34,16 @@ export function toReplyStream({
     if (isOver) return;
     isOver = true;
     call.onSilence = undefined;
-    call.signal.removeEventListener("abort", onAbort);
+    call.onAbort = undefined;
     onEnd(error);
   };
   // A reader that has gone silent never pulls again: its connection is broken off from here.
-  const onAbort = () => {
+  call.onAbort = () => {
     source.cancel();
     if (isOver || !call.isWaitingForReader) return;
-    over(toApiError(call.signal.reason));
-    sink?.error(call.signal.reason);
+    over(toApiError(call.reason));
+    sink?.error(call.reason);
   };
-  call.signal.addEventListener("abort", onAbort);
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -63,7 +62,7 @@ export function toReplyStream({
           controller.close();
         } catch (thrown) {
           if (isOver) return;
-          const error = toApiError(call.signal.aborted ? call.signal.reason : thrown);
+          const error = toApiError(call.reason ?? thrown);
           over(error);
           const bytes = source.fail(error);
           source.cancel();

@@ -1,6 +1,7 @@
 import type { ChangeFeed } from "../base/feed.ts";
 import { Problem } from "../base/problem.ts";
 import { Catalog, deprecate, retire } from "../catalog/catalog.ts";
+import type { TargetHealth } from "../catalog/health.ts";
 import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { TemporaryKey } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
@@ -57,6 +58,10 @@ export interface Operations
 
 /** What a running server adds: without one there is nobody to call. */
 export interface RunningGateway {
+  /** Of the targets that were asked since the start. */
+  health(): readonly TargetHealth[];
+  /** Puts a provider's targets back in service; says how many it knows. */
+  resetHealth(provider: string, model?: string): number;
   issueTemporaryKey(accountId: string): TemporaryKey;
   /** Ends in /v1. */
   baseUrl(): string;

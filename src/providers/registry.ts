@@ -35,7 +35,8 @@ export class ProviderRegistry {
     this.#network = network;
   }
 
-  replaceAll(all: readonly ProviderSettings[]): void {
+  /** Gives the names of those that are new or changed. */
+  replaceAll(all: readonly ProviderSettings[]): readonly string[] {
     const before = this.#built;
     this.#built = new Map(
       all.map((one) => {
@@ -47,6 +48,7 @@ export class ProviderRegistry {
         ];
       }),
     );
+    return all.map(({ name }) => name).filter((name) => this.#built.get(name) !== before.get(name));
   }
 
   /** One that is not in force: to try it out. */

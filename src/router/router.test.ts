@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError, type ErrorCode } from "../base/errors.ts";
 import type { Model } from "../catalog/model.ts";
+import type { RoutedCall } from "./attempt.ts";
 import { Router } from "./router.ts";
 
 const modelWith = (...weights: number[]): Model => ({
@@ -14,7 +15,14 @@ const modelWith = (...weights: number[]): Model => ({
   routes: weights.map((weight, at) => ({ provider: `p${at}`, model: `m${at}`, weight })),
 });
 const findProvider = (name: string) => ({ name });
-const signal = new AbortController().signal;
+const callWith = (controller = new AbortController()): RoutedCall => ({
+  signal: controller.signal,
+  get isOver() {
+    return controller.signal.aborted;
+  },
+  beginAttempt() {},
+});
+const waiting = callWith();
 const fail = (code: ErrorCode, retryAfterMs?: number) =>
   new ApiError({ code, message: code, retryAfterMs });
 
@@ -26,7 +34,7 @@ test("chooses targets in proportion to their weights", async () => {
   for (let call = 0; call < 10_000; call++) {
     const name = await router.serve(
       modelWith(3, 1, 0),
-      signal,
+      waiting,
       async ({ provider }) => provider.name,
     );
     counts[name] = (counts[name] ?? 0) + 1;
@@ -39,7 +47,7 @@ test("chooses targets in proportion to their weights", async () => {
 test("tries every other target once after a failure, one of weight 0 last", async () => {
   const router = new Router({ findProvider });
   const tried: string[] = [];
-  const answer = router.serve(modelWith(0, 1, 1), signal, async ({ provider }) => {
+  const answer = router.serve(modelWith(0, 1, 1), waiting, async ({ provider }) => {
     tried.push(provider.name);
     if (provider.name !== "p0") throw fail("upstream_error");
     return "served";
@@ -53,7 +61,7 @@ const outcomes = async (codes: readonly ErrorCode[]) => {
   const router = new Router({ findProvider, random: () => 0.5 });
   let at = 0;
   const error = await router
-    .serve(modelWith(...codes.map(() => 1)), signal, async () => {
+    .serve(modelWith(...codes.map(() => 1)), waiting, async () => {
       at++;
       throw fail(codes[at - 1] ?? "internal_error", at * 1000);
     })
@@ -89,7 +97,7 @@ test("stops when the caller has left", async () => {
   const left = fail("internal_error");
   const router = new Router({ findProvider });
   let tries = 0;
-  const answer = router.serve(modelWith(1, 1), controller.signal, async () => {
+  const answer = router.serve(modelWith(1, 1), callWith(controller), async () => {
     tries++;
     controller.abort(left);
     throw fail("upstream_error");
@@ -101,7 +109,7 @@ test("stops when the caller has left", async () => {
 test("a model without a usable provider is unavailable, not broken", async () => {
   const router = new Router({ findProvider: () => undefined });
   const error = await router
-    .serve(modelWith(1), signal, async () => 1)
+    .serve(modelWith(1), waiting, async () => 1)
     .catch((thrown: ApiError) => thrown.code);
   expect(error).toBe("upstream_unavailable");
 });

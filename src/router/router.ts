@@ -1,102 +1,213 @@
-import { ApiError } from "../base/errors.ts";
+import type { TargetHealth } from "../catalog/health.ts";
 import type { Model, Route } from "../catalog/model.ts";
 import type { Provider } from "../providers/contract.ts";
-
-export interface Attempt {
-  readonly provider: Provider;
-  readonly target: Route;
-  /** The targets that failed before, each with the code of its failure. */
-  readonly tried: readonly string[];
-}
-
-const none: readonly string[] = [];
+import { Attempt, type Plan, type RoutedCall, type Target } from "./attempt.ts";
+import { Breaker } from "./breaker.ts";
+import { Tries } from "./tries.ts";
 
 export interface RouterOptions {
   readonly findProvider: (name: string) => Provider | undefined;
   readonly random?: () => number;
+  /** How often the same target may be asked again for one call. */
+  readonly retries?: number;
+  /** Whether targets that fail are left out for a while. */
+  readonly hasBreakers?: boolean;
+  readonly onChange?: (health: TargetHealth) => void;
 }
+
+const none: readonly string[] = [];
+/** Nobody is kept waiting longer for a target to come back; the caller can wait better. */
+const longestPauseMs = 2_000;
+/** No further attempt begins later than this after the first. */
+const retryWithinMs = 30_000;
+const firstBackoffMs = 100;
+const fallbackJitterMs = 50;
 
 /**
- * Chooses who serves a call: by weight, then, while nothing has gone to the caller, each of the
- * others once. `run` resolves when the upstream has begun to answer.
+ * Chooses who serves a call, until one begins to answer: by priority, then weight, those that fail
+ * left out; each target once, then, within the budget of each, again. `serve` resolves when an
+ * upstream has begun to answer.
  */
 export class Router {
-  readonly #findProvider: (name: string) => Provider | undefined;
+  readonly #options: RouterOptions;
   readonly #random: () => number;
+  readonly #retries: number;
+  readonly #plans = new WeakMap<Model, Plan>();
+  readonly #breakers = new Map<string, Breaker>();
 
-  constructor({ findProvider, random = Math.random }: RouterOptions) {
-    this.#findProvider = findProvider;
-    this.#random = random;
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    this.#random = options.random ?? Math.random;
+    this.#retries = options.retries ?? 0;
   }
 
-  serve<T>(model: Model, signal: AbortSignal, run: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const [only, ...others] = model.routes;
-    const provider = only === undefined ? undefined : this.#findProvider(only.provider);
+  serve<T>(model: Model, call: RoutedCall, run: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const plan = this.#planOf(model);
+    const { only } = plan;
+    const provider = only && this.#options.findProvider(only.route.provider);
     // Where there is no choice, there is no loop to wait in.
-    if (only === undefined || provider === undefined || others.length > 0)
-      return this.#serveByChoice(model, signal, run);
-    return run({ provider, target: only, tried: none });
+    if (only === undefined || provider === undefined || !only.breaker.isClear)
+      return this.#choose(new Tries(plan, call), run);
+    const attempt = new Attempt(provider, only, none);
+    call.beginAttempt();
+    return run(attempt).then(
+      (value) => {
+        attempt.succeed();
+        return value;
+      },
+      (error: unknown) => {
+        const tries = new Tries(plan, call);
+        tries.note({ target: only, attempt, thrown: error });
+        return this.#choose(tries, run);
+      },
+    );
   }
 
-  async #serveByChoice<T>(
-    model: Model,
-    signal: AbortSignal,
-    run: (attempt: Attempt) => Promise<T>,
-  ): Promise<T> {
-    const failures: ApiError[] = [];
-    const tried: string[] = [];
-    for (const route of this.#order(model.routes)) {
-      const provider = this.#findProvider(route.provider);
+  health(nowMs = Date.now()): readonly TargetHealth[] {
+    return [...this.#breakers.values()].map((breaker) => breaker.view(nowMs));
+  }
+
+  /** Forgets what is held against a provider's targets, or one of them; says how many. */
+  reset(provider?: string, model?: string): number {
+    let count = 0;
+    for (const breaker of this.#breakers.values()) {
+      const view = breaker.view(Date.now());
+      if (provider !== undefined && view.provider !== provider) continue;
+      if (model !== undefined && view.model !== model) continue;
+      breaker.close();
+      count++;
+    }
+    return count;
+  }
+
+  /** Forgets targets that no model leads to any more. */
+  keepOnly(models: Iterable<Model>): void {
+    const known = new Set<string>();
+    for (const { routes } of models) for (const route of routes) known.add(targetKey(route));
+    for (const key of this.#breakers.keys()) if (!known.has(key)) this.#breakers.delete(key);
+  }
+
+  async #choose<T>(tries: Tries, run: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const { call } = tries;
+    for (;;) {
+      const next = this.#next(tries, Date.now());
+      if (next === undefined) throw tries.worst(Date.now());
+      const { target, waitMs, isRepeat } = next;
+      const provider = this.#options.findProvider(target.route.provider);
+      tries.count(target);
       if (provider === undefined) continue;
+      call.beginAttempt();
+      if (waitMs > 0) await pause(waitMs, call.signal);
+      if (call.isOver) throw call.signal.reason;
+      if (isRepeat) target.breaker.repeat();
+      const attempt = new Attempt(provider, target, [...tries.texts]);
       try {
-        return await run({ provider, target: route, tried });
-      } catch (error) {
-        if (signal.aborted || !(error instanceof ApiError) || !mayTryAnother(error)) throw error;
-        failures.push(error);
-        tried.push(`${route.provider}/${route.model} ${error.code}`);
+        const value = await run(attempt);
+        attempt.succeed();
+        return value;
+      } catch (thrown) {
+        tries.note({ target, attempt, thrown });
       }
     }
-    throw worst(failures, model.id);
   }
 
-  /** Weighted without replacement; a route of weight 0 comes only after all others. */
-  #order(routes: readonly Route[]): readonly Route[] {
-    if (routes.length < 2) return routes;
-    const keyed = routes.map((route) => ({
-      route,
-      key: route.weight === 0 ? -1 : this.#random() ** (1 / route.weight),
-    }));
-    return keyed.sort((left, right) => right.key - left.key).map(({ route }) => route);
+  /** Those not asked yet, by rank; else the one that can be asked soonest, if that is soon enough. */
+  #next(tries: Tries, nowMs: number): Next | undefined {
+    for (const rank of tries.plan.ranks) {
+      const ready = rank.filter(
+        (target) => tries.countOf(target) === 0 && target.breaker.mayAsk(nowMs),
+      );
+      const target = this.#byWeight(ready);
+      if (target === undefined) continue;
+      // So that those who were turned away do not all turn up elsewhere in the same moment.
+      const isCrowded = tries.lastReason === "overloaded";
+      return { target, waitMs: isCrowded ? this.#random() * fallbackJitterMs : 0, isRepeat: false };
+    }
+    return this.#soonest(tries, nowMs);
+  }
+
+  #soonest(tries: Tries, nowMs: number): Next | undefined {
+    let best: Next | undefined;
+    for (const target of tries.plan.ranks.flat()) {
+      const waitMs = this.#waitFor(target, tries, nowMs);
+      if (waitMs === undefined || waitMs > longestPauseMs) continue;
+      if (nowMs + waitMs - tries.startedMs > retryWithinMs) continue;
+      if (best === undefined || waitMs < best.waitMs)
+        best = { target, waitMs, isRepeat: tries.countOf(target) > 0 };
+    }
+    return best;
+  }
+
+  /** Until it may be asked; undefined: not for this call. */
+  #waitFor(target: Target, tries: Tries, nowMs: number): number | undefined {
+    const { breaker } = target;
+    if (breaker.isOpen) return undefined;
+    const restMs = breaker.restMs(nowMs);
+    const count = tries.countOf(target);
+    if (count === 0) return restMs > 0 ? restMs : undefined;
+    const isTransient = tries.mayRepeat(target);
+    if (count > this.#retries || !isTransient || !breaker.mayRepeat(nowMs)) return undefined;
+    const backoffMs = firstBackoffMs * 2 ** (count - 1) * (0.5 + this.#random());
+    return Math.max(restMs * (1 + 0.1 * this.#random()), backoffMs);
+  }
+
+  /** In proportion to weights; one of weight 0 only where there is no other. */
+  #byWeight(targets: readonly Target[]): Target | undefined {
+    if (targets.length < 2) return targets[0];
+    const total = targets.reduce((sum, { route }) => sum + route.weight, 0);
+    let left = this.#random() * total;
+    for (const target of targets) {
+      left -= target.route.weight;
+      if (left < 0) return target;
+    }
+    return targets[0];
+  }
+
+  #planOf(model: Model): Plan {
+    const known = this.#plans.get(model);
+    if (known !== undefined) return known;
+    const targets = model.routes.map((route) => ({ route, breaker: this.#breakerOf(route) }));
+    const ranks = [...Map.groupBy(targets, ({ route }) => route.priority ?? 1)]
+      .sort(([left], [right]) => left - right)
+      .map(([, rank]) => rank);
+    const plan = { model, ranks, only: targets.length === 1 ? targets[0] : undefined };
+    this.#plans.set(model, plan);
+    return plan;
+  }
+
+  #breakerOf(route: Route): Breaker {
+    const key = targetKey(route);
+    let breaker = this.#breakers.get(key);
+    if (breaker === undefined) {
+      breaker = new Breaker({
+        provider: route.provider,
+        model: route.model,
+        isEnabled: this.#options.hasBreakers ?? true,
+        onChange: this.#options.onChange ?? (() => {}),
+      });
+      this.#breakers.set(key, breaker);
+    }
+    return breaker;
   }
 }
 
-function mayTryAnother({ code }: ApiError): boolean {
-  switch (code) {
-    case "upstream_error":
-    case "upstream_timeout":
-    case "upstream_overloaded":
-    case "upstream_unavailable":
-    case "upstream_rate_limited":
-    case "model_loading":
-      return true;
-    default:
-      return false;
-  }
+interface Next {
+  readonly target: Target;
+  readonly waitMs: number;
+  readonly isRepeat: boolean;
 }
 
-/** "Limited" is said only when every target is limited; else the caller hears of the failure. */
-function worst(failures: readonly ApiError[], modelId: string): ApiError {
-  const failed = failures.find(({ code }) => code !== "upstream_rate_limited");
-  if (failed !== undefined) return failed;
-  const [soonest] = [...failures].sort(
-    (left, right) => (left.retryAfterMs ?? 0) - (right.retryAfterMs ?? 0),
-  );
-  return (
-    soonest ??
-    new ApiError({
-      code: "upstream_unavailable",
-      message: "The model cannot be reached at present. The operator finds the reason in the log.",
-      detail: `no route of ${modelId} leads to a provider that can be used`,
-    })
-  );
+const targetKey = ({ provider, model }: Route) => `${provider}\n${model}`;
+
+/** Ends early when the call does. */
+function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, waitMs);
+    signal.addEventListener("abort", end);
+  });
 }

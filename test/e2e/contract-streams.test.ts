@@ -133,7 +133,7 @@ test("as it ships, a silent stream is never without a comment for more than 15 s
     // Calls begin at any moment, not when the watch happens to look.
     for (const afterMs of [0, 1, 500, 999]) {
       pass(afterMs);
-      const call = calls.begin();
+      const call = calls.begin({ endpoint: "chat" });
       let spoken = 0;
       call.onSilence = () => {
         spoken += 1;

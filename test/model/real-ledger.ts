@@ -5,7 +5,7 @@ import { FeedFollower } from "../../src/base/feed.ts";
 import { createLog } from "../../src/base/log.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { priceAt } from "../../src/catalog/model.ts";
-import { ActiveCalls } from "../../src/gateway/active-calls.ts";
+import { ActiveCall, ActiveCalls } from "../../src/gateway/active-calls.ts";
 import { admit } from "../../src/gateway/admit.ts";
 import type { Charge } from "../../src/gateway/charge.ts";
 import { Exchange } from "../../src/gateway/exchange.ts";
@@ -179,9 +179,10 @@ export class RealLedger {
     if (key === undefined || purse === undefined || model === undefined || pricing === undefined)
       throw new Error("the key, its account or the model is unknown");
     const { input = 0n, cached_input: cached = input, output = 0n } = pricing.price;
+    const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
       return admit(
-        { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined },
+        { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined, call },
         {
           fixed: BigInt(need.input) * (cached > input ? cached : input),
           perToken: BigInt(need.choices) * output,
@@ -265,6 +266,7 @@ function operationsOn(
 }
 
 const callLimits = {
+  connectMs: 10_000,
   firstByteMs: 60_000,
   idleMs: 60_000,
   readerMs: 60_000,

@@ -18,6 +18,8 @@ export interface UpstreamRequest {
   /** The upstream is our own: what it says of a request is told to the caller as it stands. */
   readonly isOwn?: boolean;
   readonly onAccepted?: () => void;
+  /** Told the status when it is no 2xx, before that becomes an error. */
+  readonly onRefused?: (status: number) => void;
   readonly onDial?: ((probe: Probe) => void) | undefined;
 }
 
@@ -117,6 +119,7 @@ function unpacked(response: Response): Response {
 }
 
 async function refused(options: UpstreamRequest, response: Response): Promise<never> {
+  options.onRefused?.(response.status);
   const { provider, signal, isOwn = false } = options;
   const text = await readStart(unpacked(response)).catch(() => "");
   if (signal.aborted) throw signal.reason;

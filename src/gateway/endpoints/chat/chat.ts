@@ -52,16 +52,16 @@ async function whole({
   identity,
 }: AdmittedChat): Promise<Response> {
   const { parts, exchange, model, call, end } = modelCall;
-  const { signal } = call;
   const counted = { counter: parts.counter, chat, model, choices: order.choices };
   // Who leaves before the answer is there has read nothing of it.
   charge.measure = async () =>
     measured(await countUsage({ ...counted, said: { text: "", share: 1 } }));
-  const result = await parts.router.serve(model, signal, (attempt) => {
+  const result = await parts.router.serve(model, call, (attempt) => {
     const { provider, target } = attempt;
     if (provider.chat === undefined) throw notProvided(model);
     charge.begin(attempt);
-    return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted });
+    const { signal, onDial } = call;
+    return provider.chat({ call: chat, target, signal, onAccepted: charge.accepted, onDial });
   });
   const { usage: told } = result;
   // What was said is looked at only where the count of it is nothing.
@@ -81,17 +81,17 @@ async function stream({
   identity,
 }: AdmittedChat): Promise<Response> {
   const { parts, exchange, model, call, end } = modelCall;
-  const { signal } = call;
   const writer = new ChatEventWriter(identity, order);
-  const opening = parts.router.serve(model, signal, async (attempt): Promise<OpenedChat> => {
+  const opening = parts.router.serve(model, call, async (attempt): Promise<OpenedChat> => {
     const { provider, target } = attempt;
     if (provider.streamChat === undefined) throw notProvided(model);
     charge.begin(attempt);
     const parts = await provider.streamChat({
       call: chat,
       target,
-      signal,
+      signal: call.signal,
       onAccepted: charge.accepted,
+      onDial: call.onDial,
     });
     return openChat(parts, provider.name);
   });

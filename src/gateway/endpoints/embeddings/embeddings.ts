@@ -29,16 +29,16 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const charge = admitted instanceof Promise ? await admitted : admitted;
   const { counter } = parts;
   charge.measure = async () => toMeasured(input, await countTokens(input, counter), true);
-  const { signal } = call;
-  const result = await parts.router.serve(model, signal, async (attempt) => {
+  const result = await parts.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);
     charge.begin(attempt);
     const embedded = await provider.embed({
       call: { input, dimensions, encoding },
       target,
-      signal,
+      signal: call.signal,
       onAccepted: charge.accepted,
+      onDial: call.onDial,
     });
     checkLengths({ result: embedded, dimensions: request.dimensions, provider: provider.name });
     return embedded;

@@ -17,7 +17,6 @@ export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
   const admitted = modelCall.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
   const speak = { text, voice: request.voice as Voice };
-  const { signal } = call;
   // No upstream counts the text of plain audio; the count is there long before the audio ends.
   const counting = parts.counter.count([text]);
   charge.measure = async () => ({
@@ -26,15 +25,16 @@ export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
     estimated: true,
   });
   // A failure before the first sound still gets its real status.
-  const pcm = await parts.router.serve(model, signal, async (attempt) => {
+  const pcm = await parts.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.speak === undefined) throw notProvided(model);
     charge.begin(attempt);
     const stream = await provider.speak({
       call: speak,
       target,
-      signal,
+      signal: call.signal,
       onAccepted: charge.accepted,
+      onDial: call.onDial,
     });
     return openPcm(stream, provider.name);
   });

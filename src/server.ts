@@ -18,12 +18,14 @@ import type { Major } from "./gateway/majors.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
+import { manifestDigest } from "./manifest/digest.ts";
 import { optionPlace, providerWarnings } from "./manifest/plan.ts";
 import { type Money, openMoney } from "./money.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
 import { startControl } from "./platform/control.ts";
-import { type ApplyView, manifestDigest, type Operations } from "./platform/operations.ts";
+import type { ApplyView, Operations } from "./platform/operations.ts";
 import { startPlatform } from "./platform/server.ts";
+import type { Lookup } from "./providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
 import { Router } from "./router/router.ts";
 import type { Secrets } from "./secrets/secrets.ts";
@@ -51,6 +53,8 @@ export interface ServerOptions {
   readonly clock?: Clock;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
+  /** How the addresses of upstreams are found; the operating system's way unless told. */
+  readonly lookup?: Lookup | undefined;
 }
 
 /** Starts everything, in the order in which it depends on each other; undone when a part fails. */
@@ -61,6 +65,7 @@ export async function startServer({
   majors = [v1],
   clock = systemClock,
   open = openStore,
+  lookup,
 }: ServerOptions): Promise<RunningServer> {
   const { settings } = configuration;
   const log = createLog({
@@ -88,7 +93,7 @@ export async function startServer({
       log,
     });
     undo.push(() => money.close());
-    const state = await loadState({ configuration, opened, engine, money, log });
+    const state = await loadState({ configuration, opened, engine, money, lookup, log });
     const operations = operationsOn({
       configuration,
       opened,
@@ -163,6 +168,7 @@ interface LoadOptions {
   readonly opened: Opened;
   readonly engine: EngineSupervisor | undefined;
   readonly money: Money;
+  readonly lookup: Lookup | undefined;
   readonly log: Log;
 }
 
@@ -172,12 +178,16 @@ async function loadState({
   opened: { store, secrets },
   engine,
   money,
+  lookup,
   log,
 }: LoadOptions): Promise<State> {
   const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
   const catalog = new Catalog(store.catalog, routeCheck(configuration));
   const { variable } = configuration;
-  const providers = new ProviderRegistry({ usesProxy: proxyCheck(configuration.environment) });
+  const providers = new ProviderRegistry({
+    lookup,
+    usesProxy: proxyCheck(configuration.environment),
+  });
   const router = createRouter({ configuration, providers, engine, log });
   const reloadCatalog = async () => {
     await catalog.reload();

@@ -39,6 +39,7 @@ export interface TestGatewayOptions {
   readonly creditUsd?: string;
   readonly clock?: Clock;
   readonly open?: ServerOptions["open"];
+  readonly lookup?: ServerOptions["lookup"];
 }
 
 export const standardManifest = `
@@ -64,6 +65,7 @@ export async function startTestGateway({
   creditUsd = "1000000",
   clock,
   open,
+  lookup,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
@@ -75,6 +77,7 @@ export async function startTestGateway({
     ...(writeLog === undefined ? {} : { writeLog }),
     ...(clock === undefined ? {} : { clock }),
     ...(open === undefined ? {} : { open }),
+    lookup,
     configuration: loadConfiguration({
       // Each test tells what becomes of one attempt; those of retries and breakers switch them on.
       SVC_RETRIES: "0",

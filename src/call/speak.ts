@@ -14,4 +14,12 @@ export interface SpeakStream {
   readonly lengthBytes: number | undefined;
   read(): Promise<Uint8Array | undefined>;
   cancel(): void;
+  /** What the upstream has counted, as far as it has told; complete at the end. */
+  usage?(): SpeakUsage | undefined;
+}
+
+/** What is unknown is undefined, never 0. */
+export interface SpeakUsage {
+  readonly inputTokens?: number | undefined;
+  readonly audioTokens?: number | undefined;
 }

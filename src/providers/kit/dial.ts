@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
+import type { ApiError } from "../../base/errors.ts";
 import type { Probe } from "../contract.ts";
 import { hostOf, placeOf, placeProblem } from "./address.ts";
 import { upstreamError } from "./failure.ts";
@@ -68,6 +69,8 @@ export class Pin {
   #dialled: Dialled | undefined;
   #freshUntilMs = 0;
   #finding: Promise<Dialled> | undefined;
+  /** An address that stands in the settings and is not called. */
+  readonly #refusal: ApiError | undefined;
 
   constructor(url: URL, options: DialerOptions) {
     this.#url = url;
@@ -77,8 +80,8 @@ export class Pin {
     this.#options = options;
     const isLiteral = isIP(this.#name) !== 0;
     this.#isFixed = isLiteral || options.usesProxy?.(url) === true;
-    if (isLiteral) this.#check([this.#name]);
-    if (!this.#isFixed) return;
+    if (isLiteral) this.#refusal = this.#problemOf([this.#name]);
+    if (!this.#isFixed || this.#refusal !== undefined) return;
     this.#dialled = this.named;
     this.#freshUntilMs = Number.POSITIVE_INFINITY;
     if (isLiteral) this.#addresses = [this.#name];
@@ -87,6 +90,7 @@ export class Pin {
   /** The address to use now; at once, unless it was never found. A stale one is looked up beside. */
   dial(nowMs = Date.now()): Dialled | Promise<Dialled> {
     if (nowMs < this.#freshUntilMs && this.#dialled !== undefined) return this.#dialled;
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     const finding = (this.#finding ??= this.#find().finally(() => (this.#finding = undefined)));
     if (this.#dialled === undefined) return finding;
     finding.catch(() => {});
@@ -124,7 +128,11 @@ export class Pin {
       const detail = `${provider}: the name ${this.#name} cannot be found`;
       throw upstreamError("upstream_error", { detail, reason: "unreachable", cause });
     }
-    this.#check(addresses);
+    const refusal = this.#problemOf(addresses);
+    if (refusal !== undefined) {
+      this.#dialled = undefined;
+      throw refusal;
+    }
     const current = this.#addresses[this.#at];
     this.#addresses = addresses;
     // Connections are kept by address: one that is still good is not left.
@@ -133,18 +141,18 @@ export class Pin {
     return this.#point();
   }
 
-  #check(addresses: readonly string[]): void {
+  #problemOf(addresses: readonly string[]): ApiError | undefined {
     const { provider, allowPrivate } = this.#options;
     for (const address of addresses) {
       const problem = placeProblem(placeOf(address), allowPrivate);
       if (problem === undefined) continue;
-      this.#dialled = undefined;
       const what = address === this.#name ? address : `${this.#name} leads to ${address}, which`;
-      throw upstreamError("upstream_unavailable", {
+      return upstreamError("upstream_unavailable", {
         detail: `${provider}: ${what} ${problem}`,
         reason: "unreachable",
       });
     }
+    return undefined;
   }
 
   #point(): Dialled {

@@ -64,6 +64,7 @@ function wholeSamples(stream: SpeakStream): SpeakStream {
       }
     },
     cancel: () => stream.cancel(),
+    usage: () => stream.usage?.(),
   };
 }
 
@@ -134,6 +135,7 @@ function samplesOf(options: {
       return undefined;
     },
     cancel: () => stream.cancel(),
+    usage: () => stream.usage?.(),
   };
 }
 

@@ -65,10 +65,23 @@ export class SpeechSource implements StreamSource {
     };
   }
 
+  /** What the upstream counted, of a whole answer; the rest is what we can see. */
+  async #told(): Promise<Measured> {
+    const { inputTokens, audioTokens: audio } = this.#options.pcm.rest.usage?.() ?? {};
+    return {
+      units: {
+        input: isCount(inputTokens) ? inputTokens : await this.#options.counting,
+        audio_output: isCount(audio) ? audio : audioTokens(this.#sentBytes),
+      },
+      reasoningTokens: 0,
+      estimated: !isCount(inputTokens) || !isCount(audio),
+    };
+  }
+
   async #settle(): Promise<void> {
     const { charge, contentType } = this.#options;
     const body = this.#kept && Buffer.concat(this.#kept);
-    await charge.settle(await this.measure(), body && { contentType, body });
+    await charge.settle(await this.#told(), body && { contentType, body });
   }
 
   #keep(bytes: Uint8Array): Uint8Array {
@@ -98,4 +111,9 @@ export class SpeechSource implements StreamSource {
       });
     return bytes;
   }
+}
+
+/** A count of nothing, where something was said, is none. */
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && value > 0;
 }

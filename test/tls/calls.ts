@@ -1,0 +1,21 @@
+/** Run by tls.test.ts in a process of its own: only there can the runtime be told whom to trust. */
+import { Dialer } from "../../src/providers/kit/dial.ts";
+import { baseHeaders, send } from "../../src/providers/kit/http.ts";
+
+const port = Number(process.argv[2]);
+const dialer = new Dialer({
+  provider: "acme",
+  allowPrivate: true,
+  lookup: async () => ["127.0.0.1"],
+});
+
+for (const name of ["one.example", "two.example", "one.example", "two.example", "other.example"]) {
+  const pin = dialer.pin(`https://${name}:${port}/v1`);
+  const { signal } = new AbortController();
+  const headers = baseHeaders(pin);
+  const said = await send({ provider: "acme", pin, path: "/v1/models", headers, signal }).then(
+    (response) => response.text(),
+    (error: Error & { detail?: string }) => `refused: ${error.detail}`,
+  );
+  process.stdout.write(`${name} ${said}\n`);
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSecureContext, createServer, type Server } from "node:tls";
+import { createCertificate } from "../fake/certificate.ts";
+
+const authority = createCertificate({ name: "authority.example", isAuthority: true });
+const one = createCertificate({ name: "one.example", issuer: authority });
+const two = createCertificate({ name: "two.example", issuer: authority });
+
+let server: Server;
+let folder: string;
+/** The name that each connection asked for, and the Host headers that came over it. */
+const connections: { readonly name: string; readonly hosts: string[] }[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-tls-"));
+  writeFileSync(join(folder, "authority.pem"), authority.cert);
+  server = createServer(
+    {
+      key: one.key,
+      cert: one.cert,
+      SNICallback: (name, answer) => {
+        const { key, cert } = name === "two.example" ? two : one;
+        answer(null, createSecureContext({ key, cert }));
+      },
+    },
+    (socket) => {
+      const connection = { name: String(socket.servername), hosts: [] as string[] };
+      connections.push(connection);
+      socket.on("error", () => {});
+      socket.on("data", (bytes) => {
+        connection.hosts.push(/^host: (.*)$/im.exec(bytes.toString())?.[1]?.trim() ?? "");
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
+      });
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a pinned address must have the certificate of the name, and lines are not shared among names", async () => {
+  const { port } = server.address() as AddressInfo;
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "calls.ts"), String(port)], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  expect(lines.slice(0, 4)).toEqual([
+    "one.example hello",
+    "two.example hello",
+    "one.example hello",
+    "two.example hello",
+  ]);
+  expect(lines[4]).toMatch(/^other\.example refused: .*CERT_ALTNAME_INVALID/);
+  const host = (name: string) => `${name}:${port}`;
+  expect(connections.filter(({ hosts }) => hosts.length > 0)).toEqual([
+    { name: "one.example", hosts: [host("one.example"), host("one.example")] },
+    { name: "two.example", hosts: [host("two.example"), host("two.example")] },
+  ]);
+});

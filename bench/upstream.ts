@@ -18,13 +18,26 @@ import {
   streamStart,
   upstreamModel,
 } from "./traffic.ts";
+import { type Answers, fromVendorRequest } from "./vendor-traffic.ts";
 
 const slotMs = 1;
 const slotCount = 10;
 const maxRequestBytes = 64 * 1024;
 
 type Connection = { pending: string; stream: Stream | undefined };
-type Stream = { readonly socket: Socket<Connection>; readonly slot: number; chunksLeft: number };
+type Stream = {
+  readonly socket: Socket<Connection>;
+  readonly slot: number;
+  readonly answers: Answers;
+  chunksLeft: number;
+};
+
+const common: Answers = {
+  whole: chatReply,
+  start: streamStart,
+  chunk: streamChunk,
+  end: streamEnd,
+};
 
 const wheel: readonly Set<Stream>[] = Array.from({ length: slotCount }, () => new Set<Stream>());
 let streamsOpen = 0;
@@ -50,7 +63,7 @@ const server = Bun.listen<Connection>({
       if (length === undefined || text.length > maxRequestBytes) return refuse(socket);
       if (headEnd < 0 || text.length < bodyStart + length) connection.pending = text;
       else if (text.length > bodyStart + length) refuse(socket);
-      else answer(socket, text.slice(bodyStart));
+      else answer(socket, text.slice(0, text.indexOf("\r\n")), text.slice(bodyStart));
     },
     close(socket) {
       endStream(socket.data);
@@ -62,27 +75,32 @@ const server = Bun.listen<Connection>({
 });
 announce(server.port);
 
-function answer(socket: Socket<Connection>, body: string): void {
+function answer(socket: Socket<Connection>, requestLine: string, body: string): void {
+  const vendor = fromVendorRequest(requestLine, body);
+  if (vendor !== undefined) {
+    if (vendor.chunks === undefined) return write(socket, vendor.answers.whole);
+    return beginStream(socket, vendor.chunks, vendor.answers);
+  }
   // A proxy that forgot to translate the model, or a second request inside a stream, is no proxy.
   if (!body.includes(`"model":"${upstreamModel}"`) || socket.data.stream !== undefined) {
     return refuse(socket);
   }
   const chunks = fromStreamBody(body);
   if (chunks === undefined) return write(socket, chatReply);
-  beginStream(socket, chunks);
+  beginStream(socket, chunks, common);
 }
 
 function refuse(socket: Socket<Connection>): void {
   socket.end(refusalReply);
 }
 
-function beginStream(socket: Socket<Connection>, chunks: number): void {
+function beginStream(socket: Socket<Connection>, chunks: number, answers: Answers): void {
   const slot = streamsBegun++ % slotCount;
-  const stream: Stream = { socket, slot, chunksLeft: chunks - 1 };
+  const stream: Stream = { socket, slot, answers, chunksLeft: chunks - 1 };
   socket.data.stream = stream;
   wheel[slot]?.add(stream);
   streamsOpen++;
-  write(socket, streamStart);
+  write(socket, answers.start);
   timer ??= setInterval(turn, slotMs);
 }
 
@@ -91,10 +109,10 @@ function turn(): void {
   for (const stream of wheel[position] ?? []) {
     if (stream.chunksLeft > 0) {
       stream.chunksLeft--;
-      write(stream.socket, streamChunk);
+      write(stream.socket, stream.answers.chunk);
     } else {
       endStream(stream.socket.data);
-      write(stream.socket, streamEnd);
+      write(stream.socket, stream.answers.end);
     }
   }
 }

@@ -25,6 +25,7 @@ const tasks = {
   "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
+  "bench-providers": () => run(bun, [join(root, "bench", "providers.ts"), ...words]),
   "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
@@ -48,6 +49,7 @@ const withoutEngine = [
   "test-faults",
   "bench",
   "bench-engine",
+  "bench-providers",
   "format",
 ];
 if (!withoutEngine.includes(task)) ensureEngineInstalled();

@@ -83,6 +83,8 @@ export function operationsOn({
     takeEffect,
     gateway,
     engine,
+    upstreams: async () =>
+      (await import("./connect.ts")).createUpstreams({ configuration, secrets }),
   });
 }
 

@@ -70,7 +70,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "wire/changes.ts",
   ],
 };
-const compositionRoot = ["src/main.ts", "src/server.ts", "src/open.ts", "src/money.ts"];
+const compositionRoot = [
+  "src/main.ts",
+  "src/server.ts",
+  "src/open.ts",
+  "src/money.ts",
+  "src/connect.ts",
+];
 
 interface Import {
   readonly from: string;

@@ -8,6 +8,8 @@ export interface Quirks {
   readonly keepsReplies: boolean;
   /** Where the key goes; a bearer token unless told. */
   readonly keyHeader?: string;
+  /** Takes back what models said beside their answers (`reasoning_details`, `extra_content`). */
+  readonly takesDetails?: boolean;
 }
 
 /** A vendor whose address and habits are known: what an operator need not look up. */
@@ -79,7 +81,10 @@ export const vendors: readonly Vendor[] = [
   hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"]),
   hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"]),
   hosted("xai", "xAI", "https://api.x.ai/v1", ["XAI_API_KEY"]),
-  hosted("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ["OPENROUTER_API_KEY"]),
+  hosted("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ["OPENROUTER_API_KEY"], {
+    ...plain,
+    takesDetails: true,
+  }),
   hosted("cerebras", "Cerebras", "https://api.cerebras.ai/v1", ["CEREBRAS_API_KEY"]),
   hosted("sambanova", "SambaNova", "https://api.sambanova.ai/v1", ["SAMBANOVA_API_KEY"]),
   hosted("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1", ["NVIDIA_API_KEY"]),

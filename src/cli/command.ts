@@ -48,6 +48,8 @@ export interface Command {
   readonly variadic?: string;
   readonly flags?: Readonly<Record<string, Flag>>;
   readonly examples: readonly string[];
+  /** Further lines of the help, such as a table to choose from. */
+  readonly more?: () => readonly string[];
   readonly run: (invocation: Invocation) => Promise<void>;
 }
 
@@ -151,4 +153,6 @@ export function printHelp(command: Command): void {
   }
   print(style.bold("Examples"));
   for (const example of command.examples) print(`  ${style.cyan(example)}`);
+  const more = command.more?.() ?? [];
+  if (more.length > 0) print(`\n${more.join("\n")}`);
 }

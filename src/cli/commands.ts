@@ -10,9 +10,12 @@ import { accountCommands } from "./account-commands.ts";
 import { callCommands } from "./call-commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { engineCommands } from "./engine-commands.ts";
+import { importCommands } from "./import-command.ts";
+import { initCommand } from "./init-command.ts";
 import { keyCommands } from "./key-commands.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 import { priceCommands } from "./price-commands.ts";
+import { providerCommands } from "./provider-commands.ts";
 import { receiptCommands } from "./receipt-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 
@@ -184,12 +187,15 @@ const modelRetire: Command = {
 
 export const commands: readonly Command[] = [
   serve,
+  initCommand,
   ...callCommands,
   config,
   apply,
   exportCommand,
+  ...importCommands,
   ...accountCommands,
   ...keyCommands,
+  ...providerCommands,
   modelList,
   modelDeprecate,
   modelRetire,

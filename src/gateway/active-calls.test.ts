@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../base/errors.ts";
-import { ActiveCall, ActiveCalls } from "./active-calls.ts";
+import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";
 
 const limits = {
   connectMs: 10_000,
@@ -109,6 +109,214 @@ describe("a call", () => {
     expect(spokenAtMs.length).toBe(2);
     runTo(76_000);
     expect(spokenAtMs.at(-1)).toBe(76_000);
+  });
+});
+
+describe("an attempt", () => {
+  /** Attempts go by the real clock, so a call of a test begins on it. */
+  const begin = () => {
+    const startMs = Date.now();
+    const call = new ActiveCall(limits, startMs);
+    call.beginAttempt();
+    return { call, startMs };
+  };
+  const settle = async () => {
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  };
+
+  test("that is silent for the first-byte limit fails, and the call goes on with another", () => {
+    const { call, startMs } = begin();
+    const first = call.signal;
+    call.tick(startMs + limits.firstByteMs);
+    expect(first.aborted).toBe(true);
+    expect(first.reason).toMatchObject({
+      code: "upstream_timeout",
+      upstream: { reason: "timeout" },
+    });
+    expect([call.isOver, call.reason]).toEqual([false, undefined]);
+    call.beginAttempt();
+    expect(call.signal).not.toBe(first);
+    expect(call.signal.aborted).toBe(false);
+  });
+
+  test("has the first-byte limit for itself, whatever those before it took", () => {
+    const { call, startMs } = begin();
+    call.tick(startMs + limits.firstByteMs);
+    call.beginAttempt();
+    const againMs = Date.now();
+    call.tick(againMs + limits.firstByteMs - 1_000);
+    expect(call.signal.aborted).toBe(false);
+    call.tick(againMs + limits.firstByteMs);
+    expect(call.signal.aborted).toBe(true);
+    expect(call.isOver).toBe(false);
+  });
+
+  test("that did not fail by time keeps its signal for the next one: the call is what it ends with", () => {
+    const { call } = begin();
+    const { signal } = call;
+    call.beginAttempt();
+    expect(call.signal).toBe(signal);
+  });
+
+  test("of a call that is over gets no new signal: whoever begins one hears the end", () => {
+    const { call } = begin();
+    const reason = new ApiError({ code: "shutting_down", message: "over" });
+    call.abort(reason);
+    call.beginAttempt();
+    expect(call.signal.aborted).toBe(true);
+    expect([call.isOver, call.signal.reason]).toEqual([true, reason]);
+  });
+
+  test("ends with its call: the longest time counts for all attempts together", () => {
+    const { call, startMs } = begin();
+    for (let atMs = 100_000; atMs < limits.maxCallMs; atMs += 100_000) {
+      call.tick(startMs + atMs);
+      call.beginAttempt();
+    }
+    expect(call.isOver).toBe(false);
+    const last = call.signal;
+    call.tick(startMs + limits.maxCallMs);
+    expect([call.isOver, last.aborted]).toEqual([true, true]);
+    expect(call.reason).toMatchObject({ code: "upstream_timeout" });
+  });
+
+  test("without an answer at the connect limit has its target looked at, once", async () => {
+    const { call, startMs } = begin();
+    const looks: number[] = [];
+    call.onDial(async (withinMs) => {
+      looks.push(withinMs);
+      return undefined;
+    });
+    call.tick(startMs + limits.connectMs - 1);
+    expect(looks).toEqual([]);
+    call.tick(startMs + limits.connectMs);
+    call.tick(startMs + limits.connectMs + 1_000);
+    await settle();
+    expect(looks).toEqual([limits.connectMs]);
+    // It is there, and may think as long as it likes.
+    expect(call.signal.aborted).toBe(false);
+  });
+
+  test("whose target cannot be reached fails, and the call goes on", async () => {
+    const { call, startMs } = begin();
+    call.onDial(async () => "no connection");
+    call.tick(startMs + limits.connectMs);
+    await settle();
+    expect(call.signal.reason).toMatchObject({
+      code: "upstream_timeout",
+      detail: "no connection",
+      upstream: { reason: "unreachable" },
+    });
+    expect(call.isOver).toBe(false);
+  });
+
+  test("that was answered is not looked at", async () => {
+    const { call, startMs } = begin();
+    let looks = 0;
+    call.onDial(async () => {
+      looks++;
+      return "no connection";
+    });
+    call.heard();
+    call.tick(startMs + limits.connectMs);
+    await settle();
+    expect([looks, call.signal.aborted]).toEqual([0, false]);
+  });
+
+  test("is not failed by what was found of the target before it", async () => {
+    const { call, startMs } = begin();
+    const found = Promise.withResolvers<string | undefined>();
+    call.onDial(() => found.promise);
+    call.tick(startMs + limits.connectMs);
+    call.tick(startMs + limits.firstByteMs);
+    call.beginAttempt();
+    found.resolve("no connection");
+    await settle();
+    expect(call.signal.aborted).toBe(false);
+  });
+
+  test("is looked at for its own target only: the one before is no concern of it", async () => {
+    const { call } = begin();
+    let looks = 0;
+    call.onDial(async () => {
+      looks++;
+      return "no connection";
+    });
+    call.beginAttempt();
+    call.tick(Date.now() + limits.connectMs);
+    await settle();
+    expect([looks, call.signal.aborted]).toEqual([0, false]);
+  });
+
+  test("that has begun to answer is not failed by a late look", async () => {
+    const { call, startMs } = begin();
+    const found = Promise.withResolvers<string | undefined>();
+    call.onDial(() => found.promise);
+    call.tick(startMs + limits.connectMs);
+    call.waitForReader(startMs + limits.connectMs);
+    found.resolve("no connection");
+    await settle();
+    expect(call.signal.aborted).toBe(false);
+  });
+});
+
+describe("limits of a model's own", () => {
+  const usual = { ...limits, readerMs: 10_000_000, keepAliveMs: 10_000_000, connectMs: 10_000_000 };
+  /** After how many seconds a call is failed or ended, looked at every quarter of a second. */
+  const endS = (model: TimedModel, hasBegun = false) => {
+    const calls = new ActiveCalls(usual, () => 0);
+    const call = calls.begin(model);
+    if (hasBegun) {
+      call.waitForReader(0);
+      call.waitForUpstream(0);
+    }
+    for (let nowMs = 0; nowMs <= usual.maxCallMs; nowMs += 250) {
+      call.tick(nowMs);
+      if (call.signal.aborted) return nowMs / 1000;
+    }
+    return undefined;
+  };
+
+  test("the first byte: shorter for vectors and sounds, and as the model says", () => {
+    expect(endS({ endpoint: "chat" })).toBe(600);
+    expect(endS({ endpoint: "embeddings" })).toBe(60);
+    expect(endS({ endpoint: "speech" })).toBe(120);
+    expect(endS({ endpoint: "chat", timeouts: { firstByte: 2.5 } })).toBe(2.5);
+    expect(endS({ endpoint: "embeddings", timeouts: { firstByte: 300 } })).toBe(300);
+  });
+
+  test("silence within an answer, and the whole call", () => {
+    expect(endS({ endpoint: "chat" }, true)).toBe(120);
+    expect(endS({ endpoint: "chat", timeouts: { idle: 3 } }, true)).toBe(3);
+    expect(endS({ endpoint: "chat", timeouts: { idle: 800 } }, true)).toBe(800);
+    expect(endS({ endpoint: "chat", timeouts: { total: 4 } })).toBe(4);
+    expect(endS({ endpoint: "chat", timeouts: { total: 4 } }, true)).toBe(4);
+  });
+
+  test("a connection", async () => {
+    const calls = new ActiveCalls(usual, () => 0);
+    const call = calls.begin({ endpoint: "chat", timeouts: { connect: 2 } });
+    const looks: number[] = [];
+    call.onDial(async (withinMs) => {
+      looks.push(withinMs);
+      return undefined;
+    });
+    call.tick(1_999);
+    expect(looks).toEqual([]);
+    call.tick(2_000);
+    expect(looks).toEqual([2_000]);
+  });
+
+  test("are those of the model that is asked, not of the one before", () => {
+    const calls = new ActiveCalls(usual, () => 0);
+    const quick = { endpoint: "chat", timeouts: { firstByte: 1 } } as const;
+    const models: readonly TimedModel[] = [quick, { endpoint: "chat" }, quick];
+    const ended = models.map((model) => {
+      const call = calls.begin(model);
+      call.tick(1_000);
+      return call.signal.aborted;
+    });
+    expect(ended).toEqual([true, false, true]);
   });
 });
 

@@ -5,7 +5,9 @@ import type { TargetHealth } from "../catalog/health.ts";
 import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { TemporaryKey } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
+import { manifestDigest } from "../manifest/digest.ts";
 import { exportManifest } from "../manifest/export.ts";
+import { type Literals, withLiterals } from "../manifest/literals.ts";
 import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
 import {
@@ -17,6 +19,11 @@ import { findAccount, futureDate } from "./inputs.ts";
 import { type KeyOperations, type KeyParts, keyOperations } from "./key-operations.ts";
 import { type MoneyOperations, moneyOperations } from "./money-operations.ts";
 import { type PriceOperations, priceOperations } from "./price-operations.ts";
+import {
+  type ProviderOperations,
+  providerOperations,
+  type Upstreams,
+} from "./provider-operations.ts";
 import { type ReportOperations, reportOperations } from "./report-operations.ts";
 import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
 
@@ -35,6 +42,7 @@ export interface Operations
     KeyOperations,
     MoneyOperations,
     PriceOperations,
+    ProviderOperations,
     ReportOperations {
   /** Asks whether a server answers, and nothing else. */
   ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
@@ -52,7 +60,12 @@ export interface Operations
     replacement: string;
   }): Promise<ModelView>;
   retireModel(input: { id: string }): Promise<ModelView>;
-  applyManifest(input: { text: string; dryRun: boolean; isOwnFile?: boolean }): Promise<ApplyView>;
+  applyManifest(input: {
+    text: string;
+    dryRun: boolean;
+    isOwnFile?: boolean;
+    literals?: Literals;
+  }): Promise<ApplyView>;
   exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
 }
 
@@ -76,6 +89,8 @@ export interface OperationParts extends AccountParts, KeyParts {
   /** Absent when a command has opened the store itself. */
   readonly gateway?: RunningGateway | undefined;
   readonly engine?: RunningEngine | undefined;
+  /** The way to providers, to try them out. */
+  readonly upstreams?: (() => Promise<Upstreams>) | undefined;
 }
 
 export interface RunningEngine {
@@ -102,6 +117,7 @@ export function createOperations(parts: OperationParts): Operations {
     ...keyOperations(parts),
     ...moneyOperations(parts),
     ...priceOperations(parts),
+    ...providerOperations(parts),
     ...reportOperations(parts),
     ...gatewayOperations(parts),
     showEngine: async () => (await parts.engine?.view()) ?? null,
@@ -189,8 +205,9 @@ function manifestOperations({
       text,
       dryRun,
       isOwnFile = false,
+      literals = {},
     }: Parameters<Operations["applyManifest"]>[0]) {
-      const manifest = readManifest(text, checkAddress);
+      const manifest = withLiterals(readManifest(text, checkAddress), literals);
       const plan = planApply({
         manifest,
         current: await catalog.load(),
@@ -216,11 +233,6 @@ function manifestOperations({
       return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
   } satisfies Partial<Operations>;
-}
-
-/** By which a start knows whether the config file has changed since it was last applied. */
-export function manifestDigest(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 /** The account that is meant where none is named. */

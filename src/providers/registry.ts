@@ -1,6 +1,9 @@
+import { createAiSdkProvider } from "./ai-sdk/provider.ts";
 import type { Provider } from "./contract.ts";
+import { createGeminiProvider } from "./gemini/provider.ts";
 import { Dialer, type DialerOptions } from "./kit/dial.ts";
 import { createOpenAiProvider, type OpenAiQuirks } from "./openai/provider.ts";
+import { createVertexProvider } from "./vertex/provider.ts";
 
 export interface ProviderSettings {
   readonly name: string;
@@ -18,10 +21,13 @@ export interface ProviderSettings {
 /** What a builder gets: the settings, and the one way to the outside. */
 export type ProviderParts = ProviderSettings & { readonly dialer: Dialer };
 
-const builders: Readonly<
-  Partial<Record<ProviderSettings["kind"], (parts: ProviderParts) => Provider>>
-> = {
+const builders: Readonly<Record<ProviderSettings["kind"], (parts: ProviderParts) => Provider>> = {
   openai: createOpenAiProvider,
+  gemini: createGeminiProvider,
+  vertex: createVertexProvider,
+  anthropic: createAiSdkProvider,
+  bedrock: createAiSdkProvider,
+  "ai-sdk": createAiSdkProvider,
 };
 
 type Built = ReadonlyMap<string, { readonly settings: string; readonly provider: Provider }>;
@@ -55,9 +61,7 @@ export class ProviderRegistry {
   build(settings: ProviderSettings): Provider {
     const { name, allowPrivate } = settings;
     const dialer = new Dialer({ provider: name, allowPrivate, ...this.#network });
-    const builder = builders[settings.kind];
-    if (builder === undefined) throw new Error(`no provider of kind ${settings.kind}`);
-    return builder({ ...settings, dialer });
+    return builders[settings.kind]({ ...settings, dialer });
   }
 
   find(name: string): Provider | undefined {

@@ -17,39 +17,57 @@ export interface RoutedCall {
 export class Attempt {
   readonly provider: Provider;
   readonly target: Route;
-  /** The targets that failed before, each with what became of it. */
-  readonly tried: readonly string[];
   readonly #breaker: Breaker;
+  readonly #nowMs: () => number;
+  readonly #trial: number;
+  /** The attempts before it. */
+  readonly #before: readonly string[];
+  #failure: string | undefined;
+  #hasBegun = false;
   #isOver = false;
 
-  constructor(provider: Provider, { route, breaker }: Target, tried: readonly string[]) {
+  constructor(provider: Provider, { route, breaker, nowMs }: Target, before: readonly string[]) {
     this.provider = provider;
     this.target = route;
-    this.tried = tried;
     this.#breaker = breaker;
-    breaker.begin();
+    this.#nowMs = nowMs;
+    this.#before = before;
+    this.#trial = breaker.begin();
+  }
+
+  /** Every attempt up to this one, each with what became of it; empty where it is the only one. */
+  get tried(): readonly string[] {
+    const { provider, model } = this.target;
+    if (this.#failure === undefined && this.#before.length === 0) return this.#before;
+    return [...this.#before, this.#failure ?? `${provider}/${model}`];
   }
 
   /** It has begun to answer. */
   succeed(): void {
-    this.#breaker.succeed(Date.now());
+    this.#hasBegun = true;
+    this.#breaker.succeed(this.#nowMs(), this.#trial);
   }
 
   /** It did not begin to answer, or broke off later; or somebody else is to blame. */
   fail(error: ApiError): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const nowMs = this.#nowMs();
+    if (isUpstreamFailure(error)) this.#failure = failureText(this.target, error);
+    const isRefusal = error.upstream?.reason === "refused";
     // It answered, if only to refuse: nothing is wrong with it.
-    if (error.upstream?.reason === "refused") this.#breaker.succeed(Date.now());
+    if (isRefusal && !this.#hasBegun) this.#breaker.succeed(nowMs, this.#trial);
     // Ours is still loading: it says so itself.
-    else if (!isUpstreamFailure(error) || error.code === "model_loading") this.#breaker.abandon();
-    else this.#breaker.fail(error, Date.now());
+    else if (!isUpstreamFailure(error) || error.code === "model_loading")
+      this.#breaker.abandon(this.#trial);
+    else this.#breaker.fail(error, { nowMs, trial: this.#trial, hasBegun: this.#hasBegun });
   }
 }
 
 export interface Target {
   readonly route: Route;
   readonly breaker: Breaker;
+  readonly nowMs: () => number;
 }
 
 /** The targets of a model, those that are asked first in front. */
@@ -73,4 +91,10 @@ export function isUpstreamFailure({ code }: ApiError): boolean {
     default:
       return false;
   }
+}
+
+/** For the operator: what the upstream said is in the detail, which never holds keys or prompts. */
+function failureText({ provider, model }: Route, { code, detail }: ApiError): string {
+  const why = detail === undefined ? "" : ` (${detail.replaceAll(",", ";").slice(0, 200)})`;
+  return `${provider}/${model} ${code}${why}`;
 }

@@ -28,6 +28,14 @@ export interface BreakerOptions {
   readonly onChange: (health: TargetHealth) => void;
 }
 
+/** A call that came to a bad end. */
+interface FailedCall {
+  readonly nowMs: number;
+  readonly trial: number;
+  /** It broke off in mid-answer: as a request it was counted when it began. */
+  readonly hasBegun: boolean;
+}
+
 /**
  * What is known of one target. Closed: it is asked. Open: it failed too often, or cannot work (its
  * key, its credit), and is left out for a while; then one call is its trial (half-open), which
@@ -48,9 +56,13 @@ export class Breaker {
   #openSinceMs = 0;
   #openUntilMs = 0;
   #openings = 0;
-  #isTrying = false;
+  /** The trial under way, and how many there were; 0: none. */
+  #trial = 0;
+  #trials = 0;
   /** What opened it. */
   failure: ApiError | undefined;
+  /** How it asked to be left alone. */
+  plea: ApiError | undefined;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
@@ -67,7 +79,7 @@ export class Breaker {
 
   mayAsk(nowMs: number): boolean {
     if (this.restMs(nowMs) > 0) return false;
-    return this.#openUntilMs === 0 || (nowMs >= this.#openUntilMs && !this.#isTrying);
+    return this.#openUntilMs === 0 || (nowMs >= this.#openUntilMs && this.#trial === 0);
   }
 
   /** How long it still wants to be left alone. */
@@ -83,13 +95,17 @@ export class Breaker {
     return Math.max(0, this.#openUntilMs - nowMs);
   }
 
-  begin(): void {
-    if (this.#openUntilMs !== 0) this.#isTrying = true;
+  /** A call is made; gives the number of the trial that it is, 0 where it is none. */
+  begin(): number {
+    if (this.#openUntilMs === 0) return 0;
+    this.#trials++;
+    this.#trial = this.#trials;
+    return this.#trial;
   }
 
   /** The caller left before anything was known. */
-  abandon(): void {
-    this.#isTrying = false;
+  abandon(trial: number): void {
+    this.#endTrial(trial);
   }
 
   /** Whether a call that failed here may be made here once more, so that nobody storms a dying server. */
@@ -104,47 +120,50 @@ export class Breaker {
     this.#repeats++;
   }
 
-  succeed(nowMs: number): void {
+  succeed(nowMs: number, trial: number): void {
     this.#turn(nowMs);
     this.#requests++;
     this.#inARow = 0;
-    if (this.#openUntilMs !== 0) this.close();
+    if (this.#endTrial(trial)) this.close(nowMs);
   }
 
-  fail(error: ApiError, nowMs: number): void {
+  fail(error: ApiError, { nowMs, trial, hasBegun }: FailedCall): void {
     const { reason = "failed", delayMs } = error.upstream ?? {};
+    const isTrial = this.#endTrial(trial);
     this.#turn(nowMs);
-    this.#requests++;
+    if (!hasBegun) this.#requests++;
     const asksForRest = reason === "limited" || (reason === "overloaded" && delayMs !== undefined);
-    if (asksForRest && this.#options.isEnabled)
+    if (asksForRest && this.#options.isEnabled) {
       this.#restUntilMs = nowMs + Math.min(longestRestMs, delayMs ?? restUnknownMs);
-    // One that says when to come back is well.
-    if (reason === "limited") {
-      this.#isTrying = false;
-      return;
+      this.plea = error;
     }
+    // One that says when to come back is well.
+    if (reason === "limited") return;
     this.#failures++;
     this.#inARow = nowMs - this.#failedMs > rowWithinMs ? 1 : this.#inARow + 1;
     this.#failedMs = nowMs;
     if (!this.#options.isEnabled) return;
+    // Calls that were under way when it opened say nothing new; only the trial does.
+    if (this.#openUntilMs !== 0 && !isTrial) return;
     const cannotWork = reason === "auth" || reason === "quota";
-    if (cannotWork || this.#isTrying || this.#isFailing()) this.#open(error, reason, nowMs);
+    if (cannotWork || isTrial || this.#isFailing()) this.#open(error, reason, nowMs);
   }
 
   /** By a success, or by hand. */
-  close(): void {
+  close(nowMs: number): void {
     const wasOpen = this.#openUntilMs !== 0;
     this.#openUntilMs = 0;
     this.#restUntilMs = 0;
     this.#openings = 0;
-    this.#isTrying = false;
+    this.#trial = 0;
     this.#inARow = 0;
     this.#requests = 0;
     this.#failures = 0;
     this.#requestsBefore = 0;
     this.#failuresBefore = 0;
     this.failure = undefined;
-    if (wasOpen) this.#options.onChange(this.view(Date.now()));
+    this.plea = undefined;
+    if (wasOpen) this.#options.onChange(this.view(nowMs));
   }
 
   view(nowMs: number): TargetHealth {
@@ -158,12 +177,19 @@ export class Breaker {
       provider,
       model,
       state: isDue ? "half-open" : isOpen ? "open" : restMs > 0 ? "resting" : "closed",
-      reason: isOpen ? (this.failure?.upstream?.reason ?? "failed") : restMs > 0 ? "limited" : null,
+      reason: isOpen ? reasonOf(this.failure) : restMs > 0 ? reasonOf(this.plea) : null,
       sinceMs: isOpen ? this.#openSinceMs : null,
       untilMs: until,
       requests: this.#requests + this.#requestsBefore,
       failures: this.#failures + this.#failuresBefore,
     };
+  }
+
+  /** Whether it was the trial under way; its place is free again. */
+  #endTrial(trial: number): boolean {
+    if (trial === 0 || trial !== this.#trial) return false;
+    this.#trial = 0;
+    return true;
   }
 
   #isFailing(): boolean {
@@ -180,7 +206,6 @@ export class Breaker {
     const pauseMs = Math.min(most, first * 2 ** Math.min(10, this.#openings));
     this.#openUntilMs = nowMs + Math.max(pauseMs, Math.min(most, error.upstream?.delayMs ?? 0));
     this.#openings++;
-    this.#isTrying = false;
     this.failure = error;
     this.#options.onChange(this.view(nowMs));
   }
@@ -198,3 +223,6 @@ export class Breaker {
     this.#bucketStartMs = isNext ? this.#bucketStartMs + bucketMs : nowMs;
   }
 }
+
+const reasonOf = (error: ApiError | undefined): UpstreamReason =>
+  error?.upstream?.reason ?? "failed";

@@ -13,6 +13,9 @@ export interface RouterOptions {
   /** Whether targets that fail are left out for a while. */
   readonly hasBreakers?: boolean;
   readonly onChange?: (health: TargetHealth) => void;
+  readonly nowMs?: () => number;
+  /** Resolves after so long, or when the signal is aborted. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 const none: readonly string[] = [];
@@ -22,6 +25,7 @@ const longestPauseMs = 2_000;
 const retryWithinMs = 30_000;
 const firstBackoffMs = 100;
 const fallbackJitterMs = 50;
+const restJitter = 0.1;
 
 /**
  * Chooses who serves a call, until one begins to answer: by priority, then weight, those that fail
@@ -32,6 +36,8 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #random: () => number;
   readonly #retries: number;
+  readonly #nowMs: () => number;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #plans = new WeakMap<Model, Plan>();
   readonly #breakers = new Map<string, Breaker>();
 
@@ -39,15 +45,18 @@ export class Router {
     this.#options = options;
     this.#random = options.random ?? Math.random;
     this.#retries = options.retries ?? 0;
+    this.#nowMs = options.nowMs ?? Date.now;
+    this.#sleep = options.sleep ?? pause;
   }
 
   serve<T>(model: Model, call: RoutedCall, run: (attempt: Attempt) => Promise<T>): Promise<T> {
     const plan = this.#planOf(model);
+    const startedMs = this.#nowMs();
     const { only } = plan;
     const provider = only && this.#options.findProvider(only.route.provider);
     // Where there is no choice, there is no loop to wait in.
     if (only === undefined || provider === undefined || !only.breaker.isClear)
-      return this.#choose(new Tries(plan, call), run);
+      return this.#choose(new Tries({ plan, call, startedMs }), run);
     const attempt = new Attempt(provider, only, none);
     call.beginAttempt();
     return run(attempt).then(
@@ -56,25 +65,26 @@ export class Router {
         return value;
       },
       (error: unknown) => {
-        const tries = new Tries(plan, call);
+        const tries = new Tries({ plan, call, startedMs });
         tries.note({ target: only, attempt, thrown: error });
         return this.#choose(tries, run);
       },
     );
   }
 
-  health(nowMs = Date.now()): readonly TargetHealth[] {
+  health(nowMs = this.#nowMs()): readonly TargetHealth[] {
     return [...this.#breakers.values()].map((breaker) => breaker.view(nowMs));
   }
 
   /** Forgets what is held against a provider's targets, or one of them; says how many. */
   reset(provider?: string, model?: string): number {
     let count = 0;
+    const nowMs = this.#nowMs();
     for (const breaker of this.#breakers.values()) {
-      const view = breaker.view(Date.now());
+      const view = breaker.view(nowMs);
       if (provider !== undefined && view.provider !== provider) continue;
       if (model !== undefined && view.model !== model) continue;
-      breaker.close();
+      breaker.close(nowMs);
       count++;
     }
     return count;
@@ -90,17 +100,22 @@ export class Router {
   async #choose<T>(tries: Tries, run: (attempt: Attempt) => Promise<T>): Promise<T> {
     const { call } = tries;
     for (;;) {
-      const next = this.#next(tries, Date.now());
-      if (next === undefined) throw tries.worst(Date.now());
+      const next = this.#next(tries, this.#nowMs());
+      if (next === undefined) throw tries.worst(this.#nowMs());
       const { target, waitMs, isRepeat } = next;
       const provider = this.#options.findProvider(target.route.provider);
       tries.count(target);
       if (provider === undefined) continue;
-      call.beginAttempt();
-      if (waitMs > 0) await pause(waitMs, call.signal);
-      if (call.isOver) throw call.signal.reason;
+      // Before the pause: those who wait at the same time share one budget.
       if (isRepeat) target.breaker.repeat();
-      const attempt = new Attempt(provider, target, [...tries.texts]);
+      call.beginAttempt();
+      if (waitMs > 0) {
+        await this.#pause(waitMs, call);
+        if (call.isOver) throw call.signal.reason;
+        // Others may have learned more meanwhile.
+        if (!target.breaker.mayAsk(this.#nowMs())) continue;
+      }
+      const attempt = new Attempt(provider, target, tries.texts);
       try {
         const value = await run(attempt);
         attempt.succeed();
@@ -108,6 +123,15 @@ export class Router {
       } catch (thrown) {
         tries.note({ target, attempt, thrown });
       }
+    }
+  }
+
+  /** No target is asked in it, so none may run out of its time; only the end of the call ends it. */
+  async #pause(waitMs: number, call: RoutedCall): Promise<void> {
+    const untilMs = this.#nowMs() + waitMs;
+    for (let leftMs = waitMs; leftMs > 0 && !call.isOver; leftMs = untilMs - this.#nowMs()) {
+      await this.#sleep(leftMs, call.signal);
+      call.beginAttempt();
     }
   }
 
@@ -135,20 +159,21 @@ export class Router {
       if (best === undefined || waitMs < best.waitMs)
         best = { target, waitMs, isRepeat: tries.countOf(target) > 0 };
     }
-    return best;
+    // So that those who were told the same moment do not all turn up in it.
+    return best && { ...best, waitMs: best.waitMs * (1 + restJitter * this.#random()) };
   }
 
   /** Until it may be asked; undefined: not for this call. */
   #waitFor(target: Target, tries: Tries, nowMs: number): number | undefined {
     const { breaker } = target;
     if (breaker.isOpen) return undefined;
-    const restMs = breaker.restMs(nowMs);
+    const restMs = Math.max(breaker.restMs(nowMs), tries.restMs(target, nowMs));
     const count = tries.countOf(target);
     if (count === 0) return restMs > 0 ? restMs : undefined;
     const isTransient = tries.mayRepeat(target);
     if (count > this.#retries || !isTransient || !breaker.mayRepeat(nowMs)) return undefined;
     const backoffMs = firstBackoffMs * 2 ** (count - 1) * (0.5 + this.#random());
-    return Math.max(restMs * (1 + 0.1 * this.#random()), backoffMs);
+    return Math.max(restMs, backoffMs);
   }
 
   /** In proportion to weights; one of weight 0 only where there is no other. */
@@ -166,7 +191,12 @@ export class Router {
   #planOf(model: Model): Plan {
     const known = this.#plans.get(model);
     if (known !== undefined) return known;
-    const targets = model.routes.map((route) => ({ route, breaker: this.#breakerOf(route) }));
+    const nowMs = this.#nowMs;
+    const targets = model.routes.map((route) => ({
+      route,
+      breaker: this.#breakerOf(route),
+      nowMs,
+    }));
     const ranks = [...Map.groupBy(targets, ({ route }) => route.priority ?? 1)]
       .sort(([left], [right]) => left - right)
       .map(([, rank]) => rank);

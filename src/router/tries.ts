@@ -1,5 +1,4 @@
 import { ApiError } from "../base/errors.ts";
-import type { Route } from "../catalog/model.ts";
 import {
   type Attempt,
   isUpstreamFailure,
@@ -9,20 +8,28 @@ import {
 } from "./attempt.ts";
 import type { Breaker } from "./breaker.ts";
 
+interface TriesOptions {
+  readonly plan: Plan;
+  readonly call: RoutedCall;
+  /** When the first target was asked. */
+  readonly startedMs: number;
+}
+
 /** What was tried for one call. */
 export class Tries {
   readonly plan: Plan;
   readonly call: RoutedCall;
-  readonly startedMs = Date.now();
-  /** For the receipt. */
-  readonly texts: string[] = [];
+  readonly startedMs: number;
+  /** The attempts until now, each with what became of it. */
+  texts: readonly string[] = [];
   readonly #failures: ApiError[] = [];
   readonly #counts = new Map<Breaker, number>();
-  readonly #last = new Map<Breaker, ApiError>();
+  readonly #last = new Map<Breaker, { readonly error: ApiError; readonly atMs: number }>();
 
-  constructor(plan: Plan, call: RoutedCall) {
+  constructor({ plan, call, startedMs }: TriesOptions) {
     this.plan = plan;
     this.call = call;
+    this.startedMs = startedMs;
   }
 
   get lastReason(): string | undefined {
@@ -49,13 +56,21 @@ export class Tries {
     attempt.fail(error);
     if (error === leftOut || !isUpstreamFailure(error)) throw thrown;
     this.#failures.push(error);
-    this.#last.set(target.breaker, error);
-    this.texts.push(tryText(target.route, error));
+    this.#last.set(target.breaker, { error, atMs: target.nowMs() });
+    this.texts = attempt.tried;
+  }
+
+  /** How long a target still asks to be left alone, by what it told this call. */
+  restMs({ breaker }: Target, nowMs: number): number {
+    const last = this.#last.get(breaker);
+    const delayMs = last?.error.upstream?.delayMs;
+    if (last === undefined || delayMs === undefined) return 0;
+    return Math.max(0, last.atMs + delayMs - nowMs);
   }
 
   /** A failure that may be over in a moment. */
   mayRepeat({ breaker }: Target): boolean {
-    switch (this.#last.get(breaker)?.upstream?.reason) {
+    switch (this.#last.get(breaker)?.error.upstream?.reason) {
       case "failed":
       case "unreachable":
       case "overloaded":
@@ -72,9 +87,14 @@ export class Tries {
     const waits: number[] = [];
     for (const { breaker } of this.plan.ranks.flat()) {
       const restMs = breaker.restMs(nowMs);
-      if (breaker.isOpen && breaker.failure !== undefined && this.countOf({ breaker }) === 0)
-        failures.push(takenOut(breaker.failure, breaker.openMs(nowMs)));
-      else if (restMs > 0) waits.push(restMs);
+      const { failure, plea, isOpen } = breaker;
+      const wasAsked = this.#last.has(breaker);
+      if (isOpen && failure !== undefined && !wasAsked)
+        failures.push(toldAgain(failure, breaker.openMs(nowMs)));
+      else if (restMs > 0) {
+        waits.push(restMs);
+        if (plea !== undefined && !wasAsked) failures.push(toldAgain(plea, restMs));
+      }
     }
     const failed = failures.find(({ code }) => code !== "upstream_rate_limited");
     if (failed !== undefined) return failed;
@@ -98,14 +118,14 @@ function limited(failures: readonly ApiError[], waits: readonly number[]): ApiEr
   });
 }
 
-/** The failure that took a target out of service, told again while it is out. */
-function takenOut(failure: ApiError, openMs: number): ApiError {
+/** What a target said that is left out for it, told again to a call that did not ask it. */
+function toldAgain(error: ApiError, leftMs: number): ApiError {
   return new ApiError({
-    code: failure.code,
-    message: failure.message,
-    detail: `taken out of service for ${Math.ceil(openMs / 1000)} s more: ${failure.detail ?? failure.code}`,
-    retryAfterMs: Math.max(1_000, openMs),
-    upstream: failure.upstream,
+    code: error.code,
+    message: error.message,
+    detail: `left out for ${Math.ceil(leftMs / 1000)} s more: ${error.detail ?? error.code}`,
+    retryAfterMs: Math.max(1_000, leftMs),
+    upstream: error.upstream,
   });
 }
 
@@ -115,10 +135,4 @@ function unusable(modelId: string): ApiError {
     message: "The model cannot be reached at present. The operator finds the reason in the log.",
     detail: `no route of ${modelId} leads to a provider that can be used`,
   });
-}
-
-/** For the operator: what the upstream said is in the detail, which never holds keys or prompts. */
-function tryText({ provider, model }: Route, { code, detail }: ApiError): string {
-  const why = detail === undefined ? "" : ` (${detail.replaceAll(",", ";").slice(0, 200)})`;
-  return `${provider}/${model} ${code}${why}`;
 }

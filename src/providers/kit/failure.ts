@@ -84,6 +84,8 @@ interface Verdict {
 
 const outOfMoney: Verdict = { code: "upstream_unavailable", reason: "quota" };
 const badKey: Verdict = { code: "upstream_unavailable", reason: "auth" };
+const missing: Verdict = { code: "upstream_unavailable", reason: "missing" };
+const overloaded: Verdict = { code: "upstream_overloaded", reason: "overloaded" };
 
 function verdict(status: number, said: Said): Verdict {
   if (status === 402 || isOutOfMoney(said)) return outOfMoney;
@@ -96,15 +98,18 @@ function verdict(status: number, said: Said): Verdict {
     case 403:
       return badKey;
     case 404:
-      return { code: "upstream_unavailable", reason: "missing" };
+      return missing;
     case 408:
     case 504:
       return { code: "upstream_timeout", reason: "timeout" };
     case 429:
-      return { code: "upstream_rate_limited", reason: "limited" };
+      // One that is still being loaded answers as if we were too many.
+      return /modelnotready/.test(said.code)
+        ? overloaded
+        : { code: "upstream_rate_limited", reason: "limited" };
     case 503:
     case 529:
-      return { code: "upstream_overloaded", reason: "overloaded" };
+      return overloaded;
     default:
       return { code: "upstream_error", reason: "failed" };
   }
@@ -115,25 +120,31 @@ function refusal({ code, message }: Said): Verdict {
   if (/context_length|exceed_context|context_window/.test(code))
     return refused("context_length_exceeded");
   if (isTooLong.test(message)) return refused("context_length_exceeded");
-  if (/content_filter|content_policy|safety/.test(code)) return refused("content_filtered");
+  if (/content_filter|content_policy|safety/.test(code) || /content filtering policy/.test(message))
+    return refused("content_filtered");
   // One vendor answers 400 to a bad key, and to callers from places that it does not serve.
   if (
     /api_key_invalid|failed_precondition/.test(code) ||
     /api key (not valid|expired)/.test(message)
   )
     return badKey;
+  // Another answers 400 to a model that it does not have, or not in this way.
+  if (/model identifier is invalid|on-demand throughput isn.t supported/.test(message))
+    return missing;
   return refused("upstream_rejected");
 }
 
 const isTooLong =
-  /maximum context length|context (size|window|length)|(prompt|input) is too long|input token count|tokens \+ .?max_new_tokens|exceeds the maximum number of tokens/;
+  /maximum context length|context (size|window|length|limit)|(prompt|input) is too long|input token count|tokens \+ .?max_new_tokens|exceeds the maximum number of tokens/;
 
 /** Of the operator: a purse that is empty, or a quota of a day. A quota of a minute is a limit. */
 function isOutOfMoney({ code, message, quotas }: Said): boolean {
+  if (/insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code)) return true;
+  if (/credit balance is too low/.test(message) || /perday/.test(quotas)) return true;
+  // One vendor says these words of every quota, and which one in its details.
   return (
-    /insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code) ||
-    /credit balance is too low|exceeded your current quota, please check your plan/.test(message) ||
-    /perday/.test(quotas)
+    /exceeded your current quota, please check your plan|too many tokens per day/.test(message) &&
+    !code.includes("resource_exhausted")
   );
 }
 

@@ -66,3 +66,42 @@ describe("what only the vendor itself knows", () => {
       expect(await bodySentTo(host)).toEqual({ ...plain, max_tokens: 7 });
   });
 });
+
+test("what another vendor wants back stays away from servers that do not know it", async () => {
+  bodies = [];
+  const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+  const said = { role: "assistant", content: "x", reasoning_content: "hm" };
+  const messages = [
+    { role: "user", content: "hello" },
+    {
+      ...said,
+      reasoning_details: [1],
+      extra_content: {},
+      tool_calls: [{ ...call, extra_content: {} }],
+    },
+    { role: "tool", tool_call_id: "a", content: "1" },
+  ];
+  const ask = async (baseUrl: string) => {
+    const provider = createOpenAiProvider({
+      name: "vendor",
+      baseUrl,
+      apiKey: "k",
+      socket,
+      dialer: new Dialer({ provider: "vendor", allowPrivate: true }),
+      quirks: quirksOf(undefined, baseUrl),
+    });
+    await provider.chat?.({
+      call: { messages, maxOutputTokens: undefined, options: {} },
+      target: { model: "m" },
+      signal: new AbortController().signal,
+      onAccepted: () => {},
+    });
+    return bodies.at(-1)?.["messages"];
+  };
+  expect(await ask("http://api.groq.com/v1")).toEqual([
+    messages[0],
+    { ...said, tool_calls: [call] },
+    messages[2],
+  ]);
+  expect(await ask("http://openrouter.ai/v1")).toEqual(messages);
+});

@@ -20,6 +20,7 @@ import { upstreamError } from "../kit/failure.ts";
 import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
+import { fromOpenAiModels } from "./models.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 export interface OpenAiOptions {
@@ -42,21 +43,23 @@ export interface OpenAiQuirks {
   readonly keepsReplies: boolean;
   /** Where the key goes, if not into a bearer token. */
   readonly keyHeader?: string;
+  /** Takes back what it, or another vendor, said beside an answer; strict servers refuse it. */
+  readonly takesDetails?: boolean;
 }
 
 const plainQuirks: OpenAiQuirks = { capName: "max_tokens", keepsReplies: false };
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
+type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
 
 /** Any server that speaks the chat-completions format. */
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
-  const { capName, keepsReplies, keyHeader } = options.quirks ?? plainQuirks;
+  const { capName, keepsReplies, keyHeader, takesDetails } = options.quirks ?? plainQuirks;
   const headers = { ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) };
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
-  const send = (path: string, value: unknown, { signal, onAccepted, onDial }: Sending) => {
-    const body = toBody(value);
+  const send: Send = (path, body, { signal, onAccepted, onDial }) => {
     // Spelled out: copying properties costs a microsecond.
     return sendTo({
       provider: name,
@@ -71,19 +74,20 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       onDial,
     });
   };
-  /** Models whose server has refused base64 and then answered in floats. */
-  const floatOnly = new Set<string>();
-  const chatBody = ({ call, target }: ProviderCall<ChatCall>) => ({
-    ...(keepsReplies ? call.options : withoutVendorFields(call.options)),
-    model: target.model,
-    messages: call.messages,
-    ...(call.maxOutputTokens === undefined ? {} : { [capName]: call.maxOutputTokens }),
-  });
+  /** Text put together piece by piece: a copy of the options costs more than all the rest. */
+  const chatBody = ({ call, target }: ProviderCall<ChatCall>, further: string) => {
+    const { messages, maxOutputTokens: cap, options } = call;
+    const rest = toBody(keepsReplies ? options : withoutVendorFields(options));
+    const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
+    const capped = cap === undefined ? "" : `,"${capName}":${cap}`;
+    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(takesDetails === true ? messages : withoutDetails(messages))}`;
+    return head + capped + further + tail;
+  };
 
   return {
     name,
     async chat(options) {
-      const response = await send("/chat/completions", chatBody(options), options);
+      const response = await send("/chat/completions", chatBody(options, ""), options);
       return fromOpenAiReply(
         await readJson(response, { provider: name, signal: options.signal }),
         name,
@@ -91,7 +95,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     },
     async streamChat(options) {
       const { signal } = options;
-      const body = { ...chatBody(options), stream: true, stream_options: { include_usage: true } };
+      const body = chatBody(options, ',"stream":true,"stream_options":{"include_usage":true}');
       const response = await send("/chat/completions", body, options);
       const type = (response.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream") && response.body !== null)
@@ -100,42 +104,85 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
         toParts(fromOpenAiReply(await readJson(response, { provider: name, signal }), name)),
       );
     },
-    async embed(options) {
-      const { call, target, signal } = options;
-      const ask = async (encoding: EmbedCall["encoding"]) => {
-        const body = toEmbedBody({ ...call, encoding }, target.model);
-        const reply = await readJson(await send("/embeddings", body, options), {
-          provider: name,
-          signal,
-        });
-        const expected = inputCount(call.input);
-        return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
-      };
-      if (call.encoding === "float" || floatOnly.has(target.model)) return ask("float");
-      // Some servers refuse base64, which most SDKs ask for by default: those are asked once more.
-      return ask("base64").catch(async (error: unknown) => {
-        if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
-        const result = await ask("float");
-        floatOnly.add(target.model);
-        return result;
-      });
-    },
+    embed: createEmbed(name, send),
     async speak(options) {
       const { call, target, signal } = options;
       const voice =
         target.voices === undefined || target.voices === "same"
           ? call.voice
           : target.voices[call.voice];
-      const body = { model: target.model, input: call.text, voice, response_format: "pcm" };
+      const speech = { model: target.model, input: call.text, voice, response_format: "pcm" };
+      const body = toBody(speech);
       const response = await send("/audio/speech", body, options);
       return fromSpeechReply({ response, provider: name, signal });
     },
+    async listModels(signal) {
+      const path = `${base}/models`;
+      const response = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
+      return fromOpenAiModels(await readJson(response, { provider: name, signal }), name);
+    },
   } satisfies Provider;
+}
+
+function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
+  /** Models whose server has refused base64 and then answered in floats. */
+  const floatOnly = new Set<string>();
+  return async (options) => {
+    const { call, target, signal } = options;
+    const ask = async (encoding: EmbedCall["encoding"]) => {
+      const body = toBody(toEmbedBody({ ...call, encoding }, target.model));
+      const reply = await readJson(await send("/embeddings", body, options), {
+        provider: name,
+        signal,
+      });
+      const expected = inputCount(call.input);
+      return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
+    };
+    if (call.encoding === "float" || floatOnly.has(target.model)) return ask("float");
+    // Some servers refuse base64, which most SDKs ask for by default: those are asked once more.
+    return ask("base64").catch(async (error: unknown) => {
+      if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
+      const result = await ask("float");
+      floatOnly.add(target.model);
+      return result;
+    });
+  };
 }
 
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {
   if (apiKey === undefined) return {};
   return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
+}
+
+/** Answers of other vendors carry what only these want back. Almost no conversation has any. */
+function withoutDetails(messages: readonly JsonObject[]): readonly JsonObject[] {
+  return messages.some(hasDetails) ? messages.map(withoutDetailsOf) : messages;
+}
+
+function hasDetails({ role, extra_content, reasoning_details, tool_calls }: JsonObject): boolean {
+  if (role !== "assistant") return false;
+  if (extra_content !== undefined || reasoning_details !== undefined) return true;
+  return (
+    Array.isArray(tool_calls) &&
+    tool_calls.some((call) => isJsonObject(call) && call["extra_content"] !== undefined)
+  );
+}
+
+function withoutDetailsOf(message: JsonObject): JsonObject {
+  if (!hasDetails(message)) return message;
+  const {
+    extra_content: _extra,
+    reasoning_details: _details,
+    tool_calls: calls,
+    ...rest
+  } = message;
+  if (!Array.isArray(calls)) return rest;
+  const plain = calls.map((call) => {
+    if (!isJsonObject(call)) return call;
+    const { extra_content: _given, ...kept } = call;
+    return kept;
+  });
+  return { ...rest, tool_calls: plain };
 }
 
 /** The vendor alone keeps replies and knows these; some other servers refuse what they do not know. */

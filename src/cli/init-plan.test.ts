@@ -1,0 +1,176 @@
+import { describe, expect, test } from "bun:test";
+import { readManifest } from "../manifest/manifest.ts";
+import { assume, type Found } from "../platform/discover.ts";
+import { readMarkup } from "../platform/price-import.ts";
+import type { Proposal } from "../platform/proposal.ts";
+import { addressProblem } from "../providers/kit/address.ts";
+import { chooseModels, type Offer } from "./init-offer.ts";
+import {
+  chooseFound,
+  fileWith,
+  fitPreset,
+  nameWithin,
+  raisePrice,
+  readPresent,
+} from "./init-plan.ts";
+
+function foundOf(vendor: string, rest: Partial<Found> = {}): Found {
+  const found = assume(vendor);
+  if (found === undefined) throw new Error(`no vendor ${vendor}`);
+  return { ...found, ...rest };
+}
+
+function proposalOf(provider: string, id: string, usd: string | null = "1"): Proposal {
+  const price = usd === null ? null : { input: usd, output: usd };
+  const routes = [{ provider, model: id }];
+  const draft = { endpoint: "chat", ...(price === null ? {} : { price }), routes };
+  return {
+    id,
+    upstream: id,
+    endpoint: "chat",
+    input: "text",
+    draft,
+    price,
+    cost: price,
+    note: null,
+  };
+}
+
+const asItIs = readMarkup("0");
+
+describe("a provider's name", () => {
+  const file = `
+providers:
+  mine: { vendor: groq, api_key: "\${OTHER}" }
+  vllm: { vendor: vllm, base_url: "http://10.0.0.9:8000/v1", allow_private: true }
+models:
+  m: { endpoint: chat, routes: [{ provider: mine, model: llama }] }
+`;
+  const present = readPresent(file);
+
+  test("is the one that the file has for the same place", () => {
+    expect(nameWithin(foundOf("groq"), present).name).toBe("mine");
+  });
+
+  test("is another where the file has it for another place, so that no route leads astray", () => {
+    expect(nameWithin(foundOf("vllm"), present).name).toBe("vllm-2");
+    expect(nameWithin(foundOf("openai"), present).name).toBe("openai");
+  });
+
+  test("and routes that are there are known", () => {
+    expect([...present.routes]).toEqual(["mine/llama"]);
+    expect([...present.models]).toEqual(["m"]);
+    expect(readPresent("").routes.size).toBe(0);
+  });
+});
+
+describe("without names, what is connected", () => {
+  test("is what was found for this alone and can be connected", () => {
+    const all = [
+      foundOf("groq"),
+      foundOf("github", { isShared: true }),
+      foundOf("azure", { problem: "no address" }),
+    ];
+    expect(chooseFound(all, []).map(({ name }) => name)).toEqual(["groq"]);
+    expect(chooseFound(all, ["github", "github"]).map(({ name }) => name)).toEqual(["github"]);
+    expect(() => chooseFound(all, ["azure"])).toThrow("no address");
+  });
+});
+
+describe("models", () => {
+  const groq = foundOf("groq");
+  const offer: Offer = {
+    found: groq,
+    proposals: [proposalOf("groq", "a"), proposalOf("groq", "b", null)],
+    problem: undefined,
+  };
+  const silent: Offer = { found: foundOf("bedrock"), proposals: [], problem: undefined };
+  const present = readPresent("");
+  const chosen = async (offers: readonly Offer[], names: readonly string[], wantsAll = false) => {
+    const wishes = { names, wantsAll };
+    const connections = await chooseModels({ offers, wishes, present, nowMs: 0 });
+    return connections.map(({ models }) => models.map(({ id }) => id));
+  };
+
+  test("are those that have a price, unless all or some are asked for", async () => {
+    expect(await chosen([offer], [])).toEqual([["a"]]);
+    expect(await chosen([offer], [], true)).toEqual([["a", "b"]]);
+    expect(await chosen([offer], ["b"])).toEqual([["b"]]);
+  });
+
+  test("that nobody offers are refused, unless one provider does not tell what it offers", async () => {
+    await expect(chosen([offer], ["c"])).rejects.toThrow("c is not offered");
+    expect(await chosen([offer, silent], ["a", "c"])).toEqual([["a"], ["c"]]);
+  });
+});
+
+describe("the file", () => {
+  const groq = { found: foundOf("groq"), models: [proposalOf("groq", "llama", "0.59")] };
+  const together = {
+    found: foundOf("together"),
+    models: [proposalOf("together", "llama", "0.88")],
+  };
+
+  test("keeps two vendors' models of one name apart, each at its own price", () => {
+    const { text } = fileWith({
+      before: undefined,
+      preset: undefined,
+      connections: [groq, together],
+      factor: asItIs,
+    });
+    const { models } = readManifest(text, addressProblem);
+    expect(models.map(({ id, routes }) => [id, routes[0]?.provider])).toEqual([
+      ["llama", "groq"],
+      ["together/llama", "together"],
+    ]);
+  });
+
+  test("has the markup in prices and not in costs", () => {
+    const { text } = fileWith({
+      before: undefined,
+      preset: undefined,
+      connections: [groq],
+      factor: readMarkup("12.5"),
+    });
+    expect(text).toContain('price: { input: "0.66375", output: "0.66375" }');
+  });
+
+  test("is the preset with its remarks where there was none, and more where there was one", () => {
+    const preset = fitPreset("google", { variable: () => undefined, factor: asItIs });
+    const options = { preset, connections: [groq], factor: asItIs };
+    const fresh = fileWith({ ...options, before: " \n" });
+    expect(fresh.text).toContain("# check against the vendor's list");
+    expect(fresh.added).toContain("provider vertex-global");
+    expect(fresh.added).toContain("model llama");
+    const added = fileWith({ ...options, before: fresh.text });
+    expect([added.text, added.added]).toEqual([fresh.text, []]);
+  });
+});
+
+describe("the preset google", () => {
+  const fit = (environment: Readonly<Record<string, string>>) =>
+    fitPreset("google", { variable: (name) => environment[name], factor: asItIs });
+
+  test("takes the variable that is set, and the region that is set", () => {
+    const { text } = fit({ GOOGLE_API_KEY: "x", GOOGLE_CLOUD_LOCATION: "europe-west4" });
+    expect(text).toContain("api_key: ${GOOGLE_API_KEY}");
+    expect(text).toContain("location: ${GOOGLE_CLOUD_LOCATION}");
+    expect(text).not.toContain("europe-west4");
+  });
+
+  test("keeps a region for embeddings where the whole world is set", () => {
+    expect(fit({ GOOGLE_CLOUD_LOCATION: "global" }).text).toContain("location: us-central1");
+    expect(fit({}).text).toContain("api_key: ${GEMINI_API_KEY}");
+  });
+});
+
+test("a price with a markup is never below what was meant", () => {
+  expect(raisePrice({ input: "0.000000001" }, readMarkup("0.000001"))).toEqual({
+    input: "0.000000002",
+  });
+  expect(raisePrice({ input: "0", image: "0.0001" }, readMarkup("20"))).toEqual({
+    input: "0.00",
+    image: "0.00012",
+  });
+  expect(raisePrice({ input: "0.5" }, asItIs)).toEqual({ input: "0.5" });
+});

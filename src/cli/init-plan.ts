@@ -1,0 +1,169 @@
+import { parseDocument } from "yaml";
+import { fromDecimal, toDecimal } from "../base/decimal.ts";
+import { Problem } from "../base/problem.ts";
+import { priceKeys, priceScale } from "../call/price.ts";
+import { addToManifest, type Edited, type ManifestDraft } from "../manifest/edit.ts";
+import { type Preset, presetNames, readPreset } from "../manifest/presets.ts";
+import { assume, type Found, vertexLocation } from "../platform/discover.ts";
+import type { Proposal } from "../platform/proposal.ts";
+
+/** A provider that was chosen, with those of its models that are to be served. */
+export interface Connection {
+  readonly found: Found;
+  readonly models: readonly Proposal[];
+}
+
+/** What a file has already. */
+export interface Present {
+  readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly models: ReadonlySet<string>;
+  /** As `provider/model`. */
+  readonly routes: ReadonlySet<string>;
+}
+
+export function readPresent(text: string): Present {
+  const root: unknown = parseDocument(text, { schema: "failsafe" }).toJS();
+  const section = (name: string) => entriesOf(isRecord(root) ? root[name] : undefined);
+  const models = section("models");
+  const routes = models.flatMap(([, model]) => {
+    const list: unknown = model["routes"];
+    return Array.isArray(list) ? list.filter(isRecord) : [];
+  });
+  return {
+    providers: Object.fromEntries(section("providers")),
+    models: new Set(models.map(([id]) => id)),
+    routes: new Set(routes.map(({ provider, model }) => `${String(provider)}/${String(model)}`)),
+  };
+}
+
+/** By the name that the file has for it, or by one that is free there. */
+export function nameWithin(found: Found, { providers }: Present): Found {
+  const known = Object.entries(providers).find(([, fields]) => isSamePlace(fields, found.draft));
+  if (known !== undefined) return { ...found, name: known[0] };
+  let name = found.name;
+  for (let count = 2; Object.hasOwn(providers, name); count++) name = `${found.name}-${count}`;
+  return { ...found, name };
+}
+
+const placeFields = ["vendor", "kind", "base_url", "project", "location", "region"];
+
+function isSamePlace(
+  one: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): boolean {
+  return placeFields.every((field) => String(one[field]) === String(other[field]));
+}
+
+/** Those that are named, else all that are there for this alone. */
+export function chooseFound(all: readonly Found[], names: readonly string[]): readonly Found[] {
+  if (names.length === 0) return all.filter((one) => !one.isShared && one.problem === undefined);
+  const chosen = names.map((name) => {
+    const found = all.find((one) => one.name === name || one.vendor === name) ?? assume(name);
+    if (found === undefined)
+      throw new Problem(
+        "invalid",
+        `--provider ${name} is not known: found are ${listOf(all.map((one) => one.name))}; svc provider add --help lists all vendors.`,
+      );
+    if (found.problem !== undefined)
+      throw new Problem("invalid", `${found.title} cannot be connected: ${found.problem}.`);
+    return found;
+  });
+  return [...new Map(chosen.map((found) => [found.name, found])).values()];
+}
+
+const listOf = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
+
+/** No file: all servers of this machine, with all that they offer. */
+export const localPreset = "local";
+
+/** The preset with values that fit the variables which are set. */
+export function fitPreset(
+  name: string,
+  options: { readonly variable: (name: string) => string | undefined; readonly factor: bigint },
+): Preset {
+  const preset = presetNames.find((one) => one === name);
+  if (preset === undefined)
+    throw new Problem(
+      "invalid",
+      `--preset ${name} is not known; there are: ${[...presetNames, localPreset].join(", ")}.`,
+    );
+  const { variable, factor } = options;
+  const isSet = (one: string) => (variable(one) ?? "") !== "";
+  const key = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"].find(isSet);
+  return readPreset(preset, {
+    fields: {
+      ...(key === undefined ? {} : { google: { api_key: `\${${key}}` } }),
+      vertex: { location: vertexLocation(variable).location },
+    },
+    ...(factor === wholeFactor ? {} : { toPrice: (units) => raise(units, factor) }),
+  });
+}
+
+export interface FileOptions {
+  /** The file as it is; undefined: there is none, or it is to be replaced. */
+  readonly before: string | undefined;
+  readonly preset: Preset | undefined;
+  readonly connections: readonly Connection[];
+  /** In hundred-millionths: 100,000,000 leaves prices as the vendors'. */
+  readonly factor: bigint;
+}
+
+/** The file that would be written. */
+export function fileWith({ before = "", preset, connections, factor }: FileOptions): Edited {
+  const started = startWith(before, preset);
+  const more = addToManifest(started.text, draftOf(connections, factor));
+  return {
+    text: more.text,
+    added: [...started.added, ...more.added],
+    kept: [...started.kept, ...more.kept],
+  };
+}
+
+function startWith(before: string, preset: Preset | undefined): Edited {
+  if (preset === undefined) return { text: before, added: [], kept: [] };
+  if (before.trim() !== "") return addToManifest(before, preset.draft);
+  const { providers, models } = preset.draft;
+  const names = [
+    ...Object.keys(providers).map((name) => `provider ${name}`),
+    ...Object.keys(models).map((id) => `model ${id}`),
+  ];
+  return { text: preset.text, added: names, kept: [] };
+}
+
+function draftOf(connections: readonly Connection[], factor: bigint): ManifestDraft {
+  const models: Record<string, ManifestDraft["models"][string]> = {};
+  for (const { found, models: chosen } of connections)
+    for (const { id, draft, price } of chosen) {
+      // One name for two vendors would be one price for two costs.
+      const name = Object.hasOwn(models, id) ? `${found.name}/${id}` : id;
+      models[name] = price === null ? draft : { ...draft, price: raisePrice(price, factor) };
+    }
+  const providers = connections.map(({ found }) => [found.name, found.draft] as const);
+  return { providers: Object.fromEntries(providers), models };
+}
+
+/** Never below what was meant: rounded up to the last digit that a price can have. */
+export function raisePrice(
+  price: Readonly<Record<string, string>>,
+  factor: bigint,
+): Readonly<Record<string, string>> {
+  if (factor === wholeFactor) return price;
+  const pairs = priceKeys.flatMap((key) => {
+    const units = price[key] === undefined ? undefined : fromDecimal(price[key], priceScale(key));
+    return units === undefined ? [] : [[key, toDecimal(raise(units, factor), priceScale(key), 2)]];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const wholeFactor = 100_000_000n;
+const raise = (units: bigint, factor: bigint) => (units * factor + wholeFactor - 1n) / wholeFactor;
+
+function entriesOf(value: unknown): readonly (readonly [string, Record<string, unknown>])[] {
+  return isRecord(value)
+    ? Object.entries(value).flatMap(([key, one]) => (isRecord(one) ? [[key, one] as const] : []))
+    : [];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

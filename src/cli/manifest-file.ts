@@ -1,0 +1,151 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { inFile, Problem } from "../base/problem.ts";
+import { checkSettings } from "../config/load.ts";
+import { projectDir } from "../config/settings.ts";
+import type { Literals } from "../manifest/literals.ts";
+import type { ApplyView } from "../platform/operations.ts";
+import type { Wiring } from "./command.ts";
+
+/** The config file, which says what is in force; or the one that there will be. */
+export interface ManifestFile {
+  readonly path: string;
+  readonly text: string;
+  readonly isThere: boolean;
+}
+
+/** Where there is no file yet, it begins with what the store holds: nothing must get lost by it. */
+export async function openManifest(wiring: Wiring): Promise<ManifestFile> {
+  const { file } = wiring.configuration();
+  if (file !== undefined) return { path: realpathSync(file.path), text: file.text, isThere: true };
+  const path = join(projectDir, "svc.yaml");
+  const text = await wiring.withOperations(async (operations) => {
+    const providers = await operations.listProviders({});
+    return providers.length === 0 ? "" : (await operations.exportManifest({})).yaml;
+  });
+  return { path, text, isThere: false };
+}
+
+export interface PutOptions {
+  readonly wiring: Wiring;
+  readonly file: ManifestFile;
+  /** What the file shall be. */
+  readonly text: string;
+  readonly literals?: Literals;
+  readonly dryRun: boolean;
+  /** The provider that may go; if others would, nothing is done. */
+  readonly removes?: string;
+}
+
+/** Puts a changed file in place and in force: both, or neither. */
+export async function putManifest(options: PutOptions): Promise<ApplyView> {
+  const { wiring, file, text, literals = {}, dryRun } = options;
+  checkSettings({ path: file.path, text });
+  const apply = (given: { readonly text: string; readonly dryRun: boolean }) =>
+    wiring
+      .withOperations((operations) =>
+        operations.applyManifest({ ...given, isOwnFile: true, literals }),
+      )
+      .catch((error: unknown) => {
+        throw inFile(file.path, error);
+      });
+  await checkDrift(options);
+  const planned = await apply({ text, dryRun: true });
+  checkRemoved(planned, options);
+  if (dryRun) return planned;
+  const beside = `${file.path}.${process.pid}.tmp`;
+  try {
+    writeBeside(beside, text, file);
+    checkUntouched(file);
+    const applied = await apply({ text, dryRun: false });
+    await moveInPlace(beside, options);
+    return applied;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+/** On the disk before anything is in force: a full disk must not leave the two apart. */
+function writeBeside(path: string, text: string, file: ManifestFile): void {
+  try {
+    writeFileSync(path, text, { flag: "wx" });
+    if (file.isThere) chmodSync(path, statSync(file.path).mode & 0o777);
+    const handle = openSync(path, "r");
+    fsyncSync(handle);
+    closeSync(handle);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem(
+      "failed",
+      `${file.path} cannot be written: ${message}. Nothing was changed.`,
+      cause,
+    );
+  }
+}
+
+async function moveInPlace(beside: string, { wiring, file }: PutOptions): Promise<void> {
+  try {
+    renameSync(beside, file.path);
+  } catch (cause) {
+    if (file.isThere)
+      await wiring.withOperations((operations) =>
+        operations.applyManifest({ text: file.text, dryRun: false, isOwnFile: true }),
+      );
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem(
+      "failed",
+      `${file.path} cannot be replaced: ${message}. Nothing was changed.`,
+      cause,
+    );
+  }
+}
+
+function checkUntouched({ path, text, isThere }: ManifestFile): void {
+  const now = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  if (now !== (isThere ? text : undefined))
+    throw new Problem("conflict", `${path} was changed meanwhile: run the command again.`);
+}
+
+/** What commands changed since would be undone without a word. */
+async function checkDrift({ wiring, file }: PutOptions): Promise<void> {
+  if (!file.isThere) return;
+  const drift = await wiring.withOperations((operations) =>
+    operations.manifestDrift({ text: file.text }),
+  );
+  if (drift.length === 0) return;
+  const lines = drift.map(({ kind, name, fields }) => {
+    const changed = fields.map(
+      ({ field, from, to }) => `${field} ${to ?? "none"} → ${from ?? "none"}`,
+    );
+    return `  ${kind} ${name}: ${changed.join(", ")}`;
+  });
+  throw new Problem(
+    "conflict",
+    `Commands have changed what is in force since ${file.path} was applied, and this would undo it:\n${lines.join("\n")}\nWrite it into the file (svc export shows how), or take the file's with svc apply ${file.path}; then run this again.`,
+  );
+}
+
+function checkRemoved({ differences }: ApplyView, { file, removes }: PutOptions): void {
+  const others = differences
+    .filter(
+      ({ action, kind, name }) => action === "remove" && kind === "provider" && name !== removes,
+    )
+    .map(({ name }) => name);
+  if (others.length === 0) return;
+  throw new Problem(
+    "conflict",
+    `${others.join(", ")} would go too: in force, but not in ${file.path}. Add it there first (svc export shows how), or remove it with svc provider remove ${others[0]}.`,
+  );
+}

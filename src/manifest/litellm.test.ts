@@ -1,0 +1,274 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Problem } from "../base/problem.ts";
+import { addToManifest, type ProviderDraft } from "./edit.ts";
+import { fromLitellm, type LitellmImport } from "./litellm.ts";
+import type { RouteDraft } from "./litellm-routes.ts";
+import { withLiterals } from "./literals.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+
+const fixture = (name: string) =>
+  readFileSync(join(import.meta.dir, "../../test/fixtures/litellm", name), "utf8");
+
+interface Given {
+  readonly keepKeys?: boolean;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly existing?: Readonly<Record<string, ProviderDraft>>;
+}
+
+const read = (text: string, { keepKeys = false, variables = {}, existing = {} }: Given = {}) =>
+  fromLitellm(text, { keepKeys, variable: (name) => variables[name], existing });
+
+/** A config of entries, each as the inside of its litellm_params, by model name. */
+const config = (...entries: readonly (readonly [string, string])[]) =>
+  `model_list:\n${entries.map(([name, params]) => `  - { model_name: ${name}, litellm_params: { ${params} } }\n`).join("")}`;
+
+const routesOf = ({ draft }: LitellmImport, model: string) =>
+  (draft.models[model]?.["routes"] ?? []) as readonly RouteDraft[];
+const notesOf = ({ notes }: LitellmImport) => notes.map(({ line, text }) => `${line} ${text}`);
+const problemOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+  throw new Error("it was read without a problem");
+};
+
+/** As svc apply reads it: the addresses are not checked here. */
+function toManifest({ draft, literals }: LitellmImport): Manifest {
+  return withLiterals(
+    readManifest(addToManifest("", draft).text, () => undefined),
+    literals,
+  );
+}
+
+describe("what is said in another way here", () => {
+  const imported = read(fixture("odd.yaml"));
+  const { providers, models } = imported.draft;
+
+  test("applies, with the entries that can be served", () => {
+    expect(toManifest(imported).models.map(({ id }) => id)).toEqual([
+      "shared",
+      "own",
+      "maker",
+      "bare",
+      "command",
+      "pixels",
+      "speech",
+      "hub",
+      "fire",
+      "region",
+    ]);
+  });
+
+  test("leaves nothing out without a word", () => {
+    const notes = notesOf(imported).join("\n");
+    for (const part of [
+      "openai/* stands for any model of openai/*",
+      "two words is not taken over",
+      "picture is not taken over: this gateway serves chat, embeddings and speech, not image_generation",
+      "ranker is not taken over: this gateway serves chat, embeddings and speech, not rerank",
+      "vertex_ai/claude-sonnet-4-5@20250929 is not taken over",
+      "watsonx/granite is not taken over",
+      "shared: rpm and tpm of an entry are not taken over as a limit",
+      "shared: not taken over: extra_headers",
+      "bare: not taken over: max_parallel_requests",
+      "no api_key: ${OPENAI_API_KEY} is taken for openai",
+      "npm install @ai-sdk/cohere",
+      "bare is for chat above: this entry is not taken over",
+      "fallback of shared to own: its routes stand behind",
+      "fallback of pixels to own: it is for chat",
+      "alias ghost: there is no model absent",
+      "router_settings.redis_password is not taken over",
+      "environment_variables are not taken over: set them where the gateway runs (OWN_BASE, REDIS_PASSWORD)",
+      "include: the files named there are not read",
+      "guardrails is not taken over",
+      "mcp_servers is not taken over",
+    ])
+      expect(notes).toContain(part);
+  });
+
+  test("never tells a secret of the file", () => {
+    expect(JSON.stringify(imported)).not.toContain("hunter2");
+  });
+
+  test("finds addresses and keys where LiteLLM does", () => {
+    expect(providers[routesOf(imported, "shared")[0]?.provider ?? ""]).toEqual({
+      kind: "openai",
+      base_url: "https://llm.example.com/v1",
+      api_key: "${SHARED_KEY}",
+    });
+    expect(providers[routesOf(imported, "own")[0]?.provider ?? ""]).toEqual({
+      kind: "openai",
+      base_url: "http://10.1.2.3:9000/v1",
+      allow_private: true,
+    });
+    expect(providers["groq"]).toEqual({
+      kind: "openai",
+      base_url: "https://api.groq.com/openai/v1",
+      api_key: "${GROQ_API_KEY}",
+    });
+    expect(providers["cohere"]).toEqual({
+      kind: "ai-sdk",
+      package: "@ai-sdk/cohere",
+      api_key: "${CO_KEY}",
+    });
+    expect(providers["bedrock"]).toEqual({
+      kind: "bedrock",
+      region: "eu-west-1",
+      api_key: "${BEDROCK_KEY}",
+    });
+  });
+
+  test("asks for models by the names that they have at their vendors", () => {
+    const first = (model: string) => routesOf(imported, model)[0]?.model;
+    expect(first("hub")).toBe("deepseek-ai/DeepSeek-R1:together");
+    expect(first("fire")).toBe("accounts/fireworks/models/llama-v3p3-70b-instruct");
+    expect(first("region")).toBe("anthropic.claude-v2");
+    expect(first("maker")).toBe("my-model");
+  });
+
+  test("knows embeddings of media, and the voices of Gemini as our own", () => {
+    expect(models["pixels"]).toMatchObject({
+      endpoint: "embeddings",
+      input: "media",
+      price: { image: "0.0001", video_second: "0.0005" },
+    });
+    expect(models["speech"]).toMatchObject({
+      endpoint: "speech",
+      price: { input: "0.5", audio_output: "10" },
+    });
+    expect(routesOf(imported, "speech")[0]?.voices).toBe("same");
+  });
+});
+
+describe("keys that are written out", () => {
+  const text = config(
+    ["one", "model: openai/a, api_key: sk-proj-literal-1"],
+    ["two", "model: openai/b, api_key: sk-proj-literal-2"],
+    [
+      "three",
+      "model: bedrock/c, aws_region_name: r, aws_access_key_id: AKIA1, aws_secret_access_key: s3cr3t",
+    ],
+  );
+
+  test("are refused, each with its line and without being told", () => {
+    const message = problemOf(() => read(text));
+    expect(message.split("\n")).toEqual([
+      expect.stringMatching(/^line 2: api_key is written out: .*os\.environ\/NAME.*--keep-keys/),
+      expect.stringMatching(/^line 3: api_key is written out/),
+      expect.stringMatching(/^line 4: aws_access_key_id is written out/),
+      expect.stringMatching(/^line 4: aws_secret_access_key is written out/),
+    ]);
+    expect(message).not.toMatch(/literal|AKIA|s3cr3t/);
+  });
+
+  test("go where they are sealed and never into the draft, if the operator keeps them", () => {
+    const { draft, literals } = read(text, { keepKeys: true });
+    expect(JSON.stringify(draft)).not.toMatch(/literal|AKIA|s3cr3t/);
+    expect(draft.providers["openai"]).toEqual({ vendor: "openai", api_key: "<stored>" });
+    expect(literals).toEqual({
+      openai: { api_key: "sk-proj-literal-1" },
+      "openai-2": { api_key: "sk-proj-literal-2" },
+      bedrock: { access_key_id: "AKIA1", secret_access_key: "s3cr3t" },
+    });
+  });
+});
+
+describe("names of providers", () => {
+  const text = config(["m", "model: groq/a, api_key: os.environ/GROQ_API_KEY"]);
+
+  test("that the file has for the same stay", () => {
+    const existing = { groq: { api_key: "${GROQ_API_KEY}", vendor: "groq" } };
+    expect(Object.keys(read(text, { existing }).draft.providers)).toEqual(["groq"]);
+  });
+
+  test("that the file has for something else are not taken", () => {
+    const existing = { groq: { vendor: "groq", api_key: "${OTHER}" } };
+    const imported = read(text, { existing });
+    expect(Object.keys(imported.draft.providers)).toEqual(["groq-2"]);
+    expect(routesOf(imported, "m")[0]?.provider).toBe("groq-2");
+  });
+});
+
+describe("a file that cannot be read", () => {
+  const lineOf = (text: string) => problemOf(() => read(text));
+
+  test("is refused with every line that is wrong", () => {
+    const text = config(
+      ["a", "model: openai/a, input_cost_per_token: cheap"],
+      ["b", "model: openai/b, output_cost_per_token: 2.5"],
+      ["c", "model: openai/c, input_cost_per_token: 1.0000000000000001e-07"],
+      ["d", "model: azure/d, api_base: os.environ/NOT_SET"],
+      ["e", "model: openai/e, timeout: soon"],
+      ["f", "api_key: os.environ/K"],
+    );
+    expect(lineOf(text).split("\n")).toEqual([
+      "line 2: input_cost_per_token must be a number of USD, such as 1.5e-07",
+      "line 3: output_cost_per_token is more than 10000 USD for a million: is it meant a token?",
+      "line 4: input_cost_per_token has more digits than a price can have: 0.10000000000000001 USD",
+      "line 5: api_base is kept in NOT_SET, which is not set here: set it for the import, or write the address",
+      "line 5: azure needs an api_base",
+      "line 6: timeout must be a number of seconds up to 86400",
+      "line 7: an entry of model_list has no litellm_params.model",
+    ]);
+  });
+
+  test("is refused where it is no such config", () => {
+    expect(lineOf("model_list: []\n")).toMatch(/^line 1: model_list is missing or empty/);
+    expect(lineOf("- just\n- a list\n")).toBe("line 1: the file is no LiteLLM config");
+    expect(lineOf("model_list: [\n  - a: {\n")).toMatch(/at line \d/);
+    expect(lineOf("a: 1\nb: *gone\n")).toMatch(/^line 2: /);
+  });
+});
+
+test("weights follow the first entry, as LiteLLM has it: whole numbers in the same proportion", () => {
+  const weights = (...params: readonly string[]) =>
+    routesOf(
+      read(config(...params.map((more, at) => ["m", `model: groq/a${at}${more}`] as const))),
+      "m",
+    ).map(({ weight = 1 }) => weight);
+  expect(weights(", weight: 0.75", ", weight: 0.25")).toEqual([3, 1]);
+  expect(weights(", weight: 2", "")).toEqual([1, 0]);
+  expect(weights("", ", weight: 2")).toEqual([1, 1]);
+  expect(weights(", rpm: 900, tpm: 1", ", rpm: 600")).toEqual([3, 2]);
+  expect(weights(", tpm: 3000000001", ", tpm: 1")).toEqual([999_667, 1]);
+});
+
+test("an entry without an order comes behind those that have one", () => {
+  const text = config(
+    ["m", "model: groq/late"],
+    ["m", "model: groq/second, order: 20"],
+    ["m", "model: groq/first, order: -1"],
+  );
+  expect(routesOf(read(text), "m").map(({ model, priority = 1 }) => [model, priority])).toEqual([
+    ["first", 1],
+    ["second", 2],
+    ["late", 3],
+  ]);
+});
+
+test("fallbacks are those of the file and not their own fallbacks; an alias has them too", () => {
+  const text = `${config(["a", "model: groq/a"], ["b", "model: groq/b"])}router_settings:
+  fallbacks: [{ a: [b] }, { b: [a] }, { c: [a] }]
+  model_group_alias: { z: a }
+`;
+  const imported = read(text);
+  const models = (id: string) => routesOf(imported, id).map(({ model }) => model);
+  expect([models("a"), models("b"), models("z")]).toEqual([
+    ["a", "b"],
+    ["b", "a"],
+    ["a", "b"],
+  ]);
+  expect(notesOf(imported).join("\n")).toContain("fallbacks of c: there is no such model");
+});
+
+test("what the file does not say is not made up", () => {
+  expect(read(config(["m", "model: groq/a"])).draft.models["m"]).toEqual({
+    endpoint: "chat",
+    routes: [{ provider: "groq", model: "a" }],
+  });
+});

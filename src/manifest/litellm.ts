@@ -1,0 +1,115 @@
+import type { ManifestDraft, ProviderDraft } from "./edit.ts";
+import { type Entry, noteUnused, readEntry } from "./litellm-entry.ts";
+import { readTimeouts, toModelDraft, toModels } from "./litellm-models.ts";
+import { nameProviders } from "./litellm-names.ts";
+import { Secret } from "./litellm-secret.ts";
+import { addAliases, addFallbacks, noteSettings } from "./litellm-settings.ts";
+import { type Note, openSource, Remarks, type Source } from "./litellm-source.ts";
+import type { Literals } from "./literals.ts";
+import { storedMark } from "./plan.ts";
+
+export interface LitellmOptions {
+  /** Takes keys over that are written out; without it they are refused. */
+  readonly keepKeys: boolean;
+  /** A variable of the environment: addresses may be kept in one. */
+  readonly variable: (name: string) => string | undefined;
+  /** The providers of the svc.yaml that it is added to. */
+  readonly existing: Readonly<Record<string, ProviderDraft>>;
+}
+
+export interface LitellmImport {
+  /** Keys that were written out have a mark in their place: it may be written and shown. */
+  readonly draft: ManifestDraft;
+  /** Those keys, if they are kept. */
+  readonly literals: Literals;
+  /** What was not taken over, or not as it was. */
+  readonly notes: readonly Note[];
+}
+
+/** Reads the config of a LiteLLM proxy. Throws a Problem with every line that cannot be read. */
+export function fromLitellm(text: string, options: LitellmOptions): LitellmImport {
+  const root = openSource(text);
+  const remarks = new Remarks();
+  const secret = new Secret({ remarks, keepKeys: options.keepKeys });
+  const entries = readEntries({ root, remarks, secret, variable: options.variable });
+  const mark = (fields: ProviderDraft) => withMarks(fields, secret.literals());
+  const { nameOf, providers } = nameProviders({
+    targets: entries.map(({ target }) => target),
+    existing: options.existing,
+    shown: mark,
+  });
+  const router = root.inner("router_settings");
+  const library = root.inner("litellm_settings");
+  const timeouts = {
+    ...readTimeouts(library, remarks, { request_timeout: "total" }),
+    ...readTimeouts(router, remarks),
+  };
+  const models = toModels({ entries, nameOf, timeouts, remarks });
+  addFallbacks({ models, sections: [library, router], remarks });
+  addAliases({ models, aliases: router.inner("model_group_alias"), remarks });
+  for (const entry of entries) noteUnused(entry, remarks);
+  noteSettings(root, remarks);
+  const unpriced = [...models].filter(([, { price }]) => price === undefined);
+  if (unpriced.length > 0)
+    remarks.note(
+      root.line("model_list"),
+      `without a price, and not served until they have one: ${unpriced.map(([name]) => name).join(", ")}. svc price import takes vendors' list prices over`,
+    );
+  remarks.throwProblems();
+  const drafts = Object.fromEntries([...models].map(([name, one]) => [name, toModelDraft(one)]));
+  const marked = Object.entries(providers).map(([name, fields]) => [name, mark(fields)] as const);
+  return {
+    draft: { providers: Object.fromEntries(marked), models: drafts },
+    literals: literalsOf(providers, secret.literals()),
+    notes: remarks.notes(),
+  };
+}
+
+function readEntries(options: {
+  readonly root: Source;
+  readonly remarks: Remarks;
+  readonly secret: Secret;
+  readonly variable: (name: string) => string | undefined;
+}): readonly Entry[] {
+  const { root, remarks, secret } = options;
+  const items = root.items("model_list");
+  if (items.length === 0)
+    remarks.problem(
+      root.line("model_list"),
+      "model_list is missing or empty: is this a LiteLLM config?",
+    );
+  const credentials = new Map(
+    root
+      .items("credential_list")
+      .map((one) => [one.text("credential_name") ?? "", one.inner("credential_values")]),
+  );
+  const own = root.inner("environment_variables");
+  const variable = (name: string) => own.text(name) ?? options.variable(name);
+  const parts = { remarks, secret, variable, credentials };
+  return items.flatMap((item) => readEntry(item, parts) ?? []);
+}
+
+const isLiteral = (value: unknown, literals: ReadonlySet<string>): value is string =>
+  typeof value === "string" && literals.has(value);
+
+function withMarks(fields: ProviderDraft, literals: ReadonlySet<string>): ProviderDraft {
+  const pairs = Object.entries(fields).map(([name, value]) => [
+    name,
+    isLiteral(value, literals) ? storedMark : value,
+  ]);
+  return Object.fromEntries(pairs);
+}
+
+function literalsOf(
+  providers: Readonly<Record<string, ProviderDraft>>,
+  literals: ReadonlySet<string>,
+): Literals {
+  const found: Record<string, Readonly<Record<string, string>>> = {};
+  for (const [name, fields] of Object.entries(providers)) {
+    const own = Object.entries(fields).flatMap(([field, value]) =>
+      isLiteral(value, literals) ? [[field, value] as const] : [],
+    );
+    if (own.length > 0) found[name] = Object.fromEntries(own);
+  }
+  return found;
+}

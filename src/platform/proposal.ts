@@ -1,0 +1,177 @@
+import { billedClasses, type Endpoint, type InputKind, pricedClasses } from "../call/endpoint.ts";
+import type { Price } from "../call/price.ts";
+import type { ProviderKind } from "../catalog/provider-kinds.ts";
+import { findVendor } from "../catalog/vendors.ts";
+import type { ModelDraft } from "../manifest/edit.ts";
+import { findPublicPrice } from "./price-table.ts";
+import { toPriceView } from "./views.ts";
+
+/** A model that an upstream offers, by its own name, as far as it tells. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly endpoint?: Endpoint;
+  readonly input?: InputKind;
+  readonly maxOutputTokens?: number;
+}
+
+export interface ProposalOptions {
+  /** The provider's name in svc.yaml. */
+  readonly provider: string;
+  readonly kind: ProviderKind;
+  /** The vendor's id, where it is one of the known. */
+  readonly vendor: string | undefined;
+  /** Empty where the kind makes its own. */
+  readonly baseUrl: string;
+  readonly models: readonly OfferedModel[];
+  /** Ids of models that there are already. */
+  readonly taken: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
+/** One model that could be served, with all that svc.yaml needs of it. Plain JSON. */
+export interface Proposal {
+  /** What callers would name it. */
+  readonly id: string;
+  /** What the upstream names it. */
+  readonly upstream: string;
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+  readonly draft: ModelDraft;
+  /** In USD, as decimal text; null: none is known, and it is not served until it has one. */
+  readonly price: Readonly<Record<string, string>> | null;
+  /** What the vendor asks, by its public list; null: not known. */
+  readonly cost: Readonly<Record<string, string>> | null;
+  readonly note: string | null;
+}
+
+/** What of an upstream's offer can be served, by its own names where these are free. */
+export async function proposeModels(options: ProposalOptions): Promise<Proposal[]> {
+  const taken = new Set(options.taken);
+  const proposals: Proposal[] = [];
+  for (const model of options.models) {
+    const use = useOf(model);
+    const id = use && freeId(model.id, options.provider, taken);
+    if (use === undefined || id === undefined) continue;
+    taken.add(id);
+    proposals.push(await propose({ options, model, id, ...use }));
+  }
+  return proposals;
+}
+
+interface Use {
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+}
+
+const otherTrades =
+  /whisper|transcri|moderation|realtime|dall-?e|imagen|(^|[-/])(image|video|veo|sora|flux|asr|stt|ocr|live|aqa)([-.:]|\d|$)|diffusion|rerank|deep-research|computer-use|native-audio|audio-(preview|dialog)|gpt-audio|(babbage|davinci)-002|turbo-instruct/;
+const embeds = /embed|(^|[-/])(bge|gte|e5)-|minilm/;
+const speaks = /(^|[-/_])(tts|kokoro|orpheus)([-.:_]|\d|$)|text-to-speech/;
+
+/** What the upstream says of a model, else what its name does; undefined: nothing that is served here. */
+export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
+  if (endpoint !== undefined) return { endpoint, input: input ?? "text" };
+  const name = id.toLowerCase();
+  if (embeds.test(name))
+    return { endpoint: "embeddings", input: /multi-?modal/.test(name) ? "media" : "text" };
+  if (otherTrades.test(name)) return undefined;
+  return { endpoint: speaks.test(name) ? "speech" : "chat", input: "text" };
+}
+
+/** Undefined: there is no name left, so it was most likely added before. */
+function freeId(
+  upstream: string,
+  provider: string,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  const name = upstream
+    .replace(/^models\//, "")
+    .replace(/[^\w.:/@-]/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "");
+  const names = [name, `${provider}/${name}`].filter(
+    (each) => name !== "" && each.length <= 128 && !taken.has(each),
+  );
+  return names[0];
+}
+
+async function propose({
+  options,
+  model,
+  id,
+  endpoint,
+  input,
+}: Use & {
+  readonly options: ProposalOptions;
+  readonly model: OfferedModel;
+  readonly id: string;
+}): Promise<Proposal> {
+  const { provider } = options;
+  const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
+  const isSpeech = endpoint === "speech";
+  if (isSpeech && options.kind === "openai")
+    notes.push("voices: check that this server knows the names in the route");
+  const draft: ModelDraft = {
+    endpoint,
+    ...(endpoint === "embeddings" ? { input } : {}),
+    ...(endpoint === "chat" && isCount(model.maxOutputTokens)
+      ? { max_output_tokens: model.maxOutputTokens }
+      : {}),
+    ...(price === null ? {} : { price }),
+    routes: [
+      {
+        provider,
+        model: model.id,
+        ...(isSpeech ? { voices: options.kind === "openai" ? commonVoices : "same" } : {}),
+        ...(cost === null ? {} : { cost }),
+      },
+    ],
+  };
+  const note = notes.length === 0 ? null : notes.join("; ");
+  return { id, upstream: model.id, endpoint, input, draft, price, cost, note };
+}
+
+/** What most servers of this kind call their voices. */
+const commonVoices = {
+  Kore: "nova",
+  Puck: "echo",
+  Charon: "onyx",
+  Fenrir: "fable",
+  Aoede: "shimmer",
+};
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 1 && value <= 10_000_000;
+
+interface Prices {
+  readonly price: Proposal["price"];
+  readonly cost: Proposal["cost"];
+  readonly notes: string[];
+}
+
+async function pricesOf(options: ProposalOptions, model: string, use: Use): Promise<Prices> {
+  const billed = billedClasses(use.endpoint, use.input);
+  if (options.vendor !== undefined && findVendor(options.vendor)?.isLocal === true) {
+    const free = Object.fromEntries(billed.map((key) => [key, "0"]));
+    return { price: free, cost: null, notes: ["runs on your own machine: price 0"] };
+  }
+  const baseUrl = listAddresses[options.kind] ?? options.baseUrl;
+  const found = await findPublicPrice({ model, baseUrl, nowMs: options.nowMs });
+  const classes = new Set(pricedClasses(use.endpoint, use.input));
+  const known: Price = Object.fromEntries(
+    Object.entries(found?.price ?? {}).filter(([key]) => classes.has(key as keyof Price)),
+  );
+  const cost = Object.keys(known).length === 0 ? null : toPriceView(known);
+  const isWhole = billed.every((key) => known[key] !== undefined);
+  if (isWhole) return { price: cost, cost, notes: [] };
+  return {
+    price: null,
+    cost,
+    notes: ["no public price is known: not served until it has one (svc price set)"],
+  };
+}
+
+/** Where the public list looks for kinds whose address is made of a place. */
+const listAddresses: Readonly<Partial<Record<ProviderKind, string>>> = {
+  vertex: "https://aiplatform.googleapis.com",
+  bedrock: "https://bedrock-runtime.us-east-1.amazonaws.com",
+};

@@ -1,0 +1,165 @@
+import type { ProviderCall } from "../contract.ts";
+import type { Dialer, Pin } from "../kit/dial.ts";
+import { upstreamError } from "../kit/failure.ts";
+import { send } from "../kit/http.ts";
+import { toldIn } from "./failure.ts";
+
+/** Of one call: what the package's request belongs to, found by the signal that it passes on. */
+export class Call {
+  readonly #given: AbortSignal;
+  readonly #onAccepted: () => void;
+  readonly onDial: ProviderCall<unknown>["onDial"];
+  /** Of a stream: what a package has begun to read and left is let go. */
+  readonly #abort: AbortController | undefined;
+  /** Bytes that the package was given and has made nothing of yet. */
+  unreadBytes = 0;
+  #isAccepted = false;
+
+  constructor({ signal, onAccepted, onDial }: Calling, form: "whole" | "stream") {
+    this.#given = signal;
+    this.#onAccepted = onAccepted;
+    this.onDial = onDial;
+    this.#abort = form === "stream" ? new AbortController() : undefined;
+    if (signal.aborted) this.#leave();
+    else if (this.#abort !== undefined) signal.addEventListener("abort", this.#leave);
+    calls.set(this.signal, this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort?.signal ?? this.#given;
+  }
+
+  get isStream(): boolean {
+    return this.#abort !== undefined;
+  }
+
+  readonly accept = (): void => {
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
+    this.#onAccepted();
+  };
+
+  /** Lets the upstream go, whatever the package does with what it was given. */
+  end(): void {
+    this.finish();
+    this.#abort?.abort(new Error("the call is over"));
+  }
+
+  /** The reply was read to its end: the connection can be used again. */
+  finish(): void {
+    if (this.#abort !== undefined) this.#given.removeEventListener("abort", this.#leave);
+  }
+
+  readonly #leave = (): void => this.#abort?.abort(this.#given.reason);
+}
+
+type Calling = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
+
+const calls = new WeakMap<AbortSignal, Call>();
+
+const maxUnreadBytes = 16 * 1024 * 1024;
+const maxReplyBytes = 64 * 1024 * 1024;
+
+/** Packages make the same few addresses again and again. */
+interface Place {
+  readonly pin: Pin;
+  readonly path: string;
+}
+const maxPlaces = 256;
+
+export type BridgeFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * What packages send goes the way of all our requests: to an address that was looked at, never
+ * redirected, a failure made an ApiError at once, and no more kept than may be.
+ */
+export function createBridgeFetch(provider: string, dialer: Dialer): BridgeFetch {
+  const places = new Map<string, Place>();
+  const find = (address: string): Place => {
+    const { pathname, search } = new URL(address);
+    const place = { pin: dialer.pin(address), path: pathname + search };
+    const [oldest] = places.keys();
+    if (places.size >= maxPlaces && oldest !== undefined) places.delete(oldest);
+    places.set(address, place);
+    return place;
+  };
+  return async (input, init = {}) => {
+    const address = input instanceof Request ? input.url : String(input);
+    const { pin, path } = places.get(address) ?? find(address);
+    const { body, signal } = init;
+    const known = signal === null || signal === undefined ? undefined : calls.get(signal);
+    if (typeof body !== "string" && body !== null && body !== undefined)
+      throw upstreamError("upstream_error", { detail: `${provider}: a body that is no text` });
+    const response = await send({
+      provider,
+      pin,
+      path,
+      headers: toHeaders(init.headers, pin.host),
+      body: body ?? undefined,
+      signal: signal ?? never,
+      onAccepted: known?.accept ?? ignore,
+      onDial: known?.onDial,
+    });
+    if (known === undefined) return response;
+    const kept = bounded(response, { call: known, provider });
+    return known.isStream ? streamed(kept, provider) : kept;
+  };
+}
+
+const never = new AbortController().signal;
+const ignore = () => {};
+
+function toHeaders(given: RequestInit["headers"], host: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  // Packages pass a plain object, as a rule.
+  if (given instanceof Headers || Array.isArray(given))
+    for (const [name, value] of given) headers[name.toLowerCase()] = value;
+  else for (const name in given) headers[name.toLowerCase()] = String(Reflect.get(given, name));
+  headers["host"] = host;
+  headers["user-agent"] = "svc-gateway";
+  headers["accept-encoding"] = "identity";
+  return headers;
+}
+
+/** A page, or a whole reply, is no stream: packages read it as one that says nothing. */
+async function streamed(response: Response, provider: string): Promise<Response> {
+  const type = (response.headers.get("content-type") ?? "").toLowerCase();
+  if (!/^(text\/html|application\/json)/.test(type)) return response;
+  const told = toldIn(provider, await response.text());
+  const [plain = ""] = type.split(";");
+  const detail = `${provider} sent ${plain} where a stream was asked for`;
+  throw told ?? upstreamError("upstream_error", { detail });
+}
+
+/** Packages keep what they cannot read yet, however much it is. */
+function bounded(
+  response: Response,
+  { call, provider }: { readonly call: Call; readonly provider: string },
+): Response {
+  const { body, headers, status } = response;
+  const length = headers.get("content-length");
+  if (body === null || (length !== null && Number(length) <= maxReplyBytes)) return response;
+  const reader = body.getReader();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await reader.read();
+        if (done) {
+          controller.close();
+          return;
+        }
+        call.unreadBytes += value.length;
+        if (call.unreadBytes > maxUnreadBytes) {
+          reader.cancel().catch(ignore);
+          throw upstreamError("upstream_error", {
+            detail: `${provider} sent more than ${maxUnreadBytes} bytes that say nothing`,
+          });
+        }
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(stream, { status, headers });
+}

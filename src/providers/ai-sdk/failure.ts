@@ -1,0 +1,112 @@
+import { ApiError } from "../../base/errors.ts";
+import { toApiFailure, upstreamError } from "../kit/failure.ts";
+import { toNetworkError } from "../kit/http.ts";
+import { type Fields, isFields } from "./model.ts";
+
+export interface Thrown {
+  readonly provider: string;
+  readonly signal: AbortSignal;
+  readonly thrown: unknown;
+}
+
+const deepest = 8;
+
+/**
+ * Whatever a package throws, or puts into a stream. Errors are told by their form: each package may
+ * bring a copy of its own of the classes. Their words stay out, because they quote the request.
+ */
+export function toBridgeError({ provider, signal, thrown }: Thrown): unknown {
+  if (signal.aborted) return signal.reason;
+  let cause = thrown;
+  for (let depth = 0; depth < deepest && isFields(cause); depth++) {
+    // Our own fetch has said already what happened.
+    if (cause instanceof ApiError) return cause;
+    const told = toTold(provider, cause);
+    if (told !== undefined) return told;
+    if (isOfNetwork(cause)) return toNetworkError({ provider, signal, cause });
+    if (cause["cause"] === undefined) break;
+    cause = cause["cause"];
+  }
+  return toUnforeseen(provider, thrown);
+}
+
+/** A failure that the vendor told of, in a reply or in the middle of a stream. */
+function toTold(provider: string, error: Fields): ApiError | undefined {
+  const { statusCode, responseBody, responseHeaders, data, name, type, code, message } = error;
+  if (typeof name === "string" && name.startsWith("AI_") && name !== "AI_APICallError")
+    return undefined;
+  if (typeof statusCode === "number" && statusCode < 300) return toldIn(provider, responseBody);
+  const isBare = !(error instanceof Error) && (typeof type === "string" || message !== undefined);
+  const status = typeof statusCode === "number" ? statusCode : isBare ? statusOf(error) : 0;
+  if (status < 400 || status > 599) return undefined;
+  const headers = isFields(responseHeaders) ? toHeaders(responseHeaders) : undefined;
+  const body =
+    typeof responseBody === "string"
+      ? responseBody
+      : JSON.stringify({ error: isBare ? { type, code, message } : (data ?? {}) });
+  return toApiFailure({ provider, status, body, ...(headers === undefined ? {} : { headers }) });
+}
+
+/** Some servers tell of a failure in a reply whose status is good. */
+export function toldIn(provider: string, body: unknown): ApiError | undefined {
+  if (typeof body !== "string" || !body.includes('"error"')) return undefined;
+  let reply: unknown;
+  try {
+    reply = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const error = isFields(reply) ? reply["error"] : undefined;
+  if (!isFields(error)) return undefined;
+  return toApiFailure({ provider, status: statusOf(error), body });
+}
+
+/** Of a failure that has no status of its own: its words tell. */
+function statusOf({ code, type }: Fields): number {
+  if (typeof code === "number" && code >= 400 && code < 600) return code;
+  const words = `${String(code)} ${String(type)}`.toLowerCase();
+  if (/rate_limit|insufficient_quota|throttling/.test(words)) return 429;
+  if (/overloaded|unavailable/.test(words)) return 503;
+  if (/timeout/.test(words)) return 504;
+  return /context_length|content_filter|invalid_request|bad_?request|validation/.test(words)
+    ? 400
+    : 500;
+}
+
+function toHeaders(fields: Fields): Headers {
+  const headers = new Headers();
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === "string") headers.set(name, value);
+  }
+  return headers;
+}
+
+/** The runtime's own errors of connections have a code in capitals, or of one word. */
+function isOfNetwork({ code, name }: Fields): boolean {
+  return (
+    typeof code === "string" && /^[A-Z]\w+$/.test(code) && !String(name).startsWith("AI_")
+  );
+}
+
+/** What packages say before they have sent anything, by the name of the error. */
+function toUnforeseen(provider: string, thrown: unknown): ApiError {
+  const name = isFields(thrown) ? String(thrown["name"]) : typeof thrown;
+  const detail = `${provider}: the provider package failed with ${nameOnly(name)}`;
+  switch (name) {
+    case "AI_UnsupportedFunctionalityError":
+    case "AI_InvalidPromptError":
+      return upstreamError("upstream_rejected", { detail, reason: "refused", cause: thrown });
+    case "AI_LoadAPIKeyError":
+    case "AI_LoadSettingError":
+      return upstreamError("upstream_unavailable", { detail, reason: "auth", cause: thrown });
+    case "AI_NoSuchModelError":
+      return upstreamError("upstream_unavailable", { detail, reason: "missing", cause: thrown });
+    default:
+      return upstreamError("upstream_error", { detail, cause: thrown });
+  }
+}
+
+function nameOnly(name: string): string {
+  return /^\w{1,60}$/.test(name) ? name : "an error";
+}

@@ -1,0 +1,198 @@
+import { upstreamError } from "../kit/failure.ts";
+import type { BridgeFetch } from "./bridge-fetch.ts";
+import type { EmbeddingModel, Fields, LanguageModel } from "./model.ts";
+import { isFields } from "./model.ts";
+
+export interface PackageSettings {
+  readonly name: string;
+  readonly kind: "anthropic" | "bedrock" | "ai-sdk";
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const maxModels = 256;
+
+/** A provider package: loaded when it is first called, so that a start without it costs nothing. */
+export class ProviderPackage {
+  readonly #settings: PackageSettings;
+  readonly #fetch: BridgeFetch;
+  readonly #chatModels = new Map<string, LanguageModel>();
+  readonly #embeddingModels = new Map<string, EmbeddingModel>();
+  #loading: Promise<unknown> | undefined;
+
+  constructor(settings: PackageSettings, fetch: BridgeFetch) {
+    this.#settings = settings;
+    this.#fetch = fetch;
+  }
+
+  /** At once, where it was called before: making one costs more than calling it. */
+  languageModel(id: string): LanguageModel | Promise<LanguageModel> {
+    return this.#chatModels.get(id) ?? this.#makeChatModel(id);
+  }
+
+  embeddingModel(id: string): EmbeddingModel | Promise<EmbeddingModel> {
+    return this.#embeddingModels.get(id) ?? this.#makeEmbeddingModel(id);
+  }
+
+  async #makeChatModel(id: string): Promise<LanguageModel> {
+    const model = await this.#make(["languageModel", "chat"], id);
+    if (!isLanguageModel(model)) throw this.#missing("chat models that can be called");
+    return keep(this.#chatModels, id, model);
+  }
+
+  async #makeEmbeddingModel(id: string): Promise<EmbeddingModel> {
+    const model = await this.#make(["embeddingModel", "textEmbeddingModel"], id);
+    if (!isEmbeddingModel(model)) throw this.#missing("models for embeddings");
+    return keep(this.#embeddingModels, id, model);
+  }
+
+  async #make(makers: readonly string[], id: string): Promise<unknown> {
+    const provider = await (this.#loading ??= this.#load());
+    const make = makers.map((name) => memberOf(provider, name)).find(isFunction);
+    return make?.call(provider, id);
+  }
+
+  async #load(): Promise<unknown> {
+    try {
+      const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
+      if (create === undefined) throw this.#missing("an export that makes a provider");
+      return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
+    } catch (thrown) {
+      // The operator may install it while we run.
+      this.#loading = undefined;
+      throw thrown;
+    }
+  }
+
+  #import(): Promise<unknown> {
+    const { kind, name, options } = this.#settings;
+    if (kind === "anthropic") return import("@ai-sdk/anthropic");
+    if (kind === "bedrock") return import("@ai-sdk/amazon-bedrock");
+    const wanted = options["package"] ?? "";
+    return importPackage(wanted).catch((cause: unknown) => {
+      const isThere = cause instanceof Error && !isNotFound(cause);
+      const reason = isThere ? `cannot be loaded: ${cause.name}` : `is not installed`;
+      const help = isThere ? "" : `; run npm install ${installedAs(wanted)} in the project directory`;
+      throw upstreamError("upstream_unavailable", {
+        detail: `${name}: the package ${wanted} ${reason}${help}`,
+        reason: "missing",
+        cause,
+      });
+    });
+  }
+
+  #missing(what: string) {
+    const { name, options, kind } = this.#settings;
+    return upstreamError("upstream_unavailable", {
+      detail: `${name}: the package ${options["package"] ?? kind} has no ${what}`,
+      reason: "missing",
+    });
+  }
+}
+
+function keep<T>(models: Map<string, T>, id: string, model: T): T {
+  const [oldest] = models.keys();
+  if (models.size >= maxModels && oldest !== undefined) models.delete(oldest);
+  models.set(id, model);
+  return model;
+}
+
+/** Names only: a path would be code of nobody's. */
+async function importPackage(name: string): Promise<unknown> {
+  if (!/^(@[\w.-]+\/)?[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(name))
+    throw new TypeError("no name of a package");
+  return import(name);
+}
+
+function isNotFound({ message, name }: Error): boolean {
+  return name === "ResolveMessage" || /cannot find (module|package)/i.test(message);
+}
+
+/** A package may have several entries; what is installed is the whole. */
+function installedAs(name: string): string {
+  const [first = "", second = ""] = name.split("/");
+  return first.startsWith("@") ? `${first}/${second}` : first;
+}
+
+/** The export that was named; else the first that is called as all of them are. */
+function factoryIn(module: unknown, named: string | undefined) {
+  if (!isFields(module)) return undefined;
+  const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name));
+  return [named ?? "", ...(named === undefined ? names : [])]
+    .map((name) => module[name])
+    .find(isFunction);
+}
+
+/** What a package's factory is given. What we know is always said: packages look around otherwise. */
+export function toPackageSettings({ kind, baseUrl, apiKey, options }: PackageSettings): Fields {
+  const address = baseUrl === "" ? {} : { baseURL: baseUrl };
+  switch (kind) {
+    case "anthropic":
+      return { ...address, apiKey: apiKey ?? "" };
+    case "bedrock":
+      return {
+        ...address,
+        region: options["region"] ?? "",
+        // An empty one keeps the package from taking one out of the environment.
+        apiKey: apiKey ?? "",
+        accessKeyId: options["access_key_id"] ?? "",
+        secretAccessKey: options["secret_access_key"] ?? "",
+        ...(options["session_token"] === undefined
+          ? {}
+          : { sessionToken: options["session_token"] }),
+      };
+    case "ai-sdk":
+      return {
+        // Packages for compatible servers ask for usage only when told to.
+        includeUsage: true,
+        ...address,
+        ...(apiKey === undefined ? {} : { apiKey }),
+        ...passedOn(options),
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+const prefix = "options.";
+
+/** Texts as they stand; `true`, `false` and JSON objects as what they mean. */
+function passedOn(options: Readonly<Record<string, string>>): Fields {
+  const settings: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options))
+    if (name.startsWith(prefix)) settings[name.slice(prefix.length)] = meaningOf(value);
+  return settings;
+}
+
+function meaningOf(text: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  if (!text.startsWith("{")) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "function" || isFields(value) ? Reflect.get(value, name) : undefined;
+}
+
+function isFunction(value: unknown): value is (...given: readonly unknown[]) => unknown {
+  return typeof value === "function";
+}
+
+/** Versions before the second have another form. */
+function isLanguageModel(value: unknown): value is LanguageModel {
+  return (
+    /^v[2-4]$/.test(String(memberOf(value, "specificationVersion"))) &&
+    isFunction(memberOf(value, "doStream")) &&
+    isFunction(memberOf(value, "doGenerate")) &&
+    typeof memberOf(value, "provider") === "string"
+  );
+}
+
+function isEmbeddingModel(value: unknown): value is EmbeddingModel {
+  return isFunction(memberOf(value, "doEmbed")) && typeof memberOf(value, "provider") === "string";
+}

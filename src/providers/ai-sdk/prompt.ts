@@ -1,0 +1,125 @@
+import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+import { joinedText, type Reader, refusal, toUserParts, withCache, wordsOf } from "./content.ts";
+import type { Fields } from "./model.ts";
+import { fromReasoningDetails } from "./reasoning-details.ts";
+
+export interface PromptReader extends Reader {
+  /** Under which name the package looks for fields of its own. */
+  readonly key: string;
+}
+
+/** The conversation as packages take it. */
+export function toPrompt(messages: readonly JsonObject[], reader: PromptReader): Fields[] {
+  const prompt: Fields[] = [];
+  /** Names of the tools that were called, by the id of the call. */
+  const called = new Map<string, string>();
+  let systems = 0;
+  for (const [at, message] of messages.entries()) {
+    switch (message["role"]) {
+      case "system":
+      case "developer": {
+        const said = toSystem(message, reader);
+        // Some vendors have instructions in front of the conversation only.
+        const isInPlace = reader.family === "other";
+        prompt.splice(isInPlace ? prompt.length : systems, 0, ...said);
+        systems += said.length;
+        break;
+      }
+      case "assistant":
+        prompt.push(toAssistant({ message, at, called, reader }));
+        break;
+      case "tool":
+        prompt.push(toToolResult({ message, at, called, reader }));
+        break;
+      default:
+        prompt.push({
+          role: "user",
+          content: toUserParts(message["content"], `messages[${at}].content`, reader),
+          ...withCache(message, reader.family),
+        });
+    }
+  }
+  return prompt;
+}
+
+/** One of each part where a part is to be cached, so that it stays one. */
+function toSystem(message: JsonObject, { family }: Reader): Fields[] {
+  const { content } = message;
+  const cached = withCache(message, family);
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  if (!parts.some((part) => isJsonObject(part["cache_control"])))
+    return [{ role: "system", content: joinedText(content), ...cached }];
+  return parts.map((part) => ({
+    role: "system",
+    content: wordsOf(part),
+    ...withCache(part, family),
+  }));
+}
+
+interface Step {
+  readonly message: JsonObject;
+  readonly at: number;
+  readonly called: Map<string, string>;
+  readonly reader: PromptReader;
+}
+
+function toAssistant({ message, at, called, reader }: Step): Fields {
+  const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
+  const { key, family } = reader;
+  const parts = fromReasoningDetails(message, key);
+  if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
+    parts.push({ type: "reasoning", text: thought });
+  const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
+  for (const part of said)
+    if (isJsonObject(part) && wordsOf(part) !== "")
+      parts.push({ type: "text", text: wordsOf(part), ...withCache(part, family) });
+  if (joinedText(content) === "" && typeof refused === "string" && refused !== "")
+    parts.push({ type: "text", text: refused });
+  if (Array.isArray(calls))
+    for (const [place, call] of calls.entries())
+      if (isJsonObject(call))
+        parts.push(toToolCall(call, { param: `messages[${at}].tool_calls[${place}]`, called }));
+  return { role: "assistant", content: parts, ...withCache(message, family) };
+}
+
+function toToolCall(
+  call: JsonObject,
+  { param, called }: { readonly param: string; readonly called: Map<string, string> },
+): Fields {
+  const { id, function: target, provider_metadata: metadata } = call;
+  const { name, arguments: text } = isJsonObject(target) ? target : {};
+  const toolCallId = String(id);
+  const toolName = String(name);
+  called.set(toolCallId, toolName);
+  const input = parseArguments(text, `${param}.function.arguments`);
+  const carried = isJsonObject(metadata) ? { providerOptions: metadata } : {};
+  return { type: "tool-call", toolCallId, toolName, input, ...carried };
+}
+
+function parseArguments(text: Json | undefined, param: string): JsonObject {
+  // Some models write nothing where a tool needs nothing.
+  if (typeof text !== "string" || text.trim() === "") return {};
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch {
+    input = undefined;
+  }
+  if (!isJsonObject(input)) throw refusal(param, "must be JSON of an object");
+  return input;
+}
+
+function toToolResult({ message, at, called, reader }: Step): Fields {
+  const { tool_call_id: id, content } = message;
+  const toolCallId = String(id);
+  const toolName = called.get(toolCallId);
+  if (toolName === undefined)
+    throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
+  const output = { type: "text", value: joinedText(content) };
+  const cached = withCache(message, reader.family);
+  return {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId, toolName, output }],
+    ...cached,
+  };
+}

@@ -1,0 +1,102 @@
+import type { Provider, ProviderCall } from "../contract.ts";
+import type { Dialer } from "../kit/dial.ts";
+import { upstreamError } from "../kit/failure.ts";
+import { listAnthropicModels } from "./anthropic-models.ts";
+import { Call, createBridgeFetch } from "./bridge-fetch.ts";
+import { toCallOptions } from "./call-options.ts";
+import { fromGenerated } from "./chat-reply.ts";
+import { AiSdkChatStream } from "./chat-stream.ts";
+import { embedTexts } from "./embed.ts";
+import { toBridgeError } from "./failure.ts";
+import { familyOf } from "./model.ts";
+import { type PackageSettings, ProviderPackage } from "./package.ts";
+
+export type AiSdkOptions = Omit<PackageSettings, "kind"> & {
+  readonly kind: string;
+  readonly dialer: Dialer;
+};
+
+/** A vendor that is reached through a provider package of the AI SDK. */
+export function createAiSdkProvider(options: AiSdkOptions): Provider {
+  const { name, baseUrl, apiKey, dialer } = options;
+  const kind = toKind(options.kind);
+  const settings = { name, kind, baseUrl, apiKey, options: options.options };
+  const bridge = new ProviderPackage(settings, createBridgeFetch(name, dialer));
+  const languageModel = (id: string) => {
+    checkCredentials(settings);
+    return bridge.languageModel(id);
+  };
+  const toError = (thrown: unknown, { signal }: ProviderCall<unknown>) =>
+    toBridgeError({ provider: name, signal, thrown });
+
+  const chats: Provider = {
+    name,
+    async chat(given) {
+      const call = new Call(given, "whole");
+      const modelId = given.target.model;
+      const { signal } = call;
+      try {
+        const model = await languageModel(modelId);
+        const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
+        const result = await model.doGenerate(wanted);
+        call.accept();
+        return fromGenerated(result, name);
+      } catch (thrown) {
+        throw toError(thrown, given);
+      }
+    },
+    async streamChat(given) {
+      const call = new Call(given, "stream");
+      const modelId = given.target.model;
+      const { signal } = call;
+      try {
+        const model = await languageModel(modelId);
+        const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
+        const { stream } = await model.doStream(wanted);
+        call.accept();
+        const family = familyOf(model);
+        return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, family });
+      } catch (thrown) {
+        call.end();
+        throw toError(thrown, given);
+      }
+    },
+  };
+  if (kind === "anthropic")
+    return {
+      ...chats,
+      listModels: (signal) =>
+        listAnthropicModels({ provider: name, baseUrl, apiKey, dialer, signal }),
+    };
+  return {
+    ...chats,
+    async embed(given) {
+      const call = new Call(given, "whole");
+      const modelId = given.target.model;
+      const { signal } = call;
+      try {
+        checkCredentials(settings);
+        const model = await bridge.embeddingModel(modelId);
+        return await embedTexts({ call: given.call, model, modelId, provider: name, signal });
+      } catch (thrown) {
+        throw toError(thrown, given);
+      }
+    },
+  };
+}
+
+function toKind(kind: string): PackageSettings["kind"] {
+  if (kind === "anthropic" || kind === "bedrock" || kind === "ai-sdk") return kind;
+  throw new Error(`no provider package for the kind ${kind}`);
+}
+
+/** Packages would look for what is missing in places that the operator has not named. */
+function checkCredentials({ name, kind, apiKey, options }: PackageSettings): void {
+  if (kind === "ai-sdk" || apiKey !== undefined) return;
+  const isSigned =
+    options["access_key_id"] !== undefined && options["secret_access_key"] !== undefined;
+  if (kind === "bedrock" && isSigned) return;
+  const wanted =
+    kind === "bedrock" ? "neither api_key nor access_key_id and secret_access_key" : "no api_key";
+  throw upstreamError("upstream_unavailable", { detail: `${name} has ${wanted}`, reason: "auth" });
+}

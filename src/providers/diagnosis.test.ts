@@ -1,0 +1,284 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { createCertificate } from "../../test/fake/certificate.ts";
+import { failures, operatorErrors, rateLimits } from "../../test/fake/error-replies.ts";
+import { chatStream, DONE, httpReply, vendorError } from "../../test/fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.ts";
+import type { TrialKind } from "../call/trial.ts";
+import { type Circumstances, type Diagnosis, diagnose } from "./diagnosis.ts";
+import { Dialer } from "./kit/dial.ts";
+import { createOpenAiProvider } from "./openai/provider.ts";
+import { listOffered, runTrial } from "./trial.ts";
+
+const secret = "sk-a-very-secret-key";
+const limits = { lookMs: 60_000, withinMs: 60_000 };
+
+let upstream: FakeUpstream;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+});
+afterEach(() => upstream.reset());
+afterAll(() => upstream.stop());
+
+const providerAt = (baseUrl: string, allowPrivate = true) =>
+  createOpenAiProvider({
+    name: "acme",
+    baseUrl,
+    apiKey: secret,
+    dialer: new Dialer({ provider: "acme", allowPrivate }),
+  });
+
+interface Tried extends Partial<Circumstances> {
+  readonly allowPrivate?: boolean;
+  readonly kind?: TrialKind;
+}
+
+/** What is said of a real call that fails; there is never a key in it. */
+async function diagnosisOf(baseUrl: string, tried: Tried = {}): Promise<Diagnosis> {
+  const { allowPrivate, kind = "chat", ...more } = tried;
+  try {
+    await runTrial(providerAt(baseUrl, allowPrivate), { kind, model: "m-1" }, limits);
+  } catch (error) {
+    const diagnosis = diagnose(error, { provider: "acme", baseUrl, model: "m-1", ...more });
+    expect(JSON.stringify(diagnosis)).not.toContain(secret);
+    return diagnosis;
+  }
+  throw new Error("the call was made");
+}
+
+describe("what an upstream answers", () => {
+  const answers: readonly (readonly [
+    string,
+    () => Parameters<FakeUpstream["replyWith"]>[0],
+    Partial<Diagnosis>,
+  ])[] = [
+    [
+      "a bad key",
+      operatorErrors.badKey,
+      {
+        trouble: "bad_key",
+        what: "acme does not accept the key (401, invalid_api_key invalid_request_error).",
+      },
+    ],
+    ["no right to use it", operatorErrors.forbidden, { trouble: "bad_key" }],
+    ["an empty purse", operatorErrors.outOfMoney, { trouble: "no_credit" }],
+    ["a spent quota", operatorErrors.outOfQuota, { trouble: "no_credit" }],
+    ["a rate limit", rateLimits.seconds, { trouble: "limited" }],
+    ["overload", failures.unavailable, { trouble: "overloaded" }],
+    ["a model that still loads", failures.llamaLoading, { trouble: "overloaded" }],
+    ["its own time limit", failures.gatewayTimeout, { trouble: "timeout" }],
+    [
+      "its own failure",
+      failures.internal,
+      { trouble: "failed", what: "acme itself failed (it answered 500)." },
+    ],
+    [
+      "a page of a web server",
+      () =>
+        httpReply({
+          headers: { "content-type": "text/html" },
+          body: ["<!doctype html><title>Welcome</title>"],
+          framing: "length",
+        }),
+      { trouble: "wrong_address" },
+    ],
+    ["a redirect", operatorErrors.redirect, { trouble: "wrong_address" }],
+    [
+      "a method that is not allowed there",
+      () => httpReply({ status: 405, body: [], framing: "length" }),
+      { trouble: "wrong_address" },
+    ],
+    [
+      "a proxy that wants a password",
+      () =>
+        httpReply({
+          status: 407,
+          headers: { "proxy-authenticate": "Basic" },
+          body: [],
+          framing: "length",
+        }),
+      { trouble: "proxy", what: "The proxy in between wants a name and password (407)." },
+    ],
+    [
+      "a refusal",
+      () => vendorError(400, { message: "This is not a chat model", code: "invalid_model" }),
+      { trouble: "refused" },
+    ],
+  ];
+  for (const [name, reply, expected] of answers)
+    test(`${name} is told in plain words, with what to do`, async () => {
+      upstream.replyWith(reply());
+      const diagnosis = await diagnosisOf(upstream.baseUrl);
+      expect(diagnosis).toMatchObject(expected);
+      expect(diagnosis.what).toMatch(/^\S.*\.$/);
+      expect(diagnosis.advice.length).toBeGreaterThan(10);
+    });
+
+  test("the vendor's own sentences are never repeated: they may quote keys", async () => {
+    upstream.replyWith(vendorError(400, { message: `bad: ${secret} and more`, code: "odd_code" }));
+    const { what, advice } = await diagnosisOf(upstream.baseUrl);
+    expect(what + advice).not.toContain("and more");
+    expect(what).toContain("odd_code");
+  });
+
+  test("a stream that ends without its end is a failure", async () => {
+    upstream.replyWith(
+      chatStream({ events: ['data: {"choices":[{"index":0,"delta":{"content":"O"}}]}'] }),
+    );
+    expect((await diagnosisOf(upstream.baseUrl, { kind: "stream" })).trouble).toBe("failed");
+    const whole = [
+      'data: {"choices":[{"index":0,"delta":{"content":"OK"},"finish_reason":"stop"}]}',
+      DONE,
+    ];
+    upstream.replyWith(chatStream({ events: whole }));
+    const trial = { kind: "stream", model: "m-1" } as const;
+    expect(await runTrial(providerAt(upstream.baseUrl), trial, limits)).toContain("answered");
+  });
+});
+
+describe("404", () => {
+  const about = (offered: Circumstances["offered"]) => diagnosisOf(upstream.baseUrl, { offered });
+
+  test("is a missing model where the server lists others", async () => {
+    upstream.replyWith(operatorErrors.modelMissing());
+    const { trouble, what, advice } = await about(["m-2", "m-3"]);
+    expect(trouble).toBe("model_missing");
+    expect(what).toContain("no model m-1");
+    expect(advice).toContain("m-2, m-3");
+  });
+
+  test("is a wrong address where it lists nothing", async () => {
+    upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
+    expect(await about(null)).toMatchObject({ trouble: "wrong_address" });
+  });
+});
+
+describe("the key's place", () => {
+  const advice = async (keyVariable: Circumstances["keyVariable"]) => {
+    upstream.replyWith(operatorErrors.badKey());
+    return (await diagnosisOf(upstream.baseUrl, { keyVariable })).advice;
+  };
+
+  test("is told, so that the right one is mended", async () => {
+    expect(await advice("ACME_KEY")).toContain("Check ACME_KEY where the gateway runs");
+    expect(await advice(null)).toContain("To change the stored one");
+    expect(await advice(undefined)).toContain("It has no api_key");
+  });
+});
+
+describe("the way there", () => {
+  test("a port where nobody listens", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    await new Promise((resolve) => server.close(resolve));
+    expect(await diagnosisOf(`http://127.0.0.1:${port}/v1`)).toMatchObject({
+      trouble: "wrong_address",
+      what: `Nothing listens at http://127.0.0.1:${port}/v1.`,
+    });
+  });
+
+  test("a name that nobody has", async () => {
+    // Longer than a part of a name can be: it is refused without asking anybody.
+    const diagnosis = await diagnosisOf(`https://${"x".repeat(64)}.example/v1`);
+    expect(diagnosis.trouble).toBe("wrong_address");
+    expect(diagnosis.what).toContain("is not known");
+  });
+
+  test("an address of the own network that was not allowed", async () => {
+    const diagnosis = await diagnosisOf("http://127.0.0.1:9/v1", { allowPrivate: false });
+    expect(diagnosis.trouble).toBe("private_address");
+    expect(diagnosis.advice).toContain("allow_private: true");
+    const metadata = await diagnosisOf("http://169.254.169.254/v1");
+    expect(metadata.trouble).toBe("private_address");
+    expect(metadata.what).toContain("never called");
+  });
+
+  test("a server that takes the connection and closes it", async () => {
+    upstream.replyWith([{ reset: true }]);
+    expect(await diagnosisOf(upstream.baseUrl)).toMatchObject({ trouble: "wrong_address" });
+  });
+
+  test("https where http is spoken", async () => {
+    const diagnosis = await diagnosisOf(upstream.baseUrl.replace("http:", "https:"));
+    expect(diagnosis.what).toContain("does not speak TLS");
+    expect(diagnosis.advice).toContain("http://");
+  });
+
+  test("a server that stays silent: the time is up, and it is looked at before", async () => {
+    upstream.replyWith([]);
+    const trial = { kind: "chat", model: "m-1" } as const;
+    const error = await runTrial(providerAt(upstream.baseUrl), trial, {
+      lookMs: 1,
+      withinMs: 50,
+    }).catch((thrown: unknown) => thrown);
+    expect(diagnose(error, { provider: "acme", baseUrl: "" })).toMatchObject({
+      trouble: "timeout",
+    });
+  });
+
+  test("a proxy that is set is named where it may be the cause", async () => {
+    const about = { proxyVariable: "HTTPS_PROXY" };
+    const url = upstream.baseUrl.replace("http:", "https:");
+    expect((await diagnosisOf(url, about)).advice).toContain("HTTPS_PROXY is set");
+    upstream.replyWith(operatorErrors.badKey());
+    expect((await diagnosisOf(upstream.baseUrl, about)).advice).not.toContain("HTTPS_PROXY");
+  });
+
+  test("a tunnel that the proxy refuses", () => {
+    const cause = Object.assign(new Error("Proxy refused to open a tunnel: 407 Proxy Auth"), {
+      code: "ERR_PROXY_TUNNEL",
+    });
+    const { trouble } = diagnose(new Error("x", { cause }), { provider: "acme", baseUrl: "" });
+    expect(trouble).toBe("proxy");
+  });
+});
+
+describe("certificates", () => {
+  const dayMs = 86_400_000;
+  const served = async (certificate: ReturnType<typeof createCertificate>) => {
+    const { cert, key } = certificate;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      tls: { cert, key },
+      fetch: () => new Response(),
+    });
+    try {
+      return await diagnosisOf(`https://127.0.0.1:${server.port}/v1`);
+    } finally {
+      await server.stop(true);
+    }
+  };
+
+  test("that nobody else has signed", async () => {
+    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1" }));
+    expect([trouble, what.includes("signed by nobody but itself")]).toEqual(["certificate", true]);
+  });
+
+  test("that have expired", async () => {
+    const from = new Date(Date.now() - 2 * dayMs);
+    const until = new Date(Date.now() - dayMs);
+    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1", from, until }));
+    expect([trouble, what.includes("has expired")]).toEqual(["certificate", true]);
+  });
+
+  test("of an authority that is not known here", async () => {
+    const issuer = createCertificate({ name: "Some Authority", isAuthority: true });
+    const { trouble, what } = await served(createCertificate({ name: "127.0.0.1", issuer }));
+    expect([trouble, what.includes("does not know")]).toEqual(["certificate", true]);
+  });
+});
+
+test("a provider that cannot make a kind of call says so instead of failing oddly", async () => {
+  const provider = { name: "acme" };
+  for (const kind of ["chat", "stream", "embeddings", "media", "speech"] as const) {
+    const error = await runTrial(provider, { kind, model: "m" }, limits).catch(
+      (thrown: unknown) => thrown,
+    );
+    const about = { provider: "acme", baseUrl: "", model: "m" };
+    expect(diagnose(error, about).trouble).toBe("refused");
+  }
+  expect(await listOffered(provider, limits)).toBeUndefined();
+});

@@ -1,0 +1,112 @@
+import { SseReader } from "../../base/sse.ts";
+import { isJsonObject, type JsonObject } from "../../call/chat.ts";
+import { upstreamError } from "../kit/failure.ts";
+import { readJson, toNetworkError } from "../kit/http.ts";
+import { throwStray } from "./told-failure.ts";
+
+export interface ReplyReaderOptions {
+  readonly provider: string;
+  readonly response: Response;
+  readonly signal: AbortSignal;
+  /** How long one event may be. */
+  readonly maxEventChars?: number;
+}
+
+/** The end of a body that may hold a failure beside its events. */
+const maxStrayBytes = 64 * 1024;
+
+/**
+ * The replies of a `streamGenerateContent`, one packet at a time: nothing is read ahead. Of a server
+ * that does not know events, the one reply or the list of them.
+ */
+export class ReplyReader {
+  readonly #provider: string;
+  readonly #response: Response;
+  readonly #signal: AbortSignal;
+  readonly #sse: SseReader;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** The packets since the last event, and the one that held it. */
+  #strays: Uint8Array[] = [];
+  #strayBytes = 0;
+  #isCancelled = false;
+
+  constructor({ provider, response, signal, maxEventChars }: ReplyReaderOptions) {
+    this.#provider = provider;
+    this.#response = response;
+    this.#signal = signal;
+    this.#sse = new SseReader(maxEventChars);
+    const type = (response.headers.get("content-type") ?? "").toLowerCase();
+    if (type.startsWith("text/event-stream")) this.#reader = response.body?.getReader();
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** Hands on the replies of the next packet; false at the end. What it throws may follow good ones. */
+  async pull(onReply: (reply: JsonObject) => void): Promise<boolean> {
+    if (this.#reader === undefined) {
+      await this.#pullWhole(onReply);
+      return false;
+    }
+    const { value, done } = await this.#reader.read();
+    if (this.#isCancelled) return false;
+    const events = done ? this.#sse.end() : this.#sse.push(value);
+    if (!done) this.#keep(value, events.length > 0);
+    for (const event of events) onReply(this.#parse(event));
+    return !done;
+  }
+
+  /** Of a body that has ended before its answer did: throws what it says of it, if anything. */
+  throwStray(): void {
+    const text = Buffer.concat(this.#strays).toString("utf8");
+    throwStray(text, this.#provider);
+  }
+
+  /** As the contract of streams wants it: an abort keeps its reason. */
+  toFailure(cause: unknown): unknown {
+    return toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    const body = this.#reader ?? this.#response.body;
+    body?.cancel().catch(() => {});
+  }
+
+  async #pullWhole(onReply: (reply: JsonObject) => void): Promise<void> {
+    const provider = this.#provider;
+    const given = await readJson(this.#response, { provider, signal: this.#signal });
+    for (const reply of Array.isArray(given) ? given : [given]) onReply(this.#checked(reply));
+  }
+
+  #keep(bytes: Uint8Array, hasEvents: boolean): void {
+    if (hasEvents) {
+      this.#strays = [bytes];
+      this.#strayBytes = bytes.length;
+      return;
+    }
+    this.#strayBytes += bytes.length;
+    if (this.#strayBytes <= maxStrayBytes) this.#strays.push(bytes);
+  }
+
+  #parse(event: string): JsonObject {
+    let reply: unknown;
+    try {
+      reply = JSON.parse(event);
+    } catch (cause) {
+      throw upstreamError("upstream_error", {
+        detail: `${this.#provider} sent an event that is not JSON`,
+        cause,
+      });
+    }
+    return this.#checked(Array.isArray(reply) ? reply[0] : reply);
+  }
+
+  #checked(reply: unknown): JsonObject {
+    if (isJsonObject(reply)) return reply;
+    throw upstreamError("upstream_error", {
+      detail: `${this.#provider} sent a reply that is not an object`,
+    });
+  }
+}

@@ -1,0 +1,139 @@
+import type { ChatCall } from "../call/chat.ts";
+import { type EmbedInput, lengthOf } from "../call/embed.ts";
+import type { Trial, TrialKind } from "../call/trial.ts";
+import type { Probe, Provider, ProviderCall } from "./contract.ts";
+import { upstreamError } from "./kit/failure.ts";
+
+export interface TrialLimits {
+  /** From when on a silent upstream is looked at: can a connection be made at all? */
+  readonly lookMs: number;
+  readonly withinMs: number;
+}
+
+/** Makes the call; resolves to what came of it, in a few words, and throws what the provider throws. */
+export async function runTrial(
+  provider: Provider,
+  trial: Trial,
+  limits: TrialLimits,
+): Promise<string> {
+  return limited(provider.name, limits, (context) => {
+    const run = runs[trial.kind];
+    const target = {
+      model: trial.model,
+      ...(trial.voices === undefined ? {} : { voices: trial.voices }),
+    };
+    return run(provider, <T>(call: T): ProviderCall<T> => ({ call, target, ...context }));
+  });
+}
+
+/** What it offers, within the time. */
+export async function listOffered(provider: Provider, limits: TrialLimits) {
+  const list = provider.listModels?.bind(provider);
+  if (list === undefined) return undefined;
+  return limited(provider.name, limits, ({ signal }) => list(signal));
+}
+
+type Context = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
+
+/** Ends when the time is up, and sooner when no connection can be made. */
+async function limited<T>(
+  provider: string,
+  { lookMs, withinMs }: TrialLimits,
+  work: (context: Context) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const fail = (problem: string) =>
+    controller.abort(
+      upstreamError("upstream_timeout", { detail: `${provider}: ${problem}`, reason: "timeout" }),
+    );
+  let isAccepted = false;
+  let probe: Probe | undefined;
+  const look = setTimeout(async () => {
+    if (isAccepted || probe === undefined) return;
+    const problem = await probe(lookMs);
+    if (problem !== undefined) fail(problem);
+  }, lookMs);
+  const end = setTimeout(() => fail(`no answer within ${withinMs} ms`), withinMs);
+  try {
+    return await work({
+      signal: controller.signal,
+      onAccepted: () => (isAccepted = true),
+      onDial: (given) => (probe = given),
+    });
+  } finally {
+    clearTimeout(look);
+    clearTimeout(end);
+  }
+}
+
+type Ask = <T>(call: T) => ProviderCall<T>;
+type Run = (provider: Provider, ask: Ask) => Promise<string>;
+
+const hello: ChatCall = {
+  messages: [{ role: "user", content: "Answer with the word OK." }],
+  maxOutputTokens: 32,
+  options: {},
+};
+
+const runs: Readonly<Record<TrialKind, Run>> = {
+  async chat(provider, ask) {
+    if (provider.chat === undefined) throw unable(provider);
+    const { choices, usage } = await provider.chat(ask(hello));
+    if (choices.length === 0) throw broken(provider, "sent no answer");
+    return usage === undefined ? "answered, usage not told" : "answered";
+  },
+  async stream(provider, ask) {
+    if (provider.streamChat === undefined) throw unable(provider);
+    const stream = await provider.streamChat(ask(hello));
+    try {
+      let hasUsage = false;
+      for (;;) {
+        const parts = await stream.read();
+        if (parts === undefined) throw broken(provider, "ended its stream early");
+        if (parts.some(({ type }) => type === "usage")) hasUsage = true;
+        if (parts.some(({ type }) => type === "done"))
+          return hasUsage ? "answered" : "answered, usage not told";
+      }
+    } finally {
+      stream.cancel();
+    }
+  },
+  embeddings: (provider, ask) => embed(provider, ask, { kind: "texts", texts: ["OK"] }),
+  media: (provider, ask) => embed(provider, ask, { kind: "images", dataUris: [smallImage] }),
+  async speech(provider, ask) {
+    if (provider.speak === undefined) throw unable(provider);
+    const stream = await provider.speak(ask({ text: "OK.", voice: "Kore" as const }));
+    try {
+      for (;;) {
+        const bytes = await stream.read();
+        if (bytes === undefined) throw broken(provider, "sent no audio");
+        if (bytes.length > 0) return "spoke";
+      }
+    } finally {
+      stream.cancel();
+    }
+  },
+};
+
+async function embed(provider: Provider, ask: Ask, input: EmbedInput): Promise<string> {
+  if (provider.embed === undefined) throw unable(provider);
+  const { vectors } = await provider.embed(
+    ask({ input, dimensions: undefined, encoding: "float" as const }),
+  );
+  const [vector] = vectors;
+  if (vector === undefined) throw broken(provider, "sent no vector");
+  return `${lengthOf(vector)} numbers`;
+}
+
+const unable = ({ name }: Provider) =>
+  upstreamError("upstream_error", {
+    detail: `${name} cannot make this kind of call`,
+    reason: "refused",
+  });
+
+const broken = ({ name }: Provider, what: string) =>
+  upstreamError("upstream_error", { detail: `${name} ${what}`, reason: "failed" });
+
+/** 32 × 32 points of one colour. */
+const smallImage =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR42mO4YKBAU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULAGWUgD1SPs07AAAAAElFTkSuQmCC";

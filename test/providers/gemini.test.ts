@@ -1,0 +1,4 @@
+import { geminiDialect } from "./gemini-dialect.ts";
+import { providerContract } from "./suite.ts";
+
+providerContract(geminiDialect);

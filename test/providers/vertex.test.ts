@@ -1,0 +1,4 @@
+import { providerContract } from "./suite.ts";
+import { vertexDialect } from "./vertex-dialect.ts";
+
+providerContract(vertexDialect);

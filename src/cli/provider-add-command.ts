@@ -51,7 +51,12 @@ export const providerAdd: Command = {
       ),
     ];
   },
-  run: (invocation) => interruptible((signal) => add(invocation, signal)),
+  run: (invocation) =>
+    interruptible((signal) =>
+      add(invocation, signal).catch((error: unknown) => {
+        throw byFlags(error);
+      }),
+    ),
 };
 
 async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
@@ -90,6 +95,13 @@ async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
       ...view,
     });
   printAdded({ provider, file, chosen, offer, view, dryRun });
+}
+
+/** What a file is told to do, told as the flag that does it. */
+function byFlags(error: unknown): unknown {
+  if (!(error instanceof Problem) || !error.message.includes("allow_private: true")) return error;
+  const message = error.message.replace("add allow_private: true", "add --allow-private");
+  return new Problem(error.code, message, error);
 }
 
 type Wishes = readonly string[] | "all" | "none" | "asked";
@@ -162,17 +174,16 @@ async function draftWithKey(invocation: Invocation): Promise<Keyed> {
     });
   const isGiven = switches.has("key-stdin");
   const provider = draft(isGiven);
-  const asks = !isGiven && provider.lacksKey !== undefined && isInteractive(invocation);
-  const key = isGiven
-    ? readKey(await Bun.stdin.text())
-    : asks
-      ? await askHidden(`API key of ${provider.title} (not shown; it is kept encrypted):`)
-      : "";
+  const asks = isGiven
+    ? process.stdin.isTTY
+    : provider.lacksKey !== undefined && isInteractive(invocation);
+  const question = `API key of ${provider.title} (not shown; it is kept encrypted):`;
+  const key = asks ? await askHidden(question) : isGiven ? readKey(await Bun.stdin.text()) : "";
   if (key === "") {
-    if (provider.lacksKey !== undefined) throw withoutKey(provider);
+    if (isGiven || provider.lacksKey !== undefined) throw withoutKey(provider);
     return { provider, literals: provider.literals };
   }
-  const keyed = draft(true);
+  const keyed = isGiven ? provider : draft(true);
   return { provider: keyed, literals: { ...keyed.literals, api_key: readKey(key) } };
 }
 

@@ -151,13 +151,6 @@ describe("an attempt", () => {
     expect(call.isOver).toBe(false);
   });
 
-  test("that did not fail by time keeps its signal for the next one: the call is what it ends with", () => {
-    const { call } = begin();
-    const { signal } = call;
-    call.beginAttempt();
-    expect(call.signal).toBe(signal);
-  });
-
   test("of a call that is over gets no new signal: whoever begins one hears the end", () => {
     const { call } = begin();
     const reason = new ApiError({ code: "shutting_down", message: "over" });

@@ -179,6 +179,8 @@ const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => 
   return [input === "media" ? "media" : "embeddings"];
 };
 
+const kindOrder: readonly TrialKind[] = ["chat", "stream", "embeddings", "media", "speech"];
+
 /** The first route of each kind; with a model named, that one, routed or not. */
 function trialsOf(options: {
   readonly content: CatalogContent;
@@ -194,7 +196,8 @@ function trialsOf(options: {
       for (const kind of kindsOf(endpoint, input))
         if (!trials.has(kind)) trials.set(kind, { kind, model, voices });
     }
-  if (wanted === undefined || trials.size > 0) return [...trials.values()];
+  if (wanted === undefined || trials.size > 0)
+    return kindOrder.flatMap((kind) => trials.get(kind) ?? []);
   const use = useOf({ id: wanted }) ?? { endpoint: "chat" as const, input: "text" as const };
   return kindsOf(use.endpoint, use.input).map((kind) => ({ kind, model: wanted }));
 }

@@ -313,6 +313,13 @@ describe("repeats", () => {
     expect(repeatsOf(target.pass(4_999))).toBe(0);
     expect(repeatsOf(target.pass(1))).toBe(3);
   });
+
+  test("are counted anew for a target that was put back", () => {
+    const target = new Watched();
+    expect(repeatsOf(target)).toBe(3);
+    target.breaker.close(target.nowMs);
+    expect(repeatsOf(target)).toBe(3);
+  });
 });
 
 describe("what the operator is shown", () => {

@@ -159,8 +159,10 @@ export class Breaker {
     this.#inARow = 0;
     this.#requests = 0;
     this.#failures = 0;
+    this.#repeats = 0;
     this.#requestsBefore = 0;
     this.#failuresBefore = 0;
+    this.#repeatsBefore = 0;
     this.failure = undefined;
     this.plea = undefined;
     if (wasOpen) this.#options.onChange(this.view(nowMs));

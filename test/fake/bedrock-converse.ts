@@ -28,6 +28,7 @@ export interface BedrockAnswer {
   readonly usage?: BedrockUsage;
 }
 
+const uncounted: BedrockUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const metrics = { latencyMs: 184 };
 
 export function bedrockReply({ blocks, stopReason, usage }: BedrockAnswer): string {
@@ -43,7 +44,8 @@ export function bedrockReply({ blocks, stopReason, usage }: BedrockAnswer): stri
     return { toolUse: { toolUseId, name, input: JSON.parse(input.join("")) } };
   });
   const output = { message: { role: "assistant", content } };
-  return JSON.stringify({ metrics, output, stopReason, ...(usage === undefined ? {} : { usage }) });
+  // Counts are never left out of a whole reply: what was not counted is 0.
+  return JSON.stringify({ metrics, output, stopReason, usage: usage ?? uncounted });
 }
 
 /** Amazon pads events to hide how long they are: a field `p` of no meaning. */

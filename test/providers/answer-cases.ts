@@ -119,12 +119,25 @@ function finishCases(stage: Stage): void {
 
 function usageCases(stage: Stage): void {
   const { dialect } = stage;
-  for (const form of dialect.can.alwaysCounts === true ? [] : forms)
+  for (const form of forms)
     test(`${form}: usage that the vendor does not tell is unknown, never 0`, async () => {
       const heard = await hear(stage, form, { pieces: [{ text: "Hi" }], finish: "stop" });
       expect(heard.usage).toBeUndefined();
       expect(heard.done).toBe(true);
     });
+
+  const noCounts = {
+    "beyond all measure": { input: 1e15, output: 5 },
+    "below 0": { input: -3, output: -4 },
+    "of parts of a token": { input: 1.5, output: 2.5 },
+  };
+  for (const form of forms)
+    for (const [name, usage] of Object.entries(noCounts))
+      test(`${form}: a count ${name} is none`, async () => {
+        const heard = await hear(stage, form, { pieces: [{ text: "Hi" }], finish: "stop", usage });
+        expect(heard).toMatchObject({ text: "Hi", finish: "stop", done: true });
+        expect(heard.usage).toBeUndefined();
+      });
 
   for (const { name, whole, streamed, expected } of dialect.usages) {
     if (whole !== undefined)

@@ -75,13 +75,23 @@ export const anthropicDialect: Dialect = {
   credential: ({ headers }) => headers["x-api-key"],
   modelsPath: "/v1/models",
   models: (ids) => {
-    const data = ids.map((id) => ({ type: "model", id, display_name: id, created_at: "2026-01-01" }));
+    const data = ids.map((id) => ({
+      type: "model",
+      id,
+      display_name: id,
+      created_at: "2026-01-01",
+    }));
     const body = { data, has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
     return { headers: json, packets: [JSON.stringify(body)] };
   },
 };
 
-const words = { stop: "end_turn", length: "max_tokens", content_filter: "refusal", tool_calls: "tool_use" };
+const words = {
+  stop: "end_turn",
+  length: "max_tokens",
+  content_filter: "refusal",
+  tool_calls: "tool_use",
+};
 
 function toAnswer({ pieces, finish, finishWord, usage }: Answer): AnthropicAnswer {
   const blocks: AnthropicBlock[] = [];
@@ -133,7 +143,11 @@ function toStream(packets: readonly string[]): VendorStream {
 function usagesOf(): Dialect["usages"] {
   const blocks = [{ type: "text", text: "Hi" }] as const;
   const said = (usage: AnthropicUsage) => ({ blocks, stopReason: "end_turn", usage });
-  const both = (name: string, usage: AnthropicUsage, expected: Dialect["usages"][number]["expected"]) => ({
+  const both = (
+    name: string,
+    usage: AnthropicUsage,
+    expected: Dialect["usages"][number]["expected"],
+  ) => ({
     name,
     whole: { headers: json, packets: [anthropicMessage(said(usage))] },
     streamed: toStream(anthropicEvents(said(usage))),
@@ -153,10 +167,14 @@ function usagesOf(): Dialect["usages"] {
     usage: { output_tokens: 4 },
   });
   return [
-    both("without caches leaves them unknown", { input_tokens: 19, output_tokens: 10 }, {
-      ...known,
-      inputTokens: 19,
-    }),
+    both(
+      "without caches leaves them unknown",
+      { input_tokens: 19, output_tokens: 10 },
+      {
+        ...known,
+        inputTokens: 19,
+      },
+    ),
     both(
       "counts what was read from a cache and written to it as input",
       {

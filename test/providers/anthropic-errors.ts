@@ -1,7 +1,14 @@
 /** How Anthropic refuses and fails. */
 
 import { anthropicError } from "../fake/anthropic-messages.ts";
-import type { Dialect, ErrorClass, ErrorOptions, OddError, StreamFault, VendorReply } from "./dialect.ts";
+import type {
+  Dialect,
+  ErrorClass,
+  ErrorOptions,
+  OddError,
+  StreamFault,
+  VendorReply,
+} from "./dialect.ts";
 
 interface Said {
   readonly status: number;
@@ -11,7 +18,10 @@ interface Said {
 
 function vendorError(
   { status, type, message }: Said,
-  { words, headers = {} }: Pick<ErrorOptions, "words"> & { readonly headers?: Record<string, string> },
+  {
+    words,
+    headers = {},
+  }: Pick<ErrorOptions, "words"> & { readonly headers?: Record<string, string> },
 ): VendorReply {
   return {
     status,

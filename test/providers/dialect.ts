@@ -178,8 +178,6 @@ export interface Abilities {
   readonly cachedTokens: boolean;
   readonly writtenTokens: boolean;
   readonly reasoningTokens: boolean;
-  /** No documented reply of the vendor lacks its usage: the suite then never leaves it out. */
-  readonly alwaysCounts?: true;
 }
 
 export interface Dialect {

@@ -3,24 +3,55 @@
  * vendor answers in neutral words; the dialect makes the vendor's documented bytes of it.
  */
 
-import { describe } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { answerCases } from "./answer-cases.ts";
 import { cutCases } from "./cut-cases.ts";
-import type { Dialect } from "./dialect.ts";
+import { type Dialect, type ErrorClass, type Wait, waitForms } from "./dialect.ts";
 import { errorCases } from "./error-cases.ts";
 import { leavingCases } from "./leaving-cases.ts";
 import { requestCases } from "./request-cases.ts";
-import { Stage } from "./stage.ts";
+import { providerName, Stage } from "./stage.ts";
 import { transportCases } from "./transport-cases.ts";
 
 export function providerContract(dialect: Dialect): void {
   describe(`${dialect.name} keeps the contract of a provider`, () => {
     const stage = new Stage(dialect);
+    coverageCases(stage);
     requestCases(stage);
     answerCases(stage);
     cutCases(stage);
     leavingCases(stage);
     errorCases(stage);
     transportCases(stage);
+  });
+}
+
+/** What every vendor has: a dialect that leaves it out would pass without being tried. */
+const everyVendorHas: readonly ErrorClass[] = [
+  "badKey",
+  "overloaded",
+  "modelMissing",
+  "badRequest",
+  "tooLong",
+  "serverError",
+];
+
+function coverageCases(stage: Stage): void {
+  const { dialect } = stage;
+  test("the dialect can say what every vendor says", () => {
+    const options = { words: "", streamed: false };
+    const wait = (form: Wait["form"]) => ({ form, delayMs: 1_000, date: new Date() });
+    const unsaid = everyVendorHas.filter((kind) => dialect.error(kind, options) === undefined);
+    expect(unsaid).toEqual([]);
+    const limits = waitForms.filter((form) => dialect.rateLimited(wait(form), options));
+    expect(limits).not.toEqual([]);
+    expect(dialect.fault("failed", "")).toBeDefined();
+    expect(dialect.brokenPackets.length).toBeGreaterThanOrEqual(2);
+    expect(dialect.usages.length).toBeGreaterThanOrEqual(2);
+    expect(dialect.vendorWords).not.toEqual([]);
+  });
+
+  test("a provider has the name that the operator gave it", () => {
+    expect(stage.provider.name).toBe(providerName);
   });
 }

@@ -28,8 +28,8 @@ function redirectCases(stage: Stage): void {
 
   test("a vendor that is gone is unreachable", async () => {
     stage.answer([{ reset: true }]);
-    for (const work of [stage.chat(plainCall), stage.hearStream(plainCall)]) {
-      const { code, upstream, message } = await apiErrorOf(work);
+    for (const form of ["chat", "hearStream"] as const) {
+      const { code, upstream, message } = await apiErrorOf(stage[form](plainCall));
       expect({ code, reason: upstream?.reason }).toEqual({
         code: "upstream_error",
         reason: "unreachable",

@@ -1,6 +1,13 @@
 import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { refusal, withCache } from "./content.ts";
-import { type Family, type Fields, familyOf, isFields, type LanguageModel, optionsKey } from "./model.ts";
+import {
+  type Family,
+  type Fields,
+  familyOf,
+  isFields,
+  type LanguageModel,
+  optionsKey,
+} from "./model.ts";
 import { toPrompt } from "./prompt.ts";
 import { toThinking } from "./reasoning.ts";
 
@@ -111,7 +118,10 @@ function addAnswerForm(options: {
     else {
       const ofOthers = prompt.findIndex(({ role }) => role !== "system");
       const at = ofOthers === -1 ? prompt.length : ofOthers;
-      prompt.splice(at, 0, { role: "system", content: "Answer with one JSON object and nothing else." });
+      prompt.splice(at, 0, {
+        role: "system",
+        content: "Answer with one JSON object and nothing else.",
+      });
     }
   }
 }

@@ -99,4 +99,3 @@ function fromPercents(text: string, param: string): string {
     throw refusal(param, "must be a data URI in base64");
   }
 }
-

@@ -84,26 +84,27 @@ function toHeaders(fields: Fields): Headers {
 
 /** The runtime's own errors of connections have a code in capitals, or of one word. */
 function isOfNetwork({ code, name }: Fields): boolean {
-  return (
-    typeof code === "string" && /^[A-Z]\w+$/.test(code) && !String(name).startsWith("AI_")
-  );
+  return typeof code === "string" && /^[A-Z]\w+$/.test(code) && !String(name).startsWith("AI_");
 }
 
-/** What packages say before they have sent anything, by the name of the error. */
+/**
+ * By the name of the error. It is not kept as the cause: packages put the whole request into it,
+ * and somebody might write it to a log.
+ */
 function toUnforeseen(provider: string, thrown: unknown): ApiError {
   const name = isFields(thrown) ? String(thrown["name"]) : typeof thrown;
   const detail = `${provider}: the provider package failed with ${nameOnly(name)}`;
   switch (name) {
     case "AI_UnsupportedFunctionalityError":
     case "AI_InvalidPromptError":
-      return upstreamError("upstream_rejected", { detail, reason: "refused", cause: thrown });
+      return upstreamError("upstream_rejected", { detail, reason: "refused" });
     case "AI_LoadAPIKeyError":
     case "AI_LoadSettingError":
-      return upstreamError("upstream_unavailable", { detail, reason: "auth", cause: thrown });
+      return upstreamError("upstream_unavailable", { detail, reason: "auth" });
     case "AI_NoSuchModelError":
-      return upstreamError("upstream_unavailable", { detail, reason: "missing", cause: thrown });
+      return upstreamError("upstream_unavailable", { detail, reason: "missing" });
     default:
-      return upstreamError("upstream_error", { detail, cause: thrown });
+      return upstreamError("upstream_error", { detail });
   }
 }
 

@@ -56,7 +56,7 @@ export class ProviderPackage {
   async #load(): Promise<unknown> {
     try {
       const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
-      if (create === undefined) throw this.#missing("an export that makes a provider");
+      if (create === undefined) throw this.#missing("export that makes a provider");
       return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
     } catch (thrown) {
       // The operator may install it while we run.
@@ -73,7 +73,9 @@ export class ProviderPackage {
     return importPackage(wanted).catch((cause: unknown) => {
       const isThere = cause instanceof Error && !isNotFound(cause);
       const reason = isThere ? `cannot be loaded: ${cause.name}` : `is not installed`;
-      const help = isThere ? "" : `; run npm install ${installedAs(wanted)} in the project directory`;
+      const help = isThere
+        ? ""
+        : `; run npm install ${installedAs(wanted)} in the project directory`;
       throw upstreamError("upstream_unavailable", {
         detail: `${name}: the package ${wanted} ${reason}${help}`,
         reason: "missing",

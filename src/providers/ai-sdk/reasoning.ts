@@ -55,18 +55,27 @@ export function toThinking(given: ThinkingOptions): Thinking {
   const isOwn = family === "anthropic" || (family === "bedrock" && model.includes("anthropic"));
   if (!isOwn) {
     if (!knowsEffort)
-      return { fields: { providerOptions: { [key]: { reasoningEffort: effort } } }, budgetTokens: 0 };
+      return {
+        fields: { providerOptions: { [key]: { reasoningEffort: effort } } },
+        budgetTokens: 0,
+      };
     // One family of models has no cap while it thinks hard.
     const isCapless = family === "bedrock" && /nova/.test(model) && cap !== undefined;
     const isHard = effort === "high" || effort === "xhigh" || effort === "max";
-    return { fields: { reasoning: isCapless && isHard ? "medium" : plain(effort) }, budgetTokens: 0 };
+    return {
+      fields: { reasoning: isCapless && isHard ? "medium" : plain(effort) },
+      budgetTokens: 0,
+    };
   }
   if (effort === "none") return { fields: { reasoning: "none" }, budgetTokens: 0 };
   if (forcesTool(given.options) || /claude-(instant|v?2|3-(5|haiku|opus|sonnet))/.test(model))
     return nothing;
   if (takesBudget(model)) return toBudget(given, effort);
   const config = { type: "adaptive", display: "summarized" };
-  return { fields: { reasoning: plain(effort), providerOptions: own(family, config) }, budgetTokens: 0 };
+  return {
+    fields: { reasoning: plain(effort), providerOptions: own(family, config) },
+    budgetTokens: 0,
+  };
 }
 
 /** Those that came before models chose by themselves; and those of other makers. */

@@ -5,24 +5,23 @@ import { type Fields, isFields } from "./model.ts";
 const mostTokens = 100_000_000;
 
 /**
- * Undefined where a package tells none. A prompt of no tokens is one that nobody counted; and a
- * class of no tokens may be one that the vendor left out, which packages do not tell apart.
+ * Undefined where a package tells none. Packages say 0 of what the vendor has left out: a prompt or
+ * an answer of no tokens is one that nobody counted.
  */
 export function fromAiSdkUsage(value: unknown): Usage | undefined {
   if (!isFields(value)) return undefined;
   const { inputTokens: input, outputTokens: output } = value;
   const read = isFields(input) ? input : { total: input, cacheRead: value["cachedInputTokens"] };
   const said = isFields(output) ? output : { total: output, reasoning: value["reasoningTokens"] };
-  const inputTokens = count(read, "total");
-  const outputTokens = count(said, "total");
-  if (inputTokens === undefined || inputTokens === 0 || outputTokens === undefined)
-    return undefined;
+  const inputTokens = count(read, "total") || undefined;
+  const outputTokens = count(said, "total") || undefined;
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     inputTokens,
     outputTokens,
     cachedInputTokens: count(read, "cacheRead") || undefined,
     cacheWriteTokens: count(read, "cacheWrite") || undefined,
-    reasoningTokens: count(said, "reasoning"),
+    reasoningTokens: count(said, "reasoning") || undefined,
     estimated: false,
   };
 }

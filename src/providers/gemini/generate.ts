@@ -1,3 +1,4 @@
+import { ApiError } from "../../base/errors.ts";
 import type { ChatCall, JsonObject } from "../../call/chat.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { readJson, toBody } from "../kit/http.ts";
@@ -52,12 +53,33 @@ export function createGenerateCalls(options: GenerateOptions): GenerateCalls {
       const response = await send({ model, method: "streamGenerateContent", body, call });
       return new GeminiChatStream({ provider, response, signal: call.signal });
     },
-    async speak(call) {
-      const { model, voices } = call.target;
-      const body = toBody(toSpeechBody(call.call, voices));
+    speak: createSpeak(options),
+  };
+}
+
+/** Not every speech model streams: one that refuses to is asked for the whole, now and from then on. */
+function createSpeak({ name: provider, send }: GenerateOptions): GenerateCalls["speak"] {
+  const wholeOnly = new Set<string>();
+  return async (call) => {
+    const { signal, target } = call;
+    const { model, voices } = target;
+    const body = toBody(toSpeechBody(call.call, voices));
+    const whole = async () => {
+      const response = await send({ model, method: "generateContent", body, call });
+      return new GeminiSpeech({ provider, response, signal });
+    };
+    if (wholeOnly.has(model)) return whole();
+    try {
       const response = await send({ model, method: "streamGenerateContent", body, call });
-      return new GeminiSpeech({ provider, response, signal: call.signal });
-    },
+      return new GeminiSpeech({ provider, response, signal });
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.code === "upstream_rejected";
+      const isMissing = error instanceof ApiError && error.upstream?.reason === "missing";
+      if (!isRefused && !isMissing) throw error;
+      const speech = await whole();
+      wholeOnly.add(model);
+      return speech;
+    }
   };
 }
 

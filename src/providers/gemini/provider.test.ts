@@ -6,6 +6,7 @@ import {
   geminiReply,
   geminiStream,
 } from "../../../test/fake/gemini-replies.ts";
+import { jsonReply } from "../../../test/fake/http-reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { Dialer } from "../kit/dial.ts";
@@ -132,4 +133,31 @@ test("a list that never ends is left", async () => {
   vendor.replyWith(geminiJson({ models: [], nextPageToken: "again" }));
   expect(await provider.listModels(new AbortController().signal)).toEqual([]);
   expect(vendor.requests).toHaveLength(20);
+});
+
+test("a speech model that does not stream is asked for the whole, and from then on at once", async () => {
+  const bytes = Buffer.from([1, 2, 3, 4]);
+  const error = { code: 400, message: "no streaming", status: "INVALID_ARGUMENT" };
+  const refusal = jsonReply({ status: 400, body: { error } });
+  const audio = geminiJson(geminiAudio({ bytes, finishReason: "STOP" }));
+  const methods = () => vendor.requests.map(({ path }) => path.split(":")[1]);
+  const speak = () => provider.speak(withCall({ text: "Hi", voice: "Kore" } as const, "whole-tts"));
+  vendor.replyWith(({ path }) => (path.includes(":stream") ? refusal : audio));
+  for (const due of [["streamGenerateContent?alt=sse", "generateContent"], ["generateContent"]]) {
+    const before = vendor.requests.length;
+    const speech = await speak();
+    expect(Buffer.from((await speech.read()) ?? [])).toEqual(bytes);
+    expect(await speech.read()).toBeUndefined();
+    expect(methods().slice(before)).toEqual(due);
+  }
+});
+
+test("a text that a speech model refuses is refused, and streaming is asked for again", async () => {
+  const error = { code: 400, message: "bad voice", status: "INVALID_ARGUMENT" };
+  vendor.replyWith(jsonReply({ status: 400, body: { error } }));
+  const speak = () => provider.speak(withCall({ text: "Hi", voice: "Kore" } as const, "some-tts"));
+  for (const due of [2, 4]) {
+    await expect(speak()).rejects.toMatchObject({ code: "upstream_rejected" });
+    expect(vendor.requests.length).toBe(due);
+  }
 });

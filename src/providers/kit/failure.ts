@@ -129,7 +129,10 @@ function refusal({ code, message }: Said): Verdict {
   )
     return badKey;
   // Another answers 400 to a model that it does not have, or not in this way.
-  if (/model identifier is invalid|on-demand throughput isn.t supported/.test(message))
+  if (
+    code.includes("validationexception") &&
+    /model identifier is invalid|on-demand throughput isn.t supported/.test(message)
+  )
     return missing;
   return refused("upstream_rejected");
 }
@@ -141,9 +144,10 @@ const isTooLong =
 function isOutOfMoney({ code, message, quotas }: Said): boolean {
   if (/insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code)) return true;
   if (/credit balance is too low/.test(message) || /perday/.test(quotas)) return true;
+  if (code.includes("throttling") && /tokens per day/.test(message)) return true;
   // One vendor says these words of every quota, and which one in its details.
   return (
-    /exceeded your current quota, please check your plan|too many tokens per day/.test(message) &&
+    /exceeded your current quota, please check your plan/.test(message) &&
     !code.includes("resource_exhausted")
   );
 }

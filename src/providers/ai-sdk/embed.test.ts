@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { jsonReply } from "../../../test/fake/http-reply.ts";
+import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
+import { apiErrorOf } from "../../../test/providers/stage.ts";
+import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
+import { isJsonObject } from "../../call/chat.ts";
+
+let bedrock: Bridge;
+let compatible: Bridge;
+beforeAll(async () => {
+  bedrock = await openBridge({ kind: "bedrock" });
+  compatible = await openBridge({
+    kind: "ai-sdk",
+    options: { package: "@ai-sdk/openai-compatible", "options.name": "acme" },
+  });
+});
+afterAll(() => Promise.all([bedrock.upstream.stop(), compatible.upstream.stop()]));
+
+function embed(bridge: Bridge, model: string, call: Partial<EmbedCall>): Promise<EmbedResult> {
+  if (bridge.provider.embed === undefined) throw new Error("no embeddings");
+  return bridge.provider.embed({
+    call: {
+      input: { kind: "texts", texts: ["one", "two"] },
+      dimensions: undefined,
+      encoding: "float",
+      ...call,
+    },
+    target: { model },
+    signal: new AbortController().signal,
+    onAccepted: () => {},
+  });
+}
+
+/** Of the length of the text. */
+function titanReply(json: unknown) {
+  const text = isJsonObject(json) ? String(json["inputText"]) : "";
+  return jsonReply({ body: { embedding: [text.length, 0.5], inputTextTokenCount: text.length } });
+}
+
+test("texts that go one at a time come back in their order, counted together", async () => {
+  bedrock.upstream.replyWith(({ json }) => titanReply(json));
+  const texts = ["a", "bbb", "cc", "dddd"];
+  const result = await embed(bedrock, "amazon.titan-embed-text-v2:0", {
+    input: { kind: "texts", texts },
+  });
+  expect(result).toEqual({
+    vectors: [
+      [1, 0.5],
+      [3, 0.5],
+      [2, 0.5],
+      [4, 0.5],
+    ],
+    usage: { inputTokens: 10, outputTokens: 0, estimated: false },
+  });
+});
+
+test("the dimensions go along under the name that the model's maker has for them", async () => {
+  bedrock.upstream.replyWith(
+    jsonReply({ body: { embedding: Array(256).fill(0.5), inputTextTokenCount: 1 } }),
+  );
+  await embed(bedrock, "amazon.titan-embed-text-v2:0", { dimensions: 256 });
+  expect(bedrock.asked["dimensions"]).toBe(256);
+  bedrock.upstream.replyWith(
+    jsonReply({ body: { embeddings: { float: [Array(256).fill(0.5), Array(256).fill(0.25)] } } }),
+  );
+  const { usage } = await embed(bedrock, "cohere.embed-v4:0", { dimensions: 256 });
+  expect(bedrock.asked).toMatchObject({ output_dimension: 256, texts: ["one", "two"] });
+  expect(usage).toBeUndefined();
+});
+
+test("a compatible server is asked for all at once", async () => {
+  const before = compatible.upstream.requests.length;
+  compatible.upstream.replyWith(
+    jsonReply({
+      body: {
+        object: "list",
+        data: [
+          { object: "embedding", index: 0, embedding: [1, 0] },
+          { object: "embedding", index: 1, embedding: [0, 1] },
+        ],
+        usage: { prompt_tokens: 4, total_tokens: 4 },
+      },
+    }),
+  );
+  expect(await embed(compatible, "embed-1", { dimensions: 2 })).toEqual({
+    vectors: [
+      [1, 0],
+      [0, 1],
+    ],
+    usage: { inputTokens: 4, outputTokens: 0, estimated: false },
+  });
+  expect(compatible.upstream.requests.length).toBe(before + 1);
+  expect(compatible.asked).toMatchObject({ input: ["one", "two"], dimensions: 2 });
+});
+
+test("vectors of other lengths than were asked for, or too few, are a failure", async () => {
+  const reply = (...embeddings: readonly (readonly number[])[]) =>
+    jsonReply({ body: { data: embeddings.map((embedding, index) => ({ index, embedding })) } });
+  for (const [broken, dimensions] of [
+    [reply([1, 2]), undefined],
+    [reply([1, 2], [1]), undefined],
+    [reply([], []), undefined],
+    [reply([1, 2], [3, 4]), 3],
+  ] as const) {
+    compatible.upstream.replyWith(broken);
+    expect((await apiErrorOf(embed(compatible, "embed-1", { dimensions }))).code).toBe(
+      "upstream_error",
+    );
+  }
+});
+
+test("what is no text is refused by its field", async () => {
+  const error = await apiErrorOf(
+    embed(compatible, "embed-1", { input: { kind: "tokens", tokens: [[1, 2]] } }),
+  );
+  expect([error.code, error.param]).toEqual(["invalid_request", "input"]);
+});

@@ -23,6 +23,7 @@ const tasks = {
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
   "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
+  "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers.ts"), ...words]),

@@ -5,7 +5,7 @@ import { inFile, Problem } from "../base/problem.ts";
 import { yamlValue } from "../base/yaml.ts";
 import { checkSettings } from "../config/load.ts";
 import { addToManifest, type Edited, type ProviderDraft } from "../manifest/edit.ts";
-import { fromLitellm, type LitellmImport } from "../manifest/litellm.ts";
+import { fromLitellm, type LitellmImport } from "../manifest/litellm/litellm.ts";
 import type { Literals } from "../manifest/literals.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import { type Command, jsonFlag, type Wiring } from "./command.ts";

@@ -55,7 +55,7 @@ export const bedrockSignedDialect = bedrockDialect({
       session_token: "session-of-the-operator",
     },
   },
-  headers: ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"],
+  headers: ["authorization", "x-amz-date", "x-amz-security-token"],
   credential: ({ headers }) => {
     const signed =
       /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/eu-central-1\/bedrock\/aws4_request/;

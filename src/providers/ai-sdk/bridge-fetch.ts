@@ -3,6 +3,8 @@ import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { send } from "../kit/http.ts";
 import { toldIn } from "./failure.ts";
+import type { AwsSigner } from "./sign-aws.ts";
+import { WholeReply } from "./whole-reply.ts";
 
 /** Of one call: what the package's request belongs to, found by the signal that it passes on. */
 export class Call {
@@ -67,13 +69,23 @@ interface Place {
 }
 const maxPlaces = 256;
 
-export type BridgeFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export type BridgeFetch = (
+  input: string | URL,
+  init?: RequestInit,
+) => Promise<Response | WholeReply>;
+
+export interface BridgeFetchOptions {
+  readonly provider: string;
+  readonly dialer: Dialer;
+  /** Signs each request, in place of what the package has put into its header. */
+  readonly signer: AwsSigner | undefined;
+}
 
 /**
  * What packages send goes the way of all our requests: to an address that was looked at, never
  * redirected, a failure made an ApiError at once, and no more kept than may be.
  */
-export function createBridgeFetch(provider: string, dialer: Dialer): BridgeFetch {
+export function createBridgeFetch({ provider, dialer, signer }: BridgeFetchOptions): BridgeFetch {
   const places = new Map<string, Place>();
   const find = (address: string): Place => {
     const { pathname, search } = new URL(address);
@@ -84,25 +96,33 @@ export function createBridgeFetch(provider: string, dialer: Dialer): BridgeFetch
     return place;
   };
   return async (input, init = {}) => {
-    const address = input instanceof Request ? input.url : String(input);
+    const address = String(input);
     const { pin, path } = places.get(address) ?? find(address);
     const { body, signal } = init;
     const known = signal === null || signal === undefined ? undefined : calls.get(signal);
     if (typeof body !== "string" && body !== null && body !== undefined)
       throw upstreamError("upstream_error", { detail: `${provider}: a body that is no text` });
+    const headers = toHeaders(init.headers, pin.host);
+    if (signer !== undefined && typeof body === "string") {
+      const request = { method: "POST", host: pin.host, path, body, nowMs: Date.now() };
+      Object.assign(headers, signer.sign(request));
+    }
     const response = await send({
       provider,
       pin,
       path,
-      headers: toHeaders(init.headers, pin.host),
+      headers,
       body: body ?? undefined,
       signal: signal ?? never,
       onAccepted: known?.accept ?? ignore,
       onDial: known?.onDial,
     });
     if (known === undefined) return response;
-    const kept = bounded(response, { call: known, provider });
-    return known.isStream ? streamed(kept, provider) : kept;
+    if (known.isStream) return streamed(bounded(response, { call: known, provider }), provider);
+    const length = response.headers.get("content-length");
+    return length !== null && Number(length) <= maxReplyBytes
+      ? new WholeReply(response, await response.bytes())
+      : bounded(response, { call: known, provider });
   };
 }
 
@@ -137,8 +157,7 @@ function bounded(
   { call, provider }: { readonly call: Call; readonly provider: string },
 ): Response {
   const { body, headers, status } = response;
-  const length = headers.get("content-length");
-  if (body === null || (length !== null && Number(length) <= maxReplyBytes)) return response;
+  if (body === null) return response;
   const reader = body.getReader();
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -96,7 +96,8 @@ test("a call tells how its upstream can be looked at, before it is sent", async 
   const problems: (string | undefined)[] = [];
   const looking: Promise<void>[] = [];
   await anthropic.hear(call, {
-    onDial: (probe) => void looking.push(probe(1_000).then((problem) => void problems.push(problem))),
+    onDial: (probe) =>
+      void looking.push(probe(1_000).then((problem) => void problems.push(problem))),
   });
   await Promise.all(looking);
   expect(problems).toEqual([undefined]);

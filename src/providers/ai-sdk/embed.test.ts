@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jsonReply } from "../../../test/fake/http-reply.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../test/providers/stage.ts";
-import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
 import { isJsonObject } from "../../call/chat.ts";
+import type { EmbedCall, EmbedResult } from "../../call/embed.ts";
 
 let bedrock: Bridge;
 let compatible: Bridge;

@@ -7,7 +7,11 @@ import { apiErrorOf } from "../../../test/providers/stage.ts";
 import type { JsonObject } from "../../call/chat.ts";
 
 const usage = { input_tokens: 3, output_tokens: 2 };
-const said = anthropicMessage({ blocks: [{ type: "text", text: "So." }], stopReason: "end_turn", usage });
+const said = anthropicMessage({
+  blocks: [{ type: "text", text: "So." }],
+  stopReason: "end_turn",
+  usage,
+});
 const cloudSaid = bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_turn" });
 
 let anthropic: Bridge;

@@ -10,6 +10,7 @@ import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
 import { familyOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
+import { AwsSigner } from "./sign-aws.ts";
 
 export type AiSdkOptions = Omit<PackageSettings, "kind"> & {
   readonly kind: string;
@@ -21,9 +22,17 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   const { name, baseUrl, apiKey, dialer } = options;
   const kind = toKind(options.kind);
   const settings = { name, kind, baseUrl, apiKey, options: options.options };
-  const bridge = new ProviderPackage(settings, createBridgeFetch(name, dialer));
+  const signer = toSigner(settings);
+  const bridge = new ProviderPackage(
+    settings,
+    createBridgeFetch({ provider: name, dialer, signer }),
+  );
+  const checkCredentials = () => {
+    const isMissing = kind !== "ai-sdk" && apiKey === undefined && signer === undefined;
+    if (isMissing) throw withoutCredentials(settings);
+  };
   const languageModel = (id: string) => {
-    checkCredentials(settings);
+    checkCredentials();
     return bridge.languageModel(id);
   };
   const toError = (thrown: unknown, { signal }: ProviderCall<unknown>) =>
@@ -75,7 +84,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       const modelId = given.target.model;
       const { signal } = call;
       try {
-        checkCredentials(settings);
+        checkCredentials();
         const model = await bridge.embeddingModel(modelId);
         return await embedTexts({ call: given.call, model, modelId, provider: name, signal });
       } catch (thrown) {
@@ -90,13 +99,18 @@ function toKind(kind: string): PackageSettings["kind"] {
   throw new Error(`no provider package for the kind ${kind}`);
 }
 
-/** Packages would look for what is missing in places that the operator has not named. */
-function checkCredentials({ name, kind, apiKey, options }: PackageSettings): void {
-  if (kind === "ai-sdk" || apiKey !== undefined) return;
-  const isSigned =
-    options["access_key_id"] !== undefined && options["secret_access_key"] !== undefined;
-  if (kind === "bedrock" && isSigned) return;
+/** Without a key of the service itself, with credentials of the cloud. */
+function toSigner({ kind, apiKey, options }: PackageSettings): AwsSigner | undefined {
+  const { region = "", access_key_id: accessKeyId, secret_access_key: secretAccessKey } = options;
+  if (kind !== "bedrock" || apiKey !== undefined) return undefined;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  const credentials = { accessKeyId, secretAccessKey, sessionToken: options["session_token"] };
+  return new AwsSigner({ credentials, region, service: "bedrock" });
+}
+
+/** Packages would look for them in places that the operator has not named. */
+function withoutCredentials({ name, kind }: PackageSettings) {
   const wanted =
     kind === "bedrock" ? "neither api_key nor access_key_id and secret_access_key" : "no api_key";
-  throw upstreamError("upstream_unavailable", { detail: `${name} has ${wanted}`, reason: "auth" });
+  return upstreamError("upstream_unavailable", { detail: `${name} has ${wanted}`, reason: "auth" });
 }

@@ -8,7 +8,11 @@ import type { JsonObject } from "../../call/chat.ts";
 const user = { role: "user", content: "Why?" };
 const tool = { type: "function", function: { name: "look", parameters: { type: "object" } } };
 const usage = { input_tokens: 3, output_tokens: 2 };
-const said = anthropicMessage({ blocks: [{ type: "text", text: "So." }], stopReason: "end_turn", usage });
+const said = anthropicMessage({
+  blocks: [{ type: "text", text: "So." }],
+  stopReason: "end_turn",
+  usage,
+});
 
 let anthropic: Bridge;
 let bedrock: Bridge;
@@ -44,7 +48,11 @@ describe("a model that takes a budget", () => {
     ["xhigh", 8_976],
   ] as const)
     test(`thinks with ${budget} of 10,000 tokens at the effort ${effort}, and the cap stays`, async () => {
-      const asked = await askAnthropic({ model, cap: 10_000, options: { reasoning_effort: effort } });
+      const asked = await askAnthropic({
+        model,
+        cap: 10_000,
+        options: { reasoning_effort: effort },
+      });
       expect(asked.thinking).toEqual({ type: "enabled", budget_tokens: budget });
       expect(asked.maxTokens).toBe(10_000);
     });
@@ -104,7 +112,10 @@ test("a model that chooses by itself is told the effort, and the cap stays", asy
 });
 
 test("no effort switches thinking off", async () => {
-  const asked = await askAnthropic({ model: "claude-opus-4-8", options: { reasoning_effort: "none" } });
+  const asked = await askAnthropic({
+    model: "claude-opus-4-8",
+    options: { reasoning_effort: "none" },
+  });
   expect(asked.thinking).toEqual({ type: "disabled" });
 });
 

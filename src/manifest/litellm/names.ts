@@ -1,6 +1,6 @@
-import type { ProviderDraft } from "./edit.ts";
-import { toName } from "./litellm-address.ts";
-import type { Target } from "./litellm-target.ts";
+import type { ProviderDraft } from "../edit.ts";
+import { toName } from "./address.ts";
+import type { Target } from "./target.ts";
 
 /** By the fields of a provider: what it is called. */
 export type ProviderNames = (target: Target) => string;

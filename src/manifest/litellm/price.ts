@@ -1,7 +1,7 @@
-import { fromDecimal } from "../base/decimal.ts";
-import { billedClasses, type Endpoint, type InputKind } from "../call/endpoint.ts";
-import { isTooDear, maxPriceUsd, type PriceKey, priceScale } from "../call/price.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
+import { fromDecimal } from "../../base/decimal.ts";
+import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
+import { isTooDear, maxPriceUsd, type PriceKey, priceScale } from "../../call/price.ts";
+import type { Remarks, Source } from "./source.ts";
 
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shiftDecimal } from "./litellm-price.ts";
+import { shiftDecimal } from "./price.ts";
 
 test("a cost a token becomes one a million, digit by digit", () => {
   for (const [written, expected] of [

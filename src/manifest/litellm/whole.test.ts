@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSecrets } from "../secrets/secrets.ts";
-import { addToManifest } from "./edit.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import { addToManifest } from "../edit.ts";
+import { readManifest } from "../manifest.ts";
+import { planApply } from "../plan.ts";
 import { fromLitellm } from "./litellm.ts";
-import type { RouteDraft } from "./litellm-routes.ts";
-import { readManifest } from "./manifest.ts";
-import { planApply } from "./plan.ts";
+import type { RouteDraft } from "./routes.ts";
 
-const text = readFileSync(join(import.meta.dir, "../../test/fixtures/litellm/whole.yaml"), "utf8");
+const text = readFileSync(join(import.meta.dir, "../../../test/fixtures/litellm/whole.yaml"), "utf8");
 
 describe("a config that has grown", () => {
   const variables = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };

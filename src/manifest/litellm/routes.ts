@@ -1,8 +1,8 @@
-import { fromDecimal } from "../base/decimal.ts";
-import type { Entry } from "./litellm-entry.ts";
-import type { ProviderNames } from "./litellm-names.ts";
-import { type PriceTexts, shiftDecimal } from "./litellm-price.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
+import { fromDecimal } from "../../base/decimal.ts";
+import type { Entry } from "./entry.ts";
+import type { ProviderNames } from "./names.ts";
+import { type PriceTexts, shiftDecimal } from "./price.ts";
+import type { Remarks, Source } from "./source.ts";
 
 type Voices = "same" | Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import type { Remarks, Source } from "./litellm-source.ts";
+import type { Remarks, Source } from "./source.ts";
 
 /** What people write where a server wants a key and looks at none. */
 const placeholder =

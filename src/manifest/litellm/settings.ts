@@ -1,6 +1,6 @@
-import type { ModelParts } from "./litellm-models.ts";
-import { isSame, type RouteDraft } from "./litellm-routes.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
+import type { ModelParts } from "./models.ts";
+import { isSame, type RouteDraft } from "./routes.ts";
+import type { Remarks, Source } from "./source.ts";
 
 const maxPriority = 100;
 
@@ -123,7 +123,7 @@ export function noteSettings(root: Source, remarks: Remarks): void {
   for (const name of ["litellm_settings", "router_settings", "general_settings"]) {
     const section = root.inner(name);
     for (const field of section.unused()) {
-      const why = explanations[field];
+      const why = Object.hasOwn(explanations, field) ? explanations[field] : undefined;
       remarks.note(
         section.line(field),
         `${name}.${field} is not taken over${why === undefined ? "" : `: ${why}`}`,

@@ -1,9 +1,9 @@
-import type { Endpoint, InputKind } from "../call/endpoint.ts";
-import { type PriceTexts, readCosts } from "./litellm-price.ts";
-import type { Secret } from "./litellm-secret.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
-import { readTarget, type Target } from "./litellm-target.ts";
-import { splitModel } from "./litellm-vendors.ts";
+import type { Endpoint, InputKind } from "../../call/endpoint.ts";
+import { type PriceTexts, readCosts } from "./price.ts";
+import type { Secret } from "./secret.ts";
+import type { Remarks, Source } from "./source.ts";
+import { readTarget, type Target } from "./target.ts";
+import { splitModel } from "./vendors.ts";
 
 /** One entry of `model_list` that this gateway can serve. */
 export interface Entry {

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { Problem } from "../base/problem.ts";
-import { yamlValue } from "../base/yaml.ts";
+import { Problem } from "../../base/problem.ts";
+import { yamlValue } from "../../base/yaml.ts";
 
 /** What is said about one line of the file that was read. */
 export interface Note {

@@ -1,12 +1,12 @@
-import type { ManifestDraft, ProviderDraft } from "./edit.ts";
-import { type Entry, noteUnused, readEntry } from "./litellm-entry.ts";
-import { readTimeouts, toModelDraft, toModels } from "./litellm-models.ts";
-import { nameProviders } from "./litellm-names.ts";
-import { Secret } from "./litellm-secret.ts";
-import { addAliases, addFallbacks, noteSettings } from "./litellm-settings.ts";
-import { type Note, openSource, Remarks, type Source } from "./litellm-source.ts";
-import type { Literals } from "./literals.ts";
-import { storedMark } from "./plan.ts";
+import type { ManifestDraft, ProviderDraft } from "../edit.ts";
+import type { Literals } from "../literals.ts";
+import { storedMark } from "../plan.ts";
+import { type Entry, noteUnused, readEntry } from "./entry.ts";
+import { readTimeouts, toModelDraft, toModels } from "./models.ts";
+import { nameProviders } from "./names.ts";
+import { Secret } from "./secret.ts";
+import { addAliases, addFallbacks, noteSettings } from "./settings.ts";
+import { type Note, openSource, Remarks, type Source } from "./source.ts";
 
 export interface LitellmOptions {
   /** Takes keys over that are written out; without it they are refused. */
@@ -89,13 +89,18 @@ function readEntries(options: {
   return items.flatMap((item) => readEntry(item, parts) ?? []);
 }
 
-const isLiteral = (value: unknown, literals: ReadonlySet<string>): value is string =>
-  typeof value === "string" && literals.has(value);
+const secretFields = [
+  "api_key",
+  "credentials",
+  "access_key_id",
+  "secret_access_key",
+  "session_token",
+];
 
 function withMarks(fields: ProviderDraft, literals: ReadonlySet<string>): ProviderDraft {
   const pairs = Object.entries(fields).map(([name, value]) => [
     name,
-    isLiteral(value, literals) ? storedMark : value,
+    secretFields.includes(name) && literals.has(String(value)) ? storedMark : value,
   ]);
   return Object.fromEntries(pairs);
 }
@@ -107,7 +112,9 @@ function literalsOf(
   const found: Record<string, Readonly<Record<string, string>>> = {};
   for (const [name, fields] of Object.entries(providers)) {
     const own = Object.entries(fields).flatMap(([field, value]) =>
-      isLiteral(value, literals) ? [[field, value] as const] : [],
+      secretFields.includes(field) && literals.has(String(value))
+        ? [[field, String(value)] as const]
+        : [],
     );
     if (own.length > 0) found[name] = Object.fromEntries(own);
   }

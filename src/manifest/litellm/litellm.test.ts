@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Problem } from "../base/problem.ts";
-import { addToManifest, type ProviderDraft } from "./edit.ts";
+import { Problem } from "../../base/problem.ts";
+import { addToManifest, type ProviderDraft } from "../edit.ts";
+import { withLiterals } from "../literals.ts";
+import { type Manifest, readManifest } from "../manifest.ts";
 import { fromLitellm, type LitellmImport } from "./litellm.ts";
-import type { RouteDraft } from "./litellm-routes.ts";
-import { withLiterals } from "./literals.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import type { RouteDraft } from "./routes.ts";
 
 const fixture = (name: string) =>
-  readFileSync(join(import.meta.dir, "../../test/fixtures/litellm", name), "utf8");
+  readFileSync(join(import.meta.dir, "../../../test/fixtures/litellm", name), "utf8");
 
 interface Given {
   readonly keepKeys?: boolean;
@@ -176,6 +176,16 @@ describe("keys that are written out", () => {
       bedrock: { access_key_id: "AKIA1", secret_access_key: "s3cr3t" },
     });
   });
+});
+
+test("an unknown vendor is told, whatever it is called", () => {
+  const text = `${config(["m", "model: large, custom_llm_provider: constructor"])}litellm_settings: { toString: x }\n`;
+  const imported = read(text);
+  expect(imported.draft).toEqual({ providers: {}, models: {} });
+  expect(notesOf(imported)).toEqual([
+    expect.stringMatching(/^2 large is not taken over: no provider here is known as constructor/),
+    "3 litellm_settings.toString is not taken over",
+  ]);
 });
 
 describe("names of providers", () => {

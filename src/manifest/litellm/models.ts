@@ -1,10 +1,10 @@
-import type { Endpoint, InputKind } from "../call/endpoint.ts";
-import type { ModelDraft } from "./edit.ts";
-import type { Entry } from "./litellm-entry.ts";
-import type { ProviderNames } from "./litellm-names.ts";
-import { dearest, type PriceTexts, shiftDecimal } from "./litellm-price.ts";
-import { type RouteDraft, toRoutes } from "./litellm-routes.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
+import type { Endpoint, InputKind } from "../../call/endpoint.ts";
+import type { ModelDraft } from "../edit.ts";
+import type { Entry } from "./entry.ts";
+import type { ProviderNames } from "./names.ts";
+import { dearest, type PriceTexts, shiftDecimal } from "./price.ts";
+import { type RouteDraft, toRoutes } from "./routes.ts";
+import type { Remarks, Source } from "./source.ts";
 
 /** One model of svc.yaml, before fallbacks and aliases. */
 export interface ModelParts {

@@ -1,10 +1,10 @@
-import { findVendor, vendors } from "../catalog/vendors.ts";
-import { referencedName } from "../secrets/secrets.ts";
-import type { ProviderDraft } from "./edit.ts";
-import { addressName, hostOf, looksPrivate, toName, withPath } from "./litellm-address.ts";
-import type { Secret } from "./litellm-secret.ts";
-import type { Remarks, Source } from "./litellm-source.ts";
-import { modelAtVendor, type NamedModel, type Prefix, prefixes } from "./litellm-vendors.ts";
+import { findVendor, vendors } from "../../catalog/vendors.ts";
+import { referencedName } from "../../secrets/secrets.ts";
+import type { ProviderDraft } from "../edit.ts";
+import { addressName, hostOf, looksPrivate, toName, withPath } from "./address.ts";
+import type { Secret } from "./secret.ts";
+import type { Remarks, Source } from "./source.ts";
+import { modelAtVendor, type NamedModel, type Prefix, prefixes } from "./vendors.ts";
 
 /** Where an entry leads: a provider of svc.yaml, and the name that the model has there. */
 export interface Target {
@@ -29,7 +29,7 @@ export interface TargetOptions {
 export function readTarget(options: TargetOptions): Target | undefined {
   const { params, named, remarks } = options;
   const base = readBase(options);
-  const prefix = named.prefix === undefined ? undefined : prefixes[named.prefix];
+  const prefix = prefixOf(named);
   if (prefix === undefined) return readUnknown(options, base);
   const model = modelAtVendor(named.prefix ?? "", named.model);
   switch (prefix.way) {
@@ -70,6 +70,10 @@ export function readTarget(options: TargetOptions): Target | undefined {
   }
 }
 
+function prefixOf({ prefix }: NamedModel): Prefix | undefined {
+  return prefix !== undefined && Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined;
+}
+
 interface Found extends TargetOptions {
   readonly base: string | undefined;
   readonly prefix: Prefix;
@@ -82,7 +86,7 @@ function readBase({ params, named, variable, remarks }: TargetOptions): string |
   const text = params.text(field);
   params.use("api_base", "base_url");
   const name = text?.startsWith("os.environ/") === true ? text.slice("os.environ/".length) : "";
-  const usual = named.prefix === undefined ? undefined : prefixes[named.prefix]?.baseVariable;
+  const usual = prefixOf(named)?.baseVariable;
   if (text !== undefined && name === "") return trim(text);
   if (name === "") return usual === undefined ? undefined : trim(variable(usual));
   const found = trim(variable(name));

@@ -4,11 +4,11 @@ import { createLog, type Log } from "./base/log.ts";
 import { inFile } from "./base/problem.ts";
 import { socketPath } from "./base/socket-path.ts";
 import { Catalog } from "./catalog/catalog.ts";
-import { engineProvider, type ProviderEntry, type StoredOption } from "./catalog/model.ts";
-import { quirksOf } from "./catalog/vendors.ts";
+import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import { proxyCheck } from "./config/proxy.ts";
 import { wantsColour } from "./config/terminal.ts";
+import { openSettings } from "./connect.ts";
 import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
@@ -19,7 +19,7 @@ import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
 import { manifestDigest } from "./manifest/digest.ts";
-import { optionPlace, providerWarnings } from "./manifest/plan.ts";
+import { providerWarnings } from "./manifest/plan.ts";
 import { type Money, openMoney } from "./money.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
 import { startControl } from "./platform/control.ts";
@@ -294,24 +294,12 @@ interface EntryOptions {
 
 /** A provider whose key cannot be had is left out: its models answer 502, and the log says why. */
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
-  const { name, kind, baseUrl, apiKey, allowPrivate, options: stored = {} } = entry;
   const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
   if (warning !== undefined) {
     log.warn(warning);
     return [];
   }
-  const open = (one: StoredOption, place: string) =>
-    "text" in one
-      ? one.text
-      : "variable" in one
-        ? (variable(one.variable) ?? "")
-        : secrets.open(one.sealed, place);
-  const options = Object.fromEntries(
-    Object.entries(stored).map(([key, one]) => [key, open(one, optionPlace(name, key))]),
-  );
-  const key = apiKey && open(apiKey, `provider:${name}`);
-  const quirks = quirksOf(options["vendor"], baseUrl);
-  return [{ name, kind, baseUrl, apiKey: key, allowPrivate, options, quirks }];
+  return [openSettings({ entry, secrets, variable })];
 }
 
 async function applyChangedFile(

@@ -1,15 +1,20 @@
-import type { ReadStream } from "node:tty";
 import { Problem } from "../base/problem.ts";
 
 /** Asks for a line on the terminal that is not shown while it is typed: a key. */
-export function askHidden(question: string, input: ReadStream = process.stdin): Promise<string> {
+export function askHidden(question: string, signal: AbortSignal): Promise<string> {
+  const input = process.stdin;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = "";
   const end = () => {
+    signal.removeEventListener("abort", stop);
     input.off("data", onData);
     input.setRawMode(false);
     input.pause();
     process.stderr.write("\n");
+  };
+  const stop = () => {
+    end();
+    reject(new Problem("failed", "Stopped: nothing was changed."));
   };
   const onData = (bytes: Uint8Array | string) => {
     for (const sign of typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8")) {
@@ -18,18 +23,21 @@ export function askHidden(question: string, input: ReadStream = process.stdin): 
         resolve(text.trim());
         return;
       }
-      // ctrl-c and ctrl-d: in this mode the terminal does not act on them itself.
-      if (sign === "\u0003" || sign === "\u0004") {
-        end();
-        reject(new Problem("failed", "Stopped: nothing was changed."));
-        return;
-      }
-      text = sign === "\u007f" || sign === "\b" ? text.slice(0, -1) : text + sign;
+      if (sign === controlD) return stop();
+      // In this mode the terminal does not act on ctrl-c itself.
+      if (sign === controlC) process.kill(process.pid, "SIGINT");
+      else text = isErasing(sign) ? text.slice(0, -1) : text + sign;
     }
   };
-  process.stderr.write(`${question} `);
+  signal.addEventListener("abort", stop, { once: true });
+  // Before the question: whoever answers it at once must not see the answer either.
   input.setRawMode(true);
   input.on("data", onData);
   input.resume();
+  process.stderr.write(`${question} `);
   return promise;
 }
+
+const controlC = "\u0003";
+const controlD = "\u0004";
+const isErasing = (sign: string) => sign === "\u007f" || sign === "\b";

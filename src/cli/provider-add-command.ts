@@ -63,7 +63,8 @@ async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   const { switches, wiring } = invocation;
   const wishes = readWishes(invocation);
   const file = await openManifest(wiring);
-  const { provider, literals } = findAdded(invocation, file) ?? (await draftWithKey(invocation));
+  const { provider, literals } =
+    findAdded(invocation, file) ?? (await draftWithKey(invocation, signal));
   const bare = addToManifest(file.text, {
     providers: { [provider.name]: provider.draft },
     models: {},
@@ -154,7 +155,7 @@ interface Keyed {
   readonly literals: Readonly<Record<string, string>>;
 }
 
-async function draftWithKey(invocation: Invocation): Promise<Keyed> {
+async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promise<Keyed> {
   const { flags, switches, lists, positionals, wiring } = invocation;
   const [word = ""] = positionals;
   const { variable } = wiring.configuration();
@@ -178,7 +179,11 @@ async function draftWithKey(invocation: Invocation): Promise<Keyed> {
     ? process.stdin.isTTY
     : provider.lacksKey !== undefined && isInteractive(invocation);
   const question = `API key of ${provider.title} (not shown; it is kept encrypted):`;
-  const key = asks ? await askHidden(question) : isGiven ? readKey(await Bun.stdin.text()) : "";
+  const key = asks
+    ? await askHidden(question, signal)
+    : isGiven
+      ? readKey(await Bun.stdin.text())
+      : "";
   if (key === "") {
     if (isGiven || provider.lacksKey !== undefined) throw withoutKey(provider);
     return { provider, literals: provider.literals };

@@ -261,11 +261,11 @@ describe("on a terminal", () => {
     const asked = run(`add mistral --base-url ${upstream.baseUrl} --allow-private`);
     await asked.waitFor("it is kept encrypted):");
     asked.type("abc\u0003");
-    expect(await asked.exited).not.toBe(0);
+    expect(await asked.exited).toBe(130);
     const chosen = run(`add ollama --base-url ${upstream.baseUrl}`);
     await chosen.waitFor("Serve which?");
     chosen.type("\u0003");
-    expect(await chosen.exited).not.toBe(0);
+    expect(await chosen.exited).toBe(130);
     expect(config()).toBe("");
     expect(await list()).toEqual([]);
   });

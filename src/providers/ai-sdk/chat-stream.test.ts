@@ -87,7 +87,8 @@ test("nothing of the request is kept in an error", async () => {
   for (const work of [anthropic.chat(call), anthropic.hear(call)]) {
     const error = await apiErrorOf(work);
     expect(error.code).toBe("upstream_error");
-    expect(Bun.inspect(error, { depth: 10 })).not.toContain("words of the caller");
+    expect(error.cause).toBeUndefined();
+    expect(`${error.message} ${error.detail}`).not.toContain("words of the caller");
   }
 });
 
@@ -100,5 +101,16 @@ test("a call tells how its upstream can be looked at, before it is sent", async 
       void looking.push(probe(1_000).then((problem) => void problems.push(problem))),
   });
   await Promise.all(looking);
-  expect(problems).toEqual([undefined]);
+  expect(problems).toStrictEqual([undefined]);
+});
+
+test("a long answer may be longer than what may be kept of it at a time", async () => {
+  const text = "long ".repeat(100_000);
+  const pieces = Array<string>(40).fill(text);
+  const blocks = [{ type: "text", text: pieces.join(""), pieces }] as const;
+  anthropic.upstream.replyOnce(sse(anthropicEvents({ blocks, stopReason: "end_turn", usage })));
+  const parts = await anthropic.hear(call);
+  const said = parts.filter(({ type }) => type === "text-delta");
+  expect(said).toHaveLength(40);
+  expect(parts.at(-1)).toEqual({ type: "done" });
 });

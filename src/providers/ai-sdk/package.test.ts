@@ -59,7 +59,7 @@ test("its own settings go to the package: texts, truths and JSON", async () => {
   bridge.upstream.replyWith(reply);
   await bridge.chat(call);
   const [request] = bridge.upstream.requests;
-  expect(request?.headers["x-team"]).toBe("seven");
+  expect(request?.headers).toMatchObject({ "x-team": "seven", "user-agent": "svc-gateway" });
   await bridge.hear(call).catch(() => {});
   expect(bridge.asked["stream_options"]).toBeUndefined();
 });

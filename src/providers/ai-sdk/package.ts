@@ -54,15 +54,9 @@ export class ProviderPackage {
   }
 
   async #load(): Promise<unknown> {
-    try {
-      const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
-      if (create === undefined) throw this.#missing("export that makes a provider");
-      return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
-    } catch (thrown) {
-      // The operator may install it while we run.
-      this.#loading = undefined;
-      throw thrown;
-    }
+    const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
+    if (create === undefined) throw this.#missing("export that makes a provider");
+    return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
   }
 
   #import(): Promise<unknown> {
@@ -75,7 +69,7 @@ export class ProviderPackage {
       const reason = isThere ? `cannot be loaded: ${cause.name}` : `is not installed`;
       const help = isThere
         ? ""
-        : `; run npm install ${installedAs(wanted)} in the project directory`;
+        : `; run npm install ${installedAs(wanted)} in the project directory and start again`;
       throw upstreamError("upstream_unavailable", {
         detail: `${name}: the package ${wanted} ${reason}${help}`,
         reason: "missing",

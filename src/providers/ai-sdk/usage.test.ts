@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { fromAiSdkUsage } from "./usage.ts";
+
+const known = { estimated: false, cachedInputTokens: undefined, cacheWriteTokens: undefined };
+
+test("counts are read from packages of every version", () => {
+  expect(
+    fromAiSdkUsage({
+      inputTokens: { total: 30, noCache: 10, cacheRead: 15, cacheWrite: 5 },
+      outputTokens: { total: 9, text: 5, reasoning: 4 },
+    }),
+  ).toEqual({
+    inputTokens: 30,
+    outputTokens: 9,
+    cachedInputTokens: 15,
+    cacheWriteTokens: 5,
+    reasoningTokens: 4,
+    estimated: false,
+  });
+  expect(
+    fromAiSdkUsage({
+      inputTokens: 30,
+      outputTokens: 9,
+      totalTokens: 39,
+      cachedInputTokens: 15,
+      reasoningTokens: 4,
+    }),
+  ).toEqual({
+    ...known,
+    inputTokens: 30,
+    outputTokens: 9,
+    cachedInputTokens: 15,
+    reasoningTokens: 4,
+  });
+});
+
+test("half a count, or one of nothing, is none", () => {
+  const half = (input: unknown, output: unknown) =>
+    fromAiSdkUsage({ inputTokens: { total: input }, outputTokens: { total: output } });
+  for (const [input, output] of [
+    [undefined, 5],
+    [5, undefined],
+    [0, 5],
+    [5, 0],
+    [Number.NaN, 5],
+    [-1, 5],
+    [1.5, 5],
+    [1e15, 5],
+    ["5", 5],
+  ])
+    expect(half(input, output)).toBeUndefined();
+  expect(half(5, 5)).toEqual({
+    ...known,
+    inputTokens: 5,
+    outputTokens: 5,
+    reasoningTokens: undefined,
+  });
+  for (const none of [undefined, null, 7, []]) expect(fromAiSdkUsage(none)).toBeUndefined();
+});

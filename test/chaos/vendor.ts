@@ -46,6 +46,8 @@ export class Vendor {
   answered = 0;
   limited = 0;
   resets = 0;
+  /** Those of them that came before a request was read. */
+  deafResets = 0;
   readonly #options: VendorOptions;
   readonly #sockets = new Map<Socket, number>();
   #server: Server;
@@ -92,7 +94,10 @@ export class Vendor {
 
   #accept(socket: Socket): void {
     socket.on("error", () => {});
-    if (this.#options.resetsConnection?.() === true) return this.#reset(socket);
+    if (this.#options.resetsConnection?.() === true) {
+      this.deafResets++;
+      return this.#reset(socket);
+    }
     this.#sockets.set(socket, 0);
     socket.on("close", () => this.#sockets.delete(socket));
     let reader = new MessageReader("request");

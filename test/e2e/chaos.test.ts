@@ -144,6 +144,7 @@ test("three targets, one resetting, one slow, one limited, 200 requests a second
     const receipts = await chaos.payer.settled(total);
     expect(receipts.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
     judgeReceipts({ receipts, vendors, seconds });
+    console.log(load, vendors.map((v) => [v.name, v.answered, v.received, v.limited, v.resets, v.deafResets, receipts.flatMap(attemptsOf).filter((p) => p === v.name).length, repeatsOf(receipts, v)]), (process.memoryUsage.rss() - beforeBytes) / megabyte);
     const words = new Set(vendors.flatMap(({ arrivals }) => [...arrivals.keys()]));
     expect(words.size).toBe(total);
     expect(words.has(wordOf(0)) && words.has(wordOf(total - 1))).toBe(true);

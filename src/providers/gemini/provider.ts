@@ -21,7 +21,7 @@ export function createGeminiProvider({ name, baseUrl, apiKey, dialer }: GeminiOp
   const pin = dialer.pin(baseUrl);
   // In a header: an address is kept in logs.
   const key = apiKey === undefined ? {} : { "x-goog-api-key": apiKey };
-  const headers = { ...baseHeaders(pin), ...key };
+  const headers = new Headers({ ...baseHeaders(pin), ...key });
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const post = (path: string, body: string, { signal, onAccepted, onDial }: GenerateSending) =>
     send({ provider: name, pin, path: base + path, headers, body, signal, onAccepted, onDial });

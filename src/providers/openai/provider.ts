@@ -57,7 +57,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
   const { capName, keepsReplies, keyHeader, takesDetails } = options.quirks ?? plainQuirks;
-  const headers = { ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) };
+  const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) });
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const send: Send = (path, body, { signal, onAccepted, onDial }) => {
     // Spelled out: copying properties costs a microsecond.

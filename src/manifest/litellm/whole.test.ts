@@ -8,7 +8,10 @@ import { planApply } from "../plan.ts";
 import { fromLitellm } from "./litellm.ts";
 import type { RouteDraft } from "./routes.ts";
 
-const text = readFileSync(join(import.meta.dir, "../../../test/fixtures/litellm/whole.yaml"), "utf8");
+const text = readFileSync(
+  join(import.meta.dir, "../../../test/fixtures/litellm/whole.yaml"),
+  "utf8",
+);
 
 describe("a config that has grown", () => {
   const variables = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };

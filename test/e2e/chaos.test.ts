@@ -129,8 +129,8 @@ test("three targets, one resetting, one slow, one limited, 200 requests a second
   const resetting = new Vendor({
     name: "resetting",
     completionTokens: 11,
-    planFor: () => (dice() < 0.4 ? (resets[Math.floor(dice() * resets.length)] ?? {}) : {}),
-    resetsConnection: () => dice() < 0.1,
+    planFor: () => (dice() < 0.3 ? (resets[Math.floor(dice() * resets.length)] ?? {}) : {}),
+    resetsConnection: () => dice() < 0.2,
   });
   const slow = new Vendor({
     name: "slow",
@@ -148,26 +148,12 @@ test("three targets, one resetting, one slow, one limited, 200 requests a second
     const receipts = await chaos.payer.settled(total);
     expect(receipts.filter(({ outcome }) => outcome !== "ok")).toEqual([]);
     judgeReceipts({ receipts, vendors, seconds, isUp: true });
-    console.log(
-      load,
-      vendors.map((v) => [
-        v.name,
-        v.answered,
-        v.received,
-        v.limited,
-        v.resets,
-        v.deafResets,
-        receipts.flatMap(attemptsOf).filter((p) => p === v.name).length,
-        repeatsOf(receipts, v),
-      ]),
-      (process.memoryUsage.rss() - beforeBytes) / megabyte,
-    );
     const words = new Set(vendors.flatMap(({ arrivals }) => [...arrivals.keys()]));
     expect(words.size).toBe(total);
     expect(words.has(wordOf(0)) && words.has(wordOf(total - 1))).toBe(true);
     // It was all there, or this has shown nothing.
     expect(resetting.resets - resetting.deafResets).toBeGreaterThan(50);
-    expect(resetting.deafResets).toBeGreaterThan(5);
+    expect(resetting.deafResets).toBeGreaterThan(0);
     for (const vendor of vendors) expect(vendor.answered).toBeGreaterThan(50);
     // Left alone when it says so: its share of the calls beyond its limit would be thousands.
     expect(limited.limited).toBeGreaterThan(10);
@@ -194,6 +180,7 @@ test("a healthy target that dies in the middle and comes back: nobody notices, a
     while (dying.answered < perSecond) await Bun.sleep(10);
     dying.die();
     while ((await chaos.stateOf(dying)) !== "open") await Bun.sleep(10);
+    await Bun.sleep(2_000);
     const before = dying.answered;
     await dying.listen();
     const load = await running;

@@ -62,9 +62,12 @@ function codeWords(
     ...details.map(({ reason }) => reason),
     lastName(error["__type"]),
     headers?.get("x-amzn-errortype")?.split(":")[0],
-  ].filter((word) => typeof word === "string" && /^[\w.-]{1,60}$/.test(word));
+  ].filter((word) => typeof word === "string" && word.length <= 60 && isCode.test(word));
   return [...new Set(words.map((word) => String(word).toLowerCase()))].join(" ");
 }
+
+/** Names have few digits; keys, which some servers echo, have many. */
+const isCode = /^(?!sk-|key-)[A-Za-z_.-]*\d{0,3}[A-Za-z_.-]*$/;
 
 /** `com.vendor.module#Name` is told as its name. */
 function lastName(value: JsonObject[string]): string | undefined {

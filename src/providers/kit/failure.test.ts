@@ -45,6 +45,13 @@ test("what an upstream wrote is in neither message nor detail, except the words 
   expect(failure(500, "<html>sk-secret</html>").detail).toBe("acme answered 500");
 });
 
+test("a key that a server echoes where its code should stand is not told", () => {
+  for (const code of ["sk-proj-abcdefgh", "gsk_4f9a8c7b6d5e", "AIzaSyD4x9Qm2v7", "key-verysecret"])
+    expect(failure(401, { error: { code, type: "auth_error" } }).detail).toBe(
+      "acme answered 401 (auth_error)",
+    );
+});
+
 test("a conversation too long is known by code or by words, from every server", () => {
   for (const error of [
     { code: "context_length_exceeded", message: "" },

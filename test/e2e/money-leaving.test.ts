@@ -172,7 +172,7 @@ models:
       const { outcome, charged, attempts } = await payer.receipt();
       expect({ outcome, attempts }).toEqual({
         outcome: "left",
-        attempts: "fake/one upstream_error, fake/two",
+        attempts: "fake/one upstream_error (fake sent an empty stream), fake/two",
       });
       expect(charged).toBe(0n);
     } finally {

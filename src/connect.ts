@@ -61,7 +61,8 @@ export function openSettings(options: {
     "text" in one
       ? one.text
       : "variable" in one
-        ? (variable(one.variable) ?? "")
+        ? // A variable that was pasted often has a blank or a line's end behind it.
+          (variable(one.variable) ?? "").trim()
         : secrets.open(one.sealed, place);
   const texts = Object.fromEntries(
     Object.entries(stored).map(([key, one]) => [key, read(one, optionPlace(name, key))]),

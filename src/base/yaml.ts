@@ -1,5 +1,23 @@
-import { type Document, type LineCounter, visit } from "yaml";
+import { type Document, LineCounter, parseDocument, visit } from "yaml";
 import { Problem } from "./problem.ts";
+
+export interface ParsedYaml {
+  readonly document: Document;
+  readonly lineCounter: LineCounter;
+  /** What is wrong with it, each with its place and never with the line itself: it may hold a key. */
+  readonly problems: readonly string[];
+}
+
+/** Every scalar stays the text that was written. */
+export function parseYaml(text: string): ParsedYaml {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { schema: "failsafe", lineCounter, prettyErrors: false });
+  const problems = document.errors.map(({ message, pos }) => {
+    const { line, col } = lineCounter.linePos(pos[0]);
+    return `line ${line}, column ${col}: ${message}`;
+  });
+  return { document, lineCounter, problems };
+}
 
 /**
  * The value of a parsed document. An alias without its anchor passes the parser and throws only

@@ -10,6 +10,8 @@ export interface EmbedCall {
   readonly input: EmbedInput;
   /** For text only. */
   readonly dimensions: number | undefined;
+  /** Nobody asked for that length by name: a model with another one of its own gives that. */
+  readonly isUsualLength?: boolean;
   /** What the caller wants; asked of the upstream too, converted where it answers otherwise. */
   readonly encoding: "float" | "base64";
 }

@@ -78,10 +78,12 @@ export function readInvocation(
   const isTooMany = command.variadic === undefined && positionals.length > most;
   if (positionals.length < expected.length || isTooMany) {
     const lacking = expected[positionals.length];
+    const surplus = positionals.length - most;
     throw usageProblem(
       command,
       lacking === undefined
-        ? `"${positionals[most]}" is one word too many`
+        ? // Not the word itself: it may be a key.
+          `there ${surplus === 1 ? "is one word" : `are ${surplus} words`} too many`
         : `${lacking} is missing`,
     );
   }

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
 import { inFile, Problem } from "../base/problem.ts";
-import { yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/yaml.ts";
 import { checkSettings } from "../config/load.ts";
 import { addToManifest, type Edited, type ProviderDraft } from "../manifest/edit.ts";
 import { fromLitellm, type LitellmImport } from "../manifest/litellm/litellm.ts";
@@ -10,7 +9,7 @@ import type { Literals } from "../manifest/literals.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import { type Command, jsonFlag, type Wiring } from "./command.ts";
 import { writeFileWhole } from "./init-file.ts";
-import { type ManifestFile, openManifest, putManifest } from "./manifest-file.ts";
+import { type ManifestFile, openManifest, putManifest, warningLines } from "./manifest-file.ts";
 import { print, printJson, style } from "./output.ts";
 
 const importLitellm: Command = {
@@ -57,7 +56,7 @@ interface Target extends ManifestFile {
 
 async function openTarget(wiring: Wiring, named: string | undefined): Promise<Target> {
   const path = named === undefined ? undefined : resolve(named);
-  const own = wiring.configuration().file?.path;
+  const own = wiring.configuration().filePath;
   if (path === undefined || path === own) return { ...(await openManifest(wiring)), isOwn: true };
   const isThere = existsSync(path);
   return { path, text: isThere ? readText(path) : "", isThere, isOwn: false };
@@ -89,10 +88,8 @@ function readText(path: string): string {
 
 /** As they stand in the file, so that no name is taken for something else. */
 function providersOf({ path, text }: Target): Readonly<Record<string, ProviderDraft>> {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { schema: "failsafe", lineCounter });
-  const [error] = document.errors;
-  if (error !== undefined) throw inFile(path, new Problem("invalid", error.message, error));
+  const { document, lineCounter, problems } = parseYaml(text);
+  if (problems.length > 0) throw inFile(path, new Problem("invalid", problems.join("\n")));
   const root = yamlValue(document, lineCounter);
   const all = isRecord(root) && isRecord(root["providers"]) ? root["providers"] : {};
   return Object.fromEntries(
@@ -173,7 +170,7 @@ function show(options: {
   }
   for (const name of edited.added) print(`${style.green("+")} ${name}`);
   for (const line of lines) print(line);
-  for (const warning of view.warnings) print(`${style.yellow("!")} ${warning}`);
+  for (const warning of warningLines(view)) print(warning);
   if (edited.added.length === 0) return print("Nothing to add: all of it is there already.");
   print(`${style.green("applied")} and written to ${file.path}: ${edited.added.length} added.`);
   print(style.dim("./svc provider test NAME makes a real call to a provider."));

@@ -1,6 +1,6 @@
-import { parseDocument } from "yaml";
 import { fromDecimal, toDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
+import { parseYaml } from "../base/yaml.ts";
 import { priceKeys, priceScale } from "../call/price.ts";
 import { addToManifest, type Edited, type ManifestDraft } from "../manifest/edit.ts";
 import { type Preset, presetNames, readPreset } from "../manifest/presets.ts";
@@ -22,7 +22,7 @@ export interface Present {
 }
 
 export function readPresent(text: string): Present {
-  const root: unknown = parseDocument(text, { schema: "failsafe" }).toJS();
+  const root: unknown = parseYaml(text).document.toJS();
   const section = (name: string) => entriesOf(isRecord(root) ? root[name] : undefined);
   const models = section("models");
   const routes = models.flatMap(([, model]) => {

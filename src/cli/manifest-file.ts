@@ -28,9 +28,13 @@ export interface ManifestFile {
 
 /** Where there is no file yet, it begins with what the store holds: nothing must get lost by it. */
 export async function openManifest(wiring: Wiring): Promise<ManifestFile> {
-  const { file } = wiring.configuration();
-  if (file !== undefined) return { path: realpathSync(file.path), text: file.text, isThere: true };
-  const path = join(projectDir, "svc.yaml");
+  const configuration = wiring.configuration();
+  const path = configuration.filePath;
+  if (existsSync(path)) {
+    const { file } = configuration;
+    if (file !== undefined)
+      return { path: realpathSync(path), text: file.text, isThere: true };
+  }
   const text = await wiring.withOperations(async (operations) => {
     const providers = await operations.listProviders({});
     return providers.length === 0 ? "" : (await operations.exportManifest({})).yaml;

@@ -1,16 +1,22 @@
-import { existsSync, readFileSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Problem } from "../base/problem.ts";
-import { yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/yaml.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
+
+export interface ConfigFile {
+  readonly path: string;
+  readonly text: string;
+}
 
 export interface Configuration {
   readonly settings: Settings;
   readonly inForce: readonly SettingInForce[];
-  /** The config file, if there is one. */
-  readonly file: { readonly path: string; readonly text: string } | undefined;
+  /** The config file, if there is one. Reading this throws where SVC_CONFIG names one that is not there. */
+  readonly file: ConfigFile | undefined;
+  /** Where the config file is, or will be once there is one. */
+  readonly filePath: string;
   /** The operator's own models for the engine. */
   readonly engineModels: readonly OwnModel[];
   /** Whether the config file has an `engine:` section, if only an empty one. */
@@ -25,7 +31,9 @@ export interface Configuration {
 export function loadConfiguration(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Configuration {
-  const file = configFile(environment["SVC_CONFIG"]);
+  const named = environment["SVC_CONFIG"] ?? "";
+  const filePath = named === "" ? join(projectDir, "svc.yaml") : resolve(projectDir, named);
+  const file = readIfThere(filePath, named !== "");
   const section = file === undefined ? {} : settingsSection(file);
   const engine = readEngineSection(file && sectionOf(file, "engine"), file?.path ?? "");
   const references = new Set(
@@ -40,7 +48,12 @@ export function loadConfiguration(
   return {
     settings,
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
-    file,
+    // Only what reads the file needs it: a command that is about to write it must not fail.
+    get file() {
+      if (file === undefined && named !== "") throw notThere(filePath);
+      return file;
+    },
+    filePath,
     engineModels: engine.models,
     namesEngine: file !== undefined && sectionOf(file, "engine") !== undefined,
     environment,
@@ -69,17 +82,11 @@ export function checkSettings(file: { readonly path: string; readonly text: stri
   if (all.length > 0) throw new Problem("invalid", all.join("\n"));
 }
 
-function configFile(named: string | undefined): Configuration["file"] {
-  const isNamed = named !== undefined && named !== "";
-  const path = isNamed
-    ? isAbsolute(named)
-      ? named
-      : resolve(projectDir, named)
-    : join(projectDir, "svc.yaml");
-  if (!isNamed && !existsSync(path)) return undefined;
+function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new Problem(
       "invalid",
       `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -87,6 +94,12 @@ function configFile(named: string | undefined): Configuration["file"] {
     );
   }
 }
+
+const notThere = (path: string) =>
+  new Problem(
+    "invalid",
+    `SVC_CONFIG names ${path}, which is not there. svc init makes it; so do svc provider add and svc import.`,
+  );
 
 function settingsSection(file: { path: string; text: string }): Record<string, unknown> {
   const section = sectionOf(file, "settings");
@@ -97,11 +110,9 @@ function settingsSection(file: { path: string; text: string }): Record<string, u
 }
 
 function sectionOf({ path, text }: { path: string; text: string }, name: string): unknown {
-  const lineCounter = new LineCounter();
-  // Every scalar as the text that was written: "failsafe" knows strings, lists and maps only.
-  const document = parseDocument(text, { schema: "failsafe", lineCounter });
-  const [error] = document.errors;
-  if (error !== undefined) throw new Problem("invalid", `${path}: ${error.message}`, error);
+  const { document, lineCounter, problems } = parseYaml(text);
+  const [problem] = problems;
+  if (problem !== undefined) throw new Problem("invalid", `${path}: ${problem}`);
   const root = yamlValue(document, lineCounter);
   return isRecord(root) ? root[name] : undefined;
 }

@@ -6,7 +6,7 @@ import { type Journal, JournalError } from "../ledger/journal.ts";
 import type { Hold } from "../ledger/purse.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Limiter, Permit } from "../limits/limiter.ts";
-import type { Attempt } from "../router/attempt.ts";
+import { type Attempt, reasonText } from "../router/attempt.ts";
 import { type ActiveCall, isCallerLeft } from "./active-calls.ts";
 import type { OpenClaim, Reply } from "./idempotency.ts";
 
@@ -53,6 +53,7 @@ export class Charge {
   #firstByteMs: number | undefined;
   #attempt: Attempt | undefined;
   #begun = 0;
+  #failure: ApiError | undefined;
   #settled: Promise<void> | undefined;
 
   constructor(options: ChargeOptions) {
@@ -100,6 +101,7 @@ export class Charge {
   /** The call is over. What nobody has settled is settled here. */
   async close(failure: ApiError | undefined): Promise<void> {
     if (failure !== undefined) this.#attempt?.fail(failure);
+    this.#failure = failure;
     if (this.#settled === undefined) {
       const isLeft = failure !== undefined && isCallerLeft(failure);
       const pays = isLeft ? this.#isAccepted : this.#firstByteMs !== undefined;
@@ -177,11 +179,14 @@ export class Charge {
   }
 
   #attemptsText(route: Route | undefined): string {
-    if (route === undefined) return "";
+    const { upstream } = this.#failure ?? {};
+    // Nobody was asked: why not is all there is to tell.
+    if (route === undefined)
+      return this.#failure === undefined || upstream === undefined
+        ? ""
+        : `none: ${reasonText(this.#failure)}`;
     const tried = this.#attempt?.tried ?? [];
-    const last = `${route.provider}/${route.model}`;
-    if (tried.length === 0) return last;
-    return (tried.length < this.#begun ? [...tried, last] : tried).join(", ");
+    return tried.length === 0 ? `${route.provider}/${route.model}` : tried.join(", ");
   }
 }
 

@@ -4,12 +4,12 @@ import {
   isScalar,
   isSeq,
   type Pair,
-  parseDocument,
   Scalar,
   YAMLMap,
   YAMLSeq,
 } from "yaml";
 import { Problem } from "../base/problem.ts";
+import { parseYaml } from "../base/yaml.ts";
 import { keepLines } from "./keep-lines.ts";
 
 /** Fields of one entry of `providers:`, by the names of svc.yaml. */
@@ -102,10 +102,8 @@ function drop(map: YAMLMap, name: string): void {
 }
 
 function open(text: string): { readonly document: Document; readonly root: YAMLMap } {
-  // "failsafe" leaves every scalar as it was written.
-  const document: Document = parseDocument(text, { schema: "failsafe", prettyErrors: true });
-  if (document.errors.length > 0)
-    throw new Problem("invalid", document.errors.map(({ message }) => message).join("\n"));
+  const { document, problems } = parseYaml(text);
+  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
   const { contents } = document;
   if (isMap(contents)) return { document, root: contents };
   if (contents !== null && !(isScalar(contents) && contents.value === ""))
@@ -228,7 +226,7 @@ function write(document: Document, text: string): string {
   };
   try {
     const after = document.toString(style);
-    const old = parseDocument(text, { schema: "failsafe" });
+    const old = parseYaml(text).document;
     // Of a file without fields there are only comments, which the document has kept.
     if (!isMap(old.contents)) return after;
     const kept = keepLines({ text, before: old.toString(style), after });
@@ -241,7 +239,7 @@ function write(document: Document, text: string): string {
 
 /** Whether a text says what the document does. */
 function isSame(text: string, document: Document): boolean {
-  const read = parseDocument(text, { schema: "failsafe" });
+  const read = parseYaml(text).document;
   return read.errors.length === 0 && Bun.deepEquals(read.toJS(), document.toJS(), true);
 }
 

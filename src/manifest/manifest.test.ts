@@ -227,3 +227,20 @@ test("a reference inside other text is refused, not stored as a key", () => {
   );
   expect(problem).toContain("line 2: providers.up.api_key must be exactly ${NAME}");
 });
+
+test("a file that cannot be read is told by its place, never by its line: that may hold a key", () => {
+  for (const text of [
+    'providers:\n  a: { api_key: "sk-SECRET }\n',
+    "providers:\n  a:\n    api_key: sk-SECRET: x\n",
+    "providers:\n  a:\n    api_key: sk-SECRET\n   kind: openai\n",
+  ]) {
+    let message = "";
+    try {
+      readManifest(text, () => undefined);
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toMatch(/line \d+, column \d+: /);
+    expect(message).not.toContain("SECRET");
+  }
+});

@@ -1,7 +1,6 @@
-import { LineCounter, parseDocument } from "yaml";
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
-import { yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
 import {
   isTooDear,
@@ -37,7 +36,10 @@ export interface ManifestModel {
   readonly maxImageTokens?: number;
   readonly maxAudioSeconds?: number;
   readonly timeouts?: Timeouts;
+  /** Absent: as it is in force. */
   readonly price?: Price;
+  /** `price: none`: from now on there is none. */
+  readonly isUnpriced?: true;
   readonly routes: readonly Route[];
 }
 
@@ -50,11 +52,9 @@ export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | 
 
 /** Reads svc.yaml whole or not at all: every problem is named, with its line. */
 export function readManifest(text: string, checkAddress: AddressCheck): Manifest {
-  const lineCounter = new LineCounter();
-  // "failsafe" leaves every scalar as it was written: 0.10 and "0.10" are the same decimal text.
-  const document = parseDocument(text, { schema: "failsafe", lineCounter, prettyErrors: true });
-  if (document.errors.length > 0)
-    throw new Problem("invalid", document.errors.map(({ message }) => message).join("\n"));
+  // Every scalar is as it was written: 0.10 and "0.10" are the same decimal text.
+  const { document, lineCounter, problems: broken } = parseYaml(text);
+  if (broken.length > 0) throw new Problem("invalid", broken.join("\n"));
   const problems: string[] = [];
   const report = (path: Path, message: string) => {
     const node = [path, path.slice(0, -1)]
@@ -95,7 +95,8 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
   const maxImageTokens = readBound(fields, "max_image_tokens", endpoint === "chat");
   const maxAudioSeconds = readBound(fields, "max_audio_seconds", endpoint === "speech");
   const timeouts = readTimeouts(fields);
-  const price = readPrice(fields, "price");
+  const isNone = fields.isText("price") && fields.optionalText("price") === "none";
+  const price = isNone ? undefined : readPrice(fields, "price");
   if (price !== undefined) checkClasses({ fields: fields.inner("price"), endpoint, input });
   const routes = fields.list("routes").map((route) => readRoute(route, endpoint, providers));
   return {
@@ -108,6 +109,7 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(price === undefined ? {} : { price }),
+    ...(isNone ? { isUnpriced: true } : {}),
     routes,
   };
 }

@@ -119,10 +119,26 @@ describe("a plan", () => {
     expect(added(whole.replace("cached_input: 0.03, ", ""))).toEqual([
       ["chat", { input: 300_000_000n, output: 2_500_000_000n }],
     ]);
-    expect(added(whole.replace("price: { input: 0.000000001 }, ", ""))).toEqual([
+    expect(added(whole.replace("price: { input: 0.000000001 }", "price: none"))).toEqual([
       ["vendor/text", undefined],
     ]);
     expect(added(whole.replace("weight: 3", "weight: 1"))).toEqual([]);
+  });
+
+  test("leaves a price and a vendor's cost alone that the file says nothing of", () => {
+    const { write, differences } = plan(
+      whole.replace("price: { input: 0.000000001 }, ", ""),
+      stored,
+    );
+    expect([write.addPrices, differences]).toEqual([[], []]);
+    const cost = { input: 5n };
+    const models = stored.models.map((model) => ({
+      ...model,
+      routes: model.routes.map((route) => ({ ...route, cost })),
+    }));
+    const kept = plan(whole, { ...stored, models });
+    expect(kept.differences).toEqual([]);
+    expect(kept.write.saveModels?.[0]?.routes.map((route) => route.cost)).toEqual([cost, cost]);
   });
 
   test("compares with the price in force now, not with one that lies ahead", () => {

@@ -64,11 +64,14 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
     );
     return { before, after };
   });
-  const models = manifest.models.map(({ price, ...given }) => {
+  const models = manifest.models.map(({ price: told, isUnpriced, ...given }) => {
     const before = current.models.find(({ id }) => id === given.id);
     const priceBefore = before && priceAt(before, nowMs)?.price;
+    // A file that says nothing of a price leaves the one that a command has set.
+    const price = isUnpriced === true ? undefined : (told ?? priceBefore);
     const after: Model = {
       ...given,
+      routes: given.routes.map((route) => withCost(route, before)),
       prices: before?.prices ?? [],
       createdAtMs: before?.createdAtMs ?? nowMs,
       lifecycle: before?.lifecycle ?? {},
@@ -117,6 +120,15 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
         .map(({ after, price }) => newPrice(after, price, nowMs)),
     },
   };
+}
+
+/** What a command has found out of a vendor's cost stays, where the file says nothing of it. */
+function withCost(route: Route, before: Model | undefined): Route {
+  if (route.cost !== undefined) return route;
+  const known = before?.routes.find(
+    ({ provider, model }) => provider === route.provider && model === route.model,
+  )?.cost;
+  return known === undefined ? route : { ...route, cost: known };
 }
 
 function toEntry(options: {
@@ -286,7 +298,9 @@ function modelFields(model: Model, price: Price | undefined): FieldTexts {
 }
 
 function timeoutsText({ timeouts = {} }: Model): string | undefined {
-  const texts = Object.entries(timeouts).map(([name, seconds]) => `${name} ${seconds} s`);
+  const texts = Object.entries(timeouts).map(
+    ([name, seconds]) => `${name === "firstByte" ? "first_byte" : name} ${seconds} s`,
+  );
   return texts.length === 0 ? undefined : texts.join(", ");
 }
 

@@ -31,6 +31,8 @@ export function readProvider(fields: Fields, checkAddress: AddressCheck): Manife
   if (shape.needsKey && !fields.has("api_key"))
     fields.wrong("api_key", "is missing: write ${NAME} for a variable of the environment");
   const apiKey = readReference(fields, "api_key");
+  const keyProblem = apiKey === undefined ? undefined : problemOfKey(apiKey);
+  if (keyProblem !== undefined) fields.wrong("api_key", keyProblem);
   const options = readOptions(fields, shape);
   return {
     name,
@@ -82,6 +84,16 @@ function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<
     }
   }
   return options;
+}
+
+/** Never the key itself in the words. */
+function problemOfKey(key: string): string | undefined {
+  if (/^\$[A-Za-z_]\w*$/.test(key))
+    return `must be \${${key.slice(1)}}, with braces, to name a variable`;
+  if (referencedName(key) !== undefined || key === "<stored>") return undefined;
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return "must not hold blanks, line ends or other than plain characters";
+  return undefined;
 }
 
 /** Text, or `${NAME}` and nothing around it. */

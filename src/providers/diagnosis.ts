@@ -1,13 +1,17 @@
 import { ApiError, type UpstreamReason } from "../base/errors.ts";
+import { type FaultKind, faultOf } from "./kit/setup-fault.ts";
 
 /** What keeps a provider from working, by a word for machines. */
 export type Trouble =
+  | FaultKind
   | "bad_key"
+  | "unsendable_key"
   | "no_credit"
   | "wrong_address"
   | "model_missing"
   | "certificate"
   | "proxy"
+  | "proxy_unreachable"
   | "private_address"
   | "timeout"
   | "limited"
@@ -35,6 +39,10 @@ export interface Circumstances {
   readonly proxyVariable?: string | undefined;
   /** What the upstream offers, where that could be asked; null: asked, and it did not tell. */
   readonly offered?: readonly string[] | null | undefined;
+  /** Nothing of it stands in svc.yaml yet: what is wrong is mended in the command. */
+  readonly isNew?: boolean | undefined;
+  /** The address is the vendor's own, and not one that the operator wrote. */
+  readonly isUsualAddress?: boolean | undefined;
 }
 
 type Said = Omit<Diagnosis, "trouble"> & { readonly trouble?: Trouble };
@@ -43,10 +51,18 @@ type Finding = readonly [trouble: Trouble, words: Words];
 
 /** Says in plain words why a call failed. */
 export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnosis {
+  const fault = faultOf(thrown);
+  if (fault !== undefined) {
+    const { kind, message, advice } = fault;
+    const mending = kind === "settings" || kind === "credentials" ? edit(circumstances) : "";
+    return { trouble: kind, what: message, advice: (advice + mending).trim() };
+  }
   const error = thrown instanceof ApiError ? thrown : undefined;
   const detail = error?.detail ?? "";
+  const codes = codesOf(thrown);
   const [usual, words] =
-    byCode(codesOf(thrown)) ??
+    byProxy(codes, circumstances) ??
+    byCode(codes) ??
     byDetail(detail) ??
     byStatus(statusOf(detail)) ??
     (error?.upstream === undefined ? failed : byReason[error.upstream.reason]);
@@ -68,18 +84,66 @@ function codesOf(thrown: unknown): string {
 
 const statusOf = (detail: string) => Number(/ answered (\d{3})\b/.exec(detail)?.[1] ?? Number.NaN);
 
-const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
-const edit = "Correct it in svc.yaml and run svc apply svc.yaml.";
-const addressEdit = `Check base_url: most end in /v1. ${edit}`;
+const signInMark = "(sign-in)";
 
-const certificate = (what: string, advice: string): Finding => [
+const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
+const isLocal = ({ baseUrl }: Circumstances) => /^https?:\/\/(127\.|localhost\b)/.test(baseUrl);
+/** As what the operator knows it. */
+const field = ({ isNew }: Circumstances) => (isNew === true ? "the address" : "base_url");
+
+/** Begins with a blank: it stands behind what to look at. */
+const edit = ({ isNew }: Circumstances) =>
+  isNew === true ? "" : " Correct it in svc.yaml and run svc apply svc.yaml.";
+
+const addressAdvice = (about: Circumstances) =>
+  `Check ${field(about)}: most end in /v1.${edit(about)}`;
+
+const unknownNameAdvice = (about: Circumstances) =>
+  about.isUsualAddress === true
+    ? "Is this machine online, and can it look up names?"
+    : `Check ${field(about)} for a slip, and whether this machine is online.${edit(about)}`;
+
+type Advice = string | ((about: Circumstances) => string);
+const adviceFor = (advice: Advice, about: Circumstances) =>
+  typeof advice === "string" ? advice : advice(about);
+
+const certificate = (what: string, advice: Advice): Finding => [
   "certificate",
-  (about) => ({ what: `The certificate of ${at(about)} ${what}.`, advice }),
+  (about) => ({
+    what: `The certificate of ${at(about)} ${what}.`,
+    advice: adviceFor(advice, about),
+  }),
 ];
 
-const wrongAddress = (what: string, advice = addressEdit): Finding => [
+const wrongAddress = (what: string, advice: Advice = addressAdvice): Finding => [
   "wrong_address",
-  (about) => ({ what: what.replace("ADDRESS", at(about)), advice }),
+  (about, detail) =>
+    detail.includes(signInMark)
+      ? {
+          what: what.replace("ADDRESS", `the server where ${about.provider} signs in`),
+          advice: "Check token_uri in its credentials, and the network of this machine.",
+        }
+      : { what: what.replace("ADDRESS", at(about)), advice: adviceFor(advice, about) },
+];
+
+/** Where every connection goes to the proxy first, it is the proxy that could not be reached. */
+function byProxy(codes: string, { proxyVariable }: Circumstances): Finding | undefined {
+  if (proxyVariable === undefined) return undefined;
+  const problem = proxyProblems.find(([pattern]) => pattern.test(codes))?.[1];
+  if (problem === undefined) return undefined;
+  return [
+    "proxy_unreachable",
+    () => ({
+      what: `The proxy that ${proxyVariable} names cannot be reached: ${problem}.`,
+      advice: `Start the proxy or correct ${proxyVariable} where the gateway runs; to go past it, set NO_PROXY for this host. Then restart the gateway.`,
+    }),
+  ];
+}
+
+const proxyProblems: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/, "nothing listens there"],
+  [/ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/, "its name is not known"],
+  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to it from here"],
 ];
 
 const trustAdvice =
@@ -99,7 +163,8 @@ const codeTable: readonly (readonly [RegExp, Finding])[] = [
     /ERR_TLS_CERT_ALTNAME_INVALID/,
     certificate(
       "is for another name",
-      `The server belongs to somebody else, or base_url names it otherwise. ${edit}`,
+      (about) =>
+        `The server belongs to somebody else, or ${field(about)} names it otherwise.${edit(about)}`,
     ),
   ],
   [/SELF_SIGNED_CERT/, certificate("is signed by nobody but itself", trustAdvice)],
@@ -123,18 +188,19 @@ const codeTable: readonly (readonly [RegExp, Finding])[] = [
     /EPROTO|ERR_SSL|WRONG_VERSION_NUMBER/,
     wrongAddress(
       "ADDRESS does not speak TLS.",
-      `Does it need http:// in place of https://, or another port? ${edit}`,
+      (about) => `Does it need http:// in place of https://, or another port?${edit(about)}`,
     ),
   ],
   [
     /ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/,
-    wrongAddress("The name in ADDRESS is not known.", `Check base_url for a slip. ${edit}`),
+    wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
   ],
   [
     /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/,
-    wrongAddress(
-      "Nothing listens at ADDRESS.",
-      `Start the server, or check host and port of base_url. ${edit}`,
+    wrongAddress("Nothing listens at ADDRESS.", (about) =>
+      about.isUsualAddress === true && !isLocal(about)
+        ? "Check the network of this machine: something in between does not let the call out."
+        : `Start the server, or check host and port of ${field(about)}.${edit(about)}`,
     ),
   ],
   [
@@ -145,7 +211,8 @@ const codeTable: readonly (readonly [RegExp, Finding])[] = [
     /ECONNRESET|ConnectionClosed|EPIPE/,
     wrongAddress(
       "ADDRESS took the connection and closed it.",
-      `Does it need https:// in place of http://? If not, try again: the server may be restarting. ${edit}`,
+      (about) =>
+        `Does it need https:// in place of http://? If not, try again: the server may be restarting.${edit(about)}`,
     ),
   ],
 ];
@@ -155,13 +222,35 @@ const byCode = (codes: string) => codeTable.find(([pattern]) => pattern.test(cod
 /** What our own side says before or behind the call. */
 const detailTable: readonly (readonly [RegExp, Finding])[] = [
   [
+    /characters that cannot be sent/,
+    [
+      "unsendable_key",
+      (about) => ({
+        what: `The key of ${about.provider} has characters that cannot be sent: it was not copied as it is.`,
+        advice: `Keys have letters of the English alphabet, digits and signs, without blanks. Copy it once more${intoPlace(about)}.`,
+      }),
+    ],
+  ],
+  [
+    /: (project|location) must be /,
+    [
+      "settings",
+      (about, detail) => ({
+        what: `${about.provider} cannot be called as it is set up: ${detail.split(": ").at(-1)}.`,
+        advice: edit(about).trim(),
+      }),
+    ],
+  ],
+  [
     /private or loopback/,
     [
       "private_address",
       (about) => ({
         what: `${at(about)} is, or leads to, an address of your own network.`,
         advice:
-          "If that is meant, add allow_private: true to the provider in svc.yaml and run svc apply svc.yaml.",
+          about.isNew === true
+            ? "If that is meant, say so with --allow-private."
+            : "If that is meant, add allow_private: true to the provider in svc.yaml and run svc apply svc.yaml.",
       }),
     ],
   ],
@@ -171,22 +260,22 @@ const detailTable: readonly (readonly [RegExp, Finding])[] = [
       "private_address",
       (about) => ({
         what: `${at(about)} leads to an address that is never called (link-local, or where a cloud keeps credentials).`,
-        advice: `Use another address. ${edit}`,
+        advice: `Use another address.${edit(about)}`,
       }),
     ],
   ],
   [
     /the name \S+ cannot be found/,
-    wrongAddress(
-      "The name in ADDRESS is not known.",
-      `Check base_url for a slip, and the network of this machine. ${edit}`,
-    ),
+    wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
   ],
   [
     /no connection could be made|connection was refused/,
     wrongAddress(
       "No connection to ADDRESS could be made.",
-      `Check host and port of base_url, and whether a firewall is in between. ${edit}`,
+      (about) =>
+        about.isUsualAddress === true
+          ? "Check the network of this machine: is a firewall in between?"
+          : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
     ),
   ],
   [
@@ -209,7 +298,7 @@ function byStatus(status: number): Finding | undefined {
   if (status >= 300 && status < 400)
     return wrongAddress(
       `ADDRESS sends callers on to another address (${status}), which is never followed.`,
-      `Use the address that it leads to. ${edit}`,
+      (about) => `Use the address that it leads to.${edit(about)}`,
     );
   if (status === 405 || status === 501)
     return wrongAddress(`ADDRESS does not know this kind of call (${status}).`);
@@ -259,10 +348,12 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   ],
   timeout: [
     "timeout",
-    (about) => ({
-      what: `${about.provider} did not answer in time.`,
+    (about, detail) => ({
+      what: `${about.provider} did not answer ${timeWords(detail)}.`,
       advice:
-        "A server that loads its model first may need longer: try again. Else check base_url.",
+        about.isUsualAddress === true
+          ? "Try again; if it stays so, look at the status page of the vendor."
+          : `A server that loads its model first may need longer: try again. Else check ${field(about)}.`,
     }),
   ],
   unreachable: wrongAddress("ADDRESS could not be reached."),
@@ -272,7 +363,7 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
       what: `${about.provider} refused the call${codeWords(detail)}.`,
       advice:
         about.model === undefined
-          ? addressEdit
+          ? addressAdvice(about)
           : `Is ${about.model} a model for this kind of call? Its endpoint stands in svc.yaml.`,
     }),
   ],
@@ -286,10 +377,25 @@ function codeWords(detail: string): string {
   return ` (${[match[1], match[2]].filter((word) => word !== undefined).join(", ")})`;
 }
 
-function keyAdvice({ keyVariable }: Circumstances): string {
+/** ` within 2 s`, where the time limit was ours. */
+function timeWords(detail: string): string {
+  const ms = / within (\d+) ms$/.exec(detail)?.[1];
+  return ms === undefined ? "in time" : `within ${Number(ms) / 1000} s`;
+}
+
+function intoPlace({ keyVariable, isNew }: Circumstances): string {
+  if (typeof keyVariable === "string")
+    return ` into ${keyVariable} where the gateway runs, and restart the gateway`;
+  return isNew === true ? "" : ` to api_key in svc.yaml, and run svc apply svc.yaml`;
+}
+
+function keyAdvice({ keyVariable, isNew = false }: Circumstances): string {
   if (keyVariable === undefined)
-    return "It has no api_key: add one in svc.yaml, such as api_key: ${NAME}, and run svc apply svc.yaml.";
+    return isNew
+      ? "It was given no key: name its variable with --key-env, or hand it over with --key-stdin."
+      : "It has no api_key: add one in svc.yaml, such as api_key: ${NAME}, and run svc apply svc.yaml.";
   const check = "Is it of this vendor, whole, and not revoked? May it use this model?";
+  if (isNew) return keyVariable === null ? check : `Check ${keyVariable}. ${check}`;
   return keyVariable === null
     ? `${check} To change the stored one, write the new key, or \${NAME}, at api_key in svc.yaml and run svc apply svc.yaml.`
     : `Check ${keyVariable} where the gateway runs, then restart it. ${check}`;
@@ -297,12 +403,14 @@ function keyAdvice({ keyVariable }: Circumstances): string {
 
 /** 404 is for a wrong path as well: what else the server tells decides. */
 function missing(about: Circumstances, detail: string): Said {
-  const { provider, model, offered } = about;
-  if (model === undefined || offered === null)
+  const { provider, model, offered, baseUrl } = about;
+  // An address that the kind makes by itself has no slip, and who names the model knows the path.
+  const isOfModel = namesModel.test(detail) || baseUrl === "";
+  if (model === undefined || (offered === null && !isOfModel))
     return {
       trouble: "wrong_address",
       what: `Nothing is found at ${at(about)}${codeWords(detail)}.`,
-      advice: addressEdit,
+      advice: addressAdvice(about),
     };
   const some = offered?.slice(0, 8).join(", ") ?? "";
   const more = (offered?.length ?? 0) > 8 ? ", …" : "";
@@ -311,6 +419,9 @@ function missing(about: Circumstances, detail: string): Said {
     advice: `${some === "" ? "" : `It offers: ${some}${more}. `}Correct the model of the route in svc.yaml and run svc apply svc.yaml.`,
   };
 }
+
+/** A vendor's word of code for a model, or what it calls one, that it does not have. */
+const namesModel = /model_?not_?(found|available|exist)|(unknown|invalid)_model|deploymentnotfound/;
 
 const byNetwork: readonly Trouble[] = ["wrong_address", "certificate", "timeout"];
 

@@ -1,6 +1,7 @@
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
 import type { Provider } from "./contract.ts";
 import { createGeminiProvider } from "./gemini/provider.ts";
+import { createBroken } from "./kit/broken.ts";
 import { Dialer, type DialerOptions } from "./kit/dial.ts";
 import { createOpenAiProvider, type OpenAiQuirks } from "./openai/provider.ts";
 import { createVertexProvider } from "./vertex/provider.ts";
@@ -29,6 +30,8 @@ const builders: Readonly<Record<ProviderSettings["kind"], (parts: ProviderParts)
   bedrock: createAiSdkProvider,
   "ai-sdk": createAiSdkProvider,
 };
+
+const isSendable = /^[\x21-\x7e]*$/;
 
 type Built = ReadonlyMap<string, { readonly settings: string; readonly provider: Provider }>;
 
@@ -61,6 +64,9 @@ export class ProviderRegistry {
   build(settings: ProviderSettings): Provider {
     const { name, allowPrivate } = settings;
     const dialer = new Dialer({ provider: name, allowPrivate, ...this.#network });
+    // What cannot stand in a header would fail each time, and with words of the runtime.
+    if (settings.apiKey !== undefined && !isSendable.test(settings.apiKey))
+      return createBroken(name, "the key has characters that cannot be sent");
     return builders[settings.kind]({ ...settings, dialer });
   }
 

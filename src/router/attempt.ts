@@ -53,7 +53,9 @@ export class Attempt {
     if (this.#isOver) return;
     this.#isOver = true;
     const nowMs = this.#nowMs();
-    if (isUpstreamFailure(error)) this.#failure = failureText(this.target, error);
+    const { provider, model } = this.target;
+    const isTold = error.upstream !== undefined || isUpstreamFailure(error);
+    if (isTold) this.#failure = `${provider}/${model} ${reasonText(error)}`;
     const isRefusal = error.upstream?.reason === "refused";
     // It answered, if only to refuse: nothing is wrong with it.
     if (isRefusal && !this.#hasBegun) this.#breaker.succeed(nowMs, this.#trial);
@@ -93,8 +95,7 @@ export function isUpstreamFailure({ code }: ApiError): boolean {
   }
 }
 
-/** For the operator: what the upstream said is in the detail, which never holds keys or prompts. */
-function failureText({ provider, model }: Route, { code, detail }: ApiError): string {
-  const why = detail === undefined ? "" : ` (${detail.replaceAll(",", ";").slice(0, 200)})`;
-  return `${provider}/${model} ${code}${why}`;
+/** For the operator's eyes: what the upstream said is in the detail, which never holds keys or prompts. */
+export function reasonText({ code, detail }: ApiError): string {
+  return detail === undefined ? code : `${code} (${detail.replaceAll(",", ";").slice(0, 200)})`;
 }

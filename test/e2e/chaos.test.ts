@@ -129,8 +129,8 @@ test("three targets, one resetting, one slow, one limited, 200 requests a second
   const resetting = new Vendor({
     name: "resetting",
     completionTokens: 11,
-    planFor: () => (dice() < 0.3 ? (resets[Math.floor(dice() * resets.length)] ?? {}) : {}),
-    resetsConnection: () => dice() < 0.2,
+    planFor: () => (dice() < 0.2 ? (resets[Math.floor(dice() * resets.length)] ?? {}) : {}),
+    resetsConnection: () => dice() < 0.1,
   });
   const slow = new Vendor({
     name: "slow",

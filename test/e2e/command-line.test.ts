@@ -162,7 +162,7 @@ describe("without a server", () => {
       ["key nonsense", 2, 'no command "key nonsense"'],
       ["nonsense", 2, "svc --help"],
       ["account create", 2, "NAME is missing"],
-      ["account create a b", 2, '"b" is one word too many'],
+      ["account create a b", 2, "there is one word too many"],
       ["account create ''", 2, "1 to 100 letters"],
       ["account list --colour", 2, "--colour"],
       ["key create", 2, "--account is missing"],

@@ -8,7 +8,7 @@ import {
   rateLimits,
   VECTORS,
 } from "../fake/recordings.ts";
-import type { RecordedRequest } from "../fake/upstream.ts";
+import type { RecordedRequest, ReplySource } from "../fake/upstream.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 import { refusalOf } from "../refusal.ts";
 
@@ -18,6 +18,7 @@ providers:
   fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
 models:
   modest: { endpoint: embeddings, input: text, price: { input: 0 }, routes: [{ provider: fake, model: upstream-modest }] }
+  fixed: { endpoint: embeddings, input: text, price: { input: 0 }, routes: [{ provider: fake, model: upstream-fixed }] }
   able: { endpoint: embeddings, input: text, price: { input: 0 }, routes: [{ provider: fake, model: upstream-able }] }
 `;
 const three = ["one", "two", "three"];
@@ -80,12 +81,33 @@ describe("an upstream that refuses base64", () => {
         status: 400,
         code: "upstream_rejected",
       });
-    expect(asked()).toEqual([
-      "upstream-modest base64",
-      "upstream-modest float",
-      "upstream-modest base64",
-      "upstream-modest float",
-    ]);
+    // With its length and without, each time.
+    const way = ["upstream-modest base64", "upstream-modest float"];
+    expect(asked()).toEqual([...way, ...way, ...way, ...way]);
+  });
+});
+
+describe("a model of one length", () => {
+  const lengths = () =>
+    gateway.upstream.requests.map(({ json }) => (json as { dimensions?: number }).dimensions);
+  const ofOneLength: ReplySource = (request) =>
+    "dimensions" in (request.json as object) ? badRequests.plain() : modestly(request);
+
+  test("that refuses the usual one gives its own, and is not asked for another again", async () => {
+    gateway.upstream.replyWith(ofOneLength);
+    for (let time = 0; time < 2; time += 1)
+      expect((await embed("fixed", "float")).status).toBe(200);
+    expect(lengths()).toEqual([3072, undefined, undefined]);
+  });
+
+  test("is asked for the one that a caller names, whatever it did before, and its refusal told", async () => {
+    gateway.upstream.replyWith(ofOneLength);
+    const body = { model: "fixed", input: three, encoding_format: "float", dimensions: 768 };
+    expect(await refusalOf(gateway.call("/embeddings", body))).toMatchObject({
+      status: 400,
+      code: "upstream_rejected",
+    });
+    expect(lengths()).toEqual([768]);
   });
 });
 

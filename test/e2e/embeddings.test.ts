@@ -196,13 +196,13 @@ describe("dimensions", () => {
     );
   });
 
-  test("that an upstream ignores are a 502, never vectors of another length", async () => {
+  test("that an upstream ignores are refused by name, never vectors of another length", async () => {
     for (const encoding of ["float", "base64"] as const) {
       gateway.upstream.replyWith(embeddingsReply({ vectors: [[0.5, 0.25]], encoding }));
       for (const encoding_format of ["float", "base64"])
         expect(
           await refusalOf(embed({ input: "x", dimensions: 768, encoding_format })),
-        ).toMatchObject({ status: 502, code: "upstream_error" });
+        ).toMatchObject({ status: 400, code: "invalid_request", param: "dimensions" });
       expect((await embed({ input: "x" })).status).toBe(200);
     }
   });

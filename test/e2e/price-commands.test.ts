@@ -147,7 +147,7 @@ describe("prices", () => {
       ["set none --input 1 --output 1", 3, "no model none"],
       ["list none", 3, "no model none"],
       ["list --at soon", 2, "--at must be a day"],
-      ["list a b", 2, '"b" is one word too many'],
+      ["list a b", 2, "there is one word too many"],
       ["import none", 3, "no model none"],
       ["import --markup lots", 2, "--markup must be percent"],
       ["import --markup -5", 2, "a number must not be below zero, like -5"],

@@ -88,11 +88,12 @@ describe("when there is no other target", () => {
     expect(receipts.map(({ charged, outcome }) => [charged, outcome])).toEqual(
       Array.from({ length: 3 }, () => [0n, "upstream_unavailable"]),
     );
-    // The first was asked; the others were not, and name no attempt.
-    expect(receipts.map(({ attempts }) => attempts)).toEqual([
-      "first/m1 upstream_unavailable (first answered 401 (invalid_api_key invalid_request_error))",
-      "",
-      "",
+    // The first was asked; the others were not, and tell why.
+    const why = "first answered 401 (invalid_api_key invalid_request_error))";
+    expect(receipts.map(({ attempts }) => attempts.replace(/\d+ s more/, "N s more"))).toEqual([
+      `first/m1 upstream_unavailable (${why}`,
+      `none: upstream_unavailable (left out for N s more: ${why}`,
+      `none: upstream_unavailable (left out for N s more: ${why}`,
     ]);
     // The operator finds the reason in the log, though not the key.
     const told = lines.filter((line) => line.includes("left out for"));

@@ -138,10 +138,14 @@ export function openSource(text: string): Source {
     schema: "failsafe",
     merge: true,
     lineCounter,
-    prettyErrors: true,
+    // A frame of the line would show the keys that stand in it.
+    prettyErrors: false,
   });
-  if (document.errors.length > 0)
-    throw new Problem("invalid", document.errors.map(({ message }) => message).join("\n"));
+  const problems = document.errors.map(({ message, pos }) => {
+    const { line, col } = lineCounter.linePos(pos[0]);
+    return `line ${line}, column ${col}: ${message}`;
+  });
+  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
   const value = yamlValue(document, lineCounter);
   if (!isRecord(value)) throw new Problem("invalid", "line 1: the file is no LiteLLM config");
   const lineAt = (path: Path) => {

@@ -1,4 +1,5 @@
 import { upstreamError } from "../kit/failure.ts";
+import { SetupFault } from "../kit/setup-fault.ts";
 import type { BridgeFetch } from "./bridge-fetch.ts";
 import type { EmbeddingModel, Fields, LanguageModel } from "./model.ts";
 import { isFields } from "./model.ts";
@@ -67,25 +68,39 @@ export class ProviderPackage {
     return importPackage(wanted).catch((cause: unknown) => {
       const isThere = cause instanceof Error && !isNotFound(cause);
       const reason = isThere ? `cannot be loaded: ${cause.name}` : `is not installed`;
-      const help = isThere
-        ? ""
-        : `; run npm install ${installedAs(wanted)} in the project directory and start again`;
+      const install = `run npm install ${installedAs(wanted)} in the project directory`;
+      const help = isThere ? "" : `; ${install} and start again`;
+      const fault = new SetupFault("package", {
+        what: `The package ${wanted} ${reason}.`,
+        advice: isThere
+          ? packageAdvice
+          : `Where the gateway runs, ${install} and restart the gateway.`,
+        cause,
+      });
       throw upstreamError("upstream_unavailable", {
         detail: `${name}: the package ${wanted} ${reason}${help}`,
         reason: "missing",
-        cause,
+        cause: fault,
       });
     });
   }
 
   #missing(what: string) {
     const { name, options, kind } = this.#settings;
+    const wanted = options["package"] ?? kind;
     return upstreamError("upstream_unavailable", {
-      detail: `${name}: the package ${options["package"] ?? kind} has no ${what}`,
+      detail: `${name}: the package ${wanted} has no ${what}`,
       reason: "missing",
+      cause: new SetupFault("package", {
+        what: `The package ${wanted} has no ${what}.`,
+        advice: packageAdvice,
+      }),
     });
   }
 }
+
+const packageAdvice =
+  "Is it a provider package of the AI SDK, in a version that is not too old? Which of its exports makes the provider can be told as factory.";
 
 function keep<T>(models: Map<string, T>, id: string, model: T): T {
   const [oldest] = models.keys();

@@ -1,6 +1,7 @@
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { SetupFault } from "../kit/setup-fault.ts";
 import { listAnthropicModels } from "./anthropic-models.ts";
 import { Call, createBridgeFetch } from "./bridge-fetch.ts";
 import { toCallOptions } from "./call-options.ts";
@@ -112,5 +113,10 @@ function toSigner({ kind, apiKey, options }: PackageSettings): AwsSigner | undef
 function withoutCredentials({ name, kind }: PackageSettings) {
   const wanted =
     kind === "bedrock" ? "neither api_key nor access_key_id and secret_access_key" : "no api_key";
-  return upstreamError("upstream_unavailable", { detail: `${name} has ${wanted}`, reason: "auth" });
+  const what = `${name} has ${wanted}`;
+  return upstreamError("upstream_unavailable", {
+    detail: what,
+    reason: "auth",
+    cause: new SetupFault("settings", { what: `${what}.`, advice: "" }),
+  });
 }

@@ -127,6 +127,14 @@ async function refused(options: UpstreamRequest, response: Response): Promise<ne
   throw toApiFailure({ provider, status, headers, body: text, isOwn });
 }
 
+const networkWords: Readonly<Record<string, string>> = {
+  ECONNRESET: "the connection was reset (ECONNRESET)",
+  ConnectionClosed: "the connection was closed (ConnectionClosed)",
+  ConnectionRefused: "nothing listens there (ConnectionRefused)",
+  ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
+  FailedToOpenSocket: "no connection can be made (FailedToOpenSocket)",
+};
+
 /** Whatever broke the connection: the caller's leaving and our own time limits keep their reason. */
 export function toNetworkError(options: {
   readonly provider: string;
@@ -136,10 +144,11 @@ export function toNetworkError(options: {
   const { provider, signal, cause } = options;
   if (signal.aborted) return signal.reason;
   if (cause instanceof ApiError) return cause;
-  const code = cause instanceof Error && "code" in cause ? `${String(cause.code)} ` : "";
-  const words = String(cause).slice(0, 200);
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  // The runtime's sentences speak to programmers; its codes say it all.
+  const words = networkWords[code] ?? (code === "" ? String(cause).slice(0, 200) : code);
   return upstreamError("upstream_error", {
-    detail: `${provider}: ${code}${words}`,
+    detail: `${provider}: ${words}`,
     reason: "unreachable",
     cause,
   });

@@ -124,13 +124,24 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   } satisfies Provider;
 }
 
+/** How a server is asked for vectors. */
+interface EmbedWay {
+  readonly encoding: EmbedCall["encoding"];
+  /** Whether their length is named. */
+  readonly isSized: boolean;
+}
+
+/**
+ * Some servers refuse base64, which most SDKs ask for by default, and some models have one length and
+ * refuse to be told any. What nobody asked for by name is left away then, and from then on.
+ */
 function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
-  /** Models whose server has refused base64 and then answered in floats. */
-  const floatOnly = new Set<string>();
+  const ways = new Map<string, EmbedWay>();
   return async (options) => {
     const { call, target, signal } = options;
-    const ask = async (encoding: EmbedCall["encoding"]) => {
-      const body = toBody(toEmbedBody({ ...call, encoding }, target.model));
+    const ask = async ({ encoding, isSized }: EmbedWay) => {
+      const dimensions = isSized ? call.dimensions : undefined;
+      const body = toBody(toEmbedBody({ ...call, encoding, dimensions }, target.model));
       const reply = await readJson(await send("/embeddings", body, options), {
         provider: name,
         signal,
@@ -138,15 +149,27 @@ function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
       const expected = inputCount(call.input);
       return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
     };
-    if (call.encoding === "float" || floatOnly.has(target.model)) return ask("float");
-    // Some servers refuse base64, which most SDKs ask for by default: those are asked once more.
-    return ask("base64").catch(async (error: unknown) => {
-      if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
-      const result = await ask("float");
-      floatOnly.add(target.model);
-      return result;
-    });
+    let refusal: unknown;
+    for (const way of waysFor(call, ways.get(target.model))) {
+      try {
+        const result = await ask(way);
+        if (refusal !== undefined) ways.set(target.model, way);
+        return result;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal;
   };
+}
+
+function waysFor(call: EmbedCall, known: EmbedWay | undefined): readonly EmbedWay[] {
+  const encodings: readonly EmbedCall["encoding"][] =
+    call.encoding === "float" || known?.encoding === "float" ? ["float"] : ["base64", "float"];
+  const mayBeUnsized = call.isUsualLength === true && call.dimensions !== undefined;
+  const sizes = !mayBeUnsized ? [true] : known?.isSized === false ? [false] : [true, false];
+  return sizes.flatMap((isSized) => encodings.map((encoding) => ({ encoding, isSized })));
 }
 
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {

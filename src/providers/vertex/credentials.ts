@@ -4,6 +4,7 @@ import type { ApiError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { addressProblem } from "../kit/address.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { type FaultKind, SetupFault } from "../kit/setup-fault.ts";
 
 /** Where the operator keeps what a provider signs in with. */
 export interface CredentialsSource {
@@ -33,7 +34,7 @@ const maxFileBytes = 64 * 1024;
 /** Read anew for each sign-in: keys are changed by changing the file. */
 export async function readGrant(source: CredentialsSource, nowMs: number): Promise<Grant> {
   const { from, text } = await readText(source);
-  const trouble = (what: string) => signInError(source.provider, `${from} ${what}`);
+  const trouble = (what: string) => unreadable(source.provider, { from, what });
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -78,26 +79,63 @@ export async function readGrant(source: CredentialsSource, nowMs: number): Promi
 }
 
 /** The operator's to mend: the caller learns only that the model cannot be reached. */
-export function signInError(provider: string, words: string): ApiError {
-  return upstreamError("upstream_unavailable", { detail: `${provider}: ${words}`, reason: "auth" });
+export function signInError(options: {
+  readonly provider: string;
+  /** For the log. */
+  readonly words: string;
+  readonly kind: FaultKind;
+  readonly what: string;
+  readonly advice: string;
+}): ApiError {
+  const { provider, words, kind, what, advice } = options;
+  return upstreamError("upstream_unavailable", {
+    detail: `${provider}: ${words}`,
+    reason: "auth",
+    cause: new SetupFault(kind, { what, advice }),
+  });
+}
+
+function unreadable(
+  provider: string,
+  { from, what, reason = what }: { from: string; what: string; reason?: string },
+): ApiError {
+  return signInError({
+    provider,
+    words: `${from} ${reason}`,
+    kind: "credentials",
+    what: `${provider} cannot sign in: ${from} ${what}.`,
+    advice:
+      "It must be the whole JSON key file of a service account, and readable where the gateway runs.",
+  });
 }
 
 async function readText({ provider, text, file }: CredentialsSource) {
   // A variable that is set to nothing is as good as none.
   if (text !== undefined && text !== "") return { from: "credentials", text };
   if (file === undefined || file === "")
-    throw signInError(
+    throw signInError({
       provider,
-      "has nothing to sign in with: set credentials (the service account's JSON), credentials_file or api_key",
-    );
+      words:
+        "has nothing to sign in with: set credentials (the service account's JSON), credentials_file or api_key",
+      kind: "settings",
+      what: `${provider} has nothing to sign in with.`,
+      advice: "It needs credentials (the service account's JSON), credentials_file or api_key.",
+    });
   const from = `credentials_file ${file}`;
   try {
     return { from, text: await readStart(file) };
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason";
-    throw signInError(provider, `${from} cannot be read: ${code}`);
+    const reason = `cannot be read: ${code}`;
+    throw unreadable(provider, { from, what: fileTroubles[code] ?? reason, reason });
   }
 }
+
+const fileTroubles: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be read by the gateway",
+  EISDIR: "is a folder",
+};
 
 async function readStart(path: string): Promise<string> {
   const handle = await open(path);

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Provider } from "../contract.ts";
 import { createGenerateCalls } from "../gemini/generate.ts";
+import { createBroken } from "../kit/broken.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { modelPath, type Place, placePath, placeProblem, toBaseUrl } from "./address.ts";
-import { signInError } from "./credentials.ts";
 import { createEmbed } from "./embed.ts";
 import { createListModels } from "./list-models.ts";
 import { createSend } from "./send.ts";
@@ -54,10 +54,4 @@ export function createVertexProvider(parts: VertexOptions): Provider {
     embed: createEmbed({ name, send, toPath }),
     listModels: createListModels({ name, send, base }),
   };
-}
-
-/** Settings that no call can be made with: told with each call, so that other providers still start. */
-function createBroken(name: string, problem: string): Provider {
-  const refuse = () => Promise.reject(signInError(name, problem));
-  return { name, chat: refuse, streamChat: refuse, embed: refuse, speak: refuse };
 }

@@ -188,7 +188,14 @@ function refusal(options: {
   const { error, error_description: words } = isJsonObject(reply) ? reply : {};
   const code = typeof error === "string" && /^[\w.-]{1,60}$/.test(error) ? ` (${error})` : "";
   const hint = typeof words === "string" ? hintOf(words) : "";
-  return signInError(provider, `the sign-in was answered with ${status}${code}${hint}`);
+  return signInError({
+    provider,
+    words: `the sign-in was answered with ${status}${code}${hint}`,
+    kind: "sign_in",
+    what: `The sign-in of ${provider} was refused (${status}${code.replace(" (", ", ").replace(")", "")})${hint}.`,
+    advice:
+      "Is the account there and enabled in the vendor's console, and is this key one of its own? Put a good key in its place: it is read anew with the next sign-in.",
+  });
 }
 
 const hints: readonly (readonly [RegExp, string])[] = [

@@ -1,4 +1,3 @@
-import { ApiError } from "../../../base/errors.ts";
 import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
@@ -34,13 +33,13 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
     if (provider.embed === undefined) throw notProvided(model);
     charge.begin(attempt);
     const embedded = await provider.embed({
-      call: { input, dimensions, encoding },
+      call: { input, dimensions, encoding, isUsualLength: request.dimensions === undefined },
       target,
       signal: call.signal,
       onAccepted: charge.accepted,
       onDial: call.onDial,
     });
-    checkLengths({ result: embedded, dimensions: request.dimensions, provider: provider.name });
+    checkLengths({ result: embedded, dimensions: request.dimensions, model: model.id });
     return embedded;
   });
   // A count of nothing is none.
@@ -66,18 +65,18 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
 function checkLengths(options: {
   readonly result: EmbedResult;
   readonly dimensions: number | undefined;
-  readonly provider: string;
+  readonly model: string;
 }): void {
-  const { result, dimensions, provider } = options;
+  const { result, dimensions, model } = options;
   if (dimensions === undefined) return;
   for (const vector of result.vectors) {
     const length = lengthOf(vector);
+    // The caller's to mend: a model of one length has no other, on whichever target.
     if (length !== dimensions)
-      throw new ApiError({
-        code: "upstream_error",
-        message: "The model failed to answer.",
-        detail: `${provider} sent vectors of ${length} numbers; ${dimensions} were asked for`,
-      });
+      throw fieldError(
+        "dimensions",
+        `must be left out for ${model}: its vectors have ${length} numbers`,
+      );
   }
 }
 

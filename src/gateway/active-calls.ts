@@ -24,6 +24,8 @@ export class ActiveCall implements RoutedCall {
   #upstreamSinceMs: number | undefined;
   #readerSinceMs: number | undefined;
   #hasBegun = false;
+  /** When the upstream last said something, if only what is no news to the caller. */
+  #heardMs = 0;
   #attempts = 0;
   /** When the target was asked that is being waited for. */
   #attemptMs: number;
@@ -125,6 +127,11 @@ export class ActiveCall implements RoutedCall {
     this.#readerSinceMs = undefined;
   }
 
+  /** The upstream spoke, though nothing of it goes to the caller yet. */
+  hear(nowMs: number): void {
+    this.#heardMs = nowMs;
+  }
+
   /**
    * Something went to the caller: from now on it is the reader who keeps us waiting. A comment is
    * not the beginning of the answer.
@@ -143,12 +150,12 @@ export class ActiveCall implements RoutedCall {
       this.onLong?.();
     }
     if (nowMs - this.#startedMs >= maxCallMs)
-      return this.abort(tooLong(`the call took ${maxCallMs} ms`));
+      return this.abort(lasted(`the call took ${maxCallMs} ms`));
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
       return this.abort(callerLeft("the caller has stopped reading"));
     if (this.#upstreamSinceMs === undefined) return;
     if (this.#hasBegun) {
-      if (nowMs - this.#upstreamSinceMs >= idleMs)
+      if (nowMs - Math.max(this.#upstreamSinceMs, this.#heardMs) >= idleMs)
         return this.abort(tooLong(`the upstream was silent for ${idleMs} ms`));
     } else {
       const waitedMs = nowMs - this.#attemptMs;
@@ -188,6 +195,15 @@ function tooLong(detail: string): ApiError {
     message: "The model took too long to answer.",
     detail,
     upstream: { reason: "timeout" },
+  });
+}
+
+/** The call as a whole: its upstream may have spoken all the time. */
+function lasted(detail: string): ApiError {
+  return new ApiError({
+    code: "upstream_timeout",
+    message: "The model took too long to answer.",
+    detail,
   });
 }
 

@@ -59,8 +59,9 @@ export class Attempt {
     const isRefusal = error.upstream?.reason === "refused";
     // It answered, if only to refuse: nothing is wrong with it.
     if (isRefusal && !this.#hasBegun) this.#breaker.succeed(nowMs, this.#trial);
-    // Ours is still loading: it says so itself.
-    else if (!isUpstreamFailure(error) || error.code === "model_loading")
+    // Ours is still loading: it says so itself. And a call that took too long as a whole is no
+    // fault of who answered all the time.
+    else if (!isUpstreamFailure(error) || error.code === "model_loading" || isOfTheCall(error))
       this.#breaker.abandon(this.#trial);
     else this.#breaker.fail(error, { nowMs, trial: this.#trial, hasBegun: this.#hasBegun });
   }
@@ -79,6 +80,9 @@ export interface Plan {
   /** Where there is no choice. */
   readonly only: Target | undefined;
 }
+
+const isOfTheCall = ({ code, upstream }: ApiError) =>
+  code === "upstream_timeout" && upstream === undefined;
 
 /** Another target may do better. */
 export function isUpstreamFailure({ code }: ApiError): boolean {

@@ -11,7 +11,7 @@ import type { OpenedChat } from "./open-chat.ts";
 export interface ChatSourceOptions {
   readonly opening: Promise<OpenedChat>;
   readonly writer: ChatEventWriter;
-  readonly call: Pick<ActiveCall, "isFinishing">;
+  readonly call: Pick<ActiveCall, "isFinishing" | "hear">;
   readonly charge: Pick<Charge, "settle" | "deliver">;
   /** How long each answer may become. */
   readonly cap: number | undefined;
@@ -47,14 +47,17 @@ export class ChatSource implements StreamSource {
       this.startsSilent = false;
       return keepAlive;
     }
-    const { charge } = this.#options;
+    const { charge, call } = this.#options;
     while (!this.#isDone) {
       this.#reading = this.#read();
       const parts = await this.#reading;
       let text = this.#take(parts);
       if (this.#hasEnded(parts)) text += await this.#end();
       else if (this.#isPastCap()) text += await this.#cut();
-      if (text === "") continue;
+      if (text === "") {
+        call.hear(Date.now());
+        continue;
+      }
       charge.deliver();
       return encoder.encode(text);
     }
@@ -116,6 +119,7 @@ export class ChatSource implements StreamSource {
         code: "upstream_error",
         message: "The model's answer broke off.",
         detail: "the upstream's stream ended before its end",
+        upstream: { reason: "failed" },
       });
     return true;
   }

@@ -20,6 +20,7 @@ export async function openChat(parts: ChatStream, provider: string): Promise<Ope
       code: "upstream_error",
       message: "The model failed to answer.",
       detail: `${provider} sent an empty stream`,
+      upstream: { reason: "failed" },
     });
   }
 }

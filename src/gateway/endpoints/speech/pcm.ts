@@ -161,5 +161,10 @@ async function readMore(stream: SpeakStream, before: Uint8Array): Promise<Uint8A
 
 function broken(detail: string, stream: SpeakStream): ApiError {
   stream.cancel();
-  return new ApiError({ code: "upstream_error", message: "The model failed to answer.", detail });
+  return new ApiError({
+    code: "upstream_error",
+    message: "The model failed to answer.",
+    detail,
+    upstream: { reason: "failed" },
+  });
 }

@@ -1,16 +1,18 @@
 import { ApiError } from "./base/errors.ts";
 import { Problem } from "./base/problem.ts";
-import type { Trial } from "./call/trial.ts";
+import type { Trial, TrialLimits } from "./call/trial.ts";
 import type { ProviderEntry, StoredOption, StoredSecret } from "./catalog/model.ts";
 import { quirksOf } from "./catalog/vendors.ts";
 import type { Configuration } from "./config/load.ts";
 import { proxyCheck } from "./config/proxy.ts";
 import { isSecretOption, optionPlace } from "./manifest/plan.ts";
 import type { TrialView, TroubleView, Upstreams } from "./platform/provider-operations.ts";
+import { vendorOf } from "./platform/provider-views.ts";
 import type { Provider } from "./providers/contract.ts";
-import { type Circumstances, diagnose } from "./providers/diagnosis.ts";
+import { diagnose } from "./providers/diagnosis.ts";
+import type { Circumstances } from "./providers/finding.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
-import { listOffered, runTrial, type TrialLimits } from "./providers/trial.ts";
+import { listOffered, runTrial } from "./providers/trial.ts";
 import type { Secrets } from "./secrets/secrets.ts";
 
 export interface ConnectOptions {
@@ -19,19 +21,18 @@ export interface ConnectOptions {
 }
 
 const listLimits: TrialLimits = { lookMs: 3_000, withinMs: 20_000 };
-/** A server on this machine may have to load its model first; five calls stay within five minutes. */
-const trialLimits: TrialLimits = { lookMs: 3_000, withinMs: 55_000 };
+/** An operator waits for it: a server that takes longer to load its model is asked once more. */
+const trialLimits = { lookMs: 3_000, withinMs: 30_000 } as const satisfies TrialLimits;
 
 /** Calls providers that are in force, or not yet, each with settings of its own. */
 export function createUpstreams({ configuration, secrets }: ConnectOptions): Upstreams {
   const { variable, environment } = configuration;
   const usesProxy = proxyCheck(environment);
-  const registry = new ProviderRegistry({ usesProxy });
-  const open = (entry: ProviderEntry) =>
-    new Connection({ entry, secrets, variable, registry, usesProxy });
+  const open = (entry: ProviderEntry, isNew = false) =>
+    new Connection({ entry, isNew, secrets, variable, environment, usesProxy });
   return {
-    async offer(entry) {
-      const connection = open(entry);
+    async offer(entry, isNew) {
+      const connection = open(entry, isNew);
       try {
         return { models: await listOffered(connection.provider(), listLimits) };
       } catch (error) {
@@ -74,34 +75,47 @@ export function openSettings(options: {
 
 interface ConnectionOptions {
   readonly entry: ProviderEntry;
+  readonly isNew: boolean;
   readonly secrets: Secrets;
   readonly variable: Configuration["variable"];
-  readonly registry: ProviderRegistry;
+  readonly environment: Configuration["environment"];
   readonly usesProxy: (url: URL) => boolean;
 }
 
 class Connection {
   readonly #options: ConnectionOptions;
   readonly #settings: ProviderSettings;
+  readonly #registry: ProviderRegistry;
   #built: Provider | undefined;
+  /** The last address that was called through a proxy. */
+  #proxied: URL | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#settings = openSettings(options);
+    this.#registry = new ProviderRegistry({ usesProxy: (url) => this.#watchProxy(url) });
+  }
+
+  /** Some kinds make their address themselves, or call a second one. */
+  #watchProxy(url: URL): boolean {
+    const usesProxy = this.#options.usesProxy(url);
+    if (usesProxy) this.#proxied = url;
+    return usesProxy;
   }
 
   provider(): Provider {
-    const { entry, variable, registry } = this.#options;
+    const { entry, variable } = this.#options;
     const lacking = secretsOf(entry)
       .flatMap((one) => ("variable" in one ? [one.variable] : []))
       .find((name) => (variable(name) ?? "") === "");
     if (lacking !== undefined) throw new NotSet(lacking);
-    return (this.#built ??= registry.build(this.#settings));
+    return (this.#built ??= this.#registry.build(this.#settings));
   }
 
   async tryOut(trial: Trial): Promise<TrialView> {
-    const { kind, model } = trial;
-    const view = await this.#timed(() => runTrial(this.provider(), trial, trialLimits), model);
+    const { kind, model, limits = {} } = trial;
+    const within = withinLimits(limits);
+    const view = await this.#timed(() => runTrial(this.provider(), trial, within), model);
     return { kind, model, ...view };
   }
 
@@ -145,14 +159,13 @@ class Connection {
   }
 
   explain(error: unknown, more: Pick<Circumstances, "model" | "offered"> = {}): TroubleView {
-    const { entry, usesProxy } = this.#options;
+    const { entry, isNew } = this.#options;
     const { trouble, what, advice } =
       error instanceof NotSet
         ? {
             trouble: "bad_key",
             what: `${error.variable} is not set where the gateway runs.`,
-            advice:
-              "Set it there (in .env, or the environment of svc serve) and restart the gateway.",
+            advice: "Set it in the environment of svc serve and restart the gateway.",
           }
         : error instanceof Problem
           ? { trouble: "failed", what: error.message, advice: "" }
@@ -160,10 +173,22 @@ class Connection {
               provider: entry.name,
               baseUrl: entry.baseUrl,
               keyVariable: keyVariable(entry),
-              proxyVariable: proxyVariable(entry.baseUrl, usesProxy),
+              proxyVariable: this.#proxyVariable(),
+              isNew,
+              isUsualAddress: isUsualAddress(entry),
               ...more,
             });
     return { trouble, what: this.#clean(what), advice: this.#clean(advice) };
+  }
+
+  #proxyVariable(): string | undefined {
+    const { entry, usesProxy, environment } = this.#options;
+    const named = URL.canParse(entry.baseUrl) ? new URL(entry.baseUrl) : undefined;
+    const url = named !== undefined && usesProxy(named) ? named : this.#proxied;
+    if (url === undefined) return undefined;
+    const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+    const lower = name.toLowerCase();
+    return (environment[lower] ?? "") === "" ? name : lower;
   }
 
   /** An upstream may echo a key where only a word of code is expected. */
@@ -198,9 +223,17 @@ function keyVariable(entry: ProviderEntry): string | null | undefined {
   return "variable" in first ? first.variable : null;
 }
 
-function proxyVariable(baseUrl: string, usesProxy: (url: URL) => boolean): string | undefined {
-  if (!URL.canParse(baseUrl)) return undefined;
-  const url = new URL(baseUrl);
-  if (!usesProxy(url)) return undefined;
-  return url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+/** An address that the vendor or the kind has brought along. */
+function isUsualAddress(entry: ProviderEntry): boolean {
+  return entry.baseUrl === "" || vendorOf(entry)?.baseUrl === entry.baseUrl;
+}
+
+/** The model's own, as far as an operator will wait. */
+function withinLimits({ lookMs, firstByteMs, withinMs }: Partial<TrialLimits>): TrialLimits {
+  const usual = trialLimits;
+  return {
+    lookMs: Math.min(lookMs ?? usual.lookMs, usual.lookMs),
+    withinMs: Math.min(withinMs ?? usual.withinMs, usual.withinMs),
+    ...(firstByteMs === undefined ? {} : { firstByteMs }),
+  };
 }

@@ -22,9 +22,9 @@ import {
   type Present,
   readPresent,
 } from "./init-plan.ts";
-import { showChange, showFound } from "./init-show.ts";
+import { notListed, showChange, showFound } from "./init-show.ts";
 import { interruptible } from "./interrupt.ts";
-import { type ManifestFile, openManifest, putManifest } from "./manifest-file.ts";
+import { type ManifestFile, openManifest, type PutView, putManifest } from "./manifest-file.ts";
 import { print, printJson, style } from "./output.ts";
 import { ProgressLine } from "./progress-line.ts";
 
@@ -63,7 +63,7 @@ export const initCommand: Command = {
     "svc init --preset google --markup 20",
     "svc init --provider groq --models llama-3.3-70b-versatile --yes",
     "svc init --preset local --yes",
-    "svc init --dry-run > svc.yaml",
+    "svc init --dry-run > proposed.yaml",
   ],
   run: (invocation) => interruptible((signal) => run(invocation, signal)),
 };
@@ -159,6 +159,8 @@ interface Planned {
   readonly edited: Edited;
   readonly connections: readonly Connection[];
   readonly leftOut: readonly LeftOut[];
+  /** Those that are written, but did not tell their models. */
+  readonly unlisted: readonly LeftOut[];
 }
 
 async function plan(wishes: Wishes): Promise<Planned> {
@@ -170,7 +172,7 @@ async function plan(wishes: Wishes): Promise<Planned> {
   // A preset that does not exist is told before anybody is asked anything.
   if (isFile) fitPreset(presetName, { variable: wiring.configuration().variable, factor: told });
   const chosen = await choose(wishes, isFile);
-  const { connections, leftOut } = await connect(wishes, chosen);
+  const { connections, leftOut, unlisted } = await connect(wishes, chosen);
   const isPriced = isFile || connections.some(({ models }) => models.some(({ cost }) => cost));
   const factor =
     dialogue !== undefined && flags["markup"] === undefined && isPriced
@@ -179,7 +181,12 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const preset = isFile
     ? fitPreset(presetName, { variable: wiring.configuration().variable, factor })
     : undefined;
-  return { edited: fileWith({ before, preset, connections, factor }), connections, leftOut };
+  return {
+    edited: fileWith({ before, preset, connections, factor }),
+    connections,
+    leftOut,
+    unlisted,
+  };
 }
 
 /** Which providers are meant; a preset that is a file brings its own. */
@@ -205,11 +212,12 @@ async function connect(
   chosen: readonly Found[],
 ): Promise<Omit<Planned, "edited">> {
   const { flags, lists, switches, wiring } = invocation;
-  if (chosen.length === 0) return { connections: [], leftOut: [] };
+  if (chosen.length === 0) return { connections: [], leftOut: [], unlisted: [] };
   const names = (lists["models"] ?? []).flatMap((text) => text.split(",").map((one) => one.trim()));
   const wantsAll = switches.has("all-models") || flags["preset"] === localPreset;
   // One that nothing was found of cannot be asked: its key is not here.
-  const isHere = ({ vendor }: Found) => found.some((one) => one.vendor === vendor);
+  const isHere = ({ vendor, isLocal }: Found) =>
+    isLocal || found.some((one) => one.vendor === vendor);
   const progress = new ProgressLine();
   progress.show(`asking ${chosen.map(({ title }) => title).join(", ")} for models`);
   const asking = wiring.withOperations((operations) =>
@@ -222,15 +230,20 @@ async function connect(
         found: one,
         proposals: [],
         problem: undefined,
+        listed: undefined,
       },
   );
+  const unlisted = offers.flatMap((offer): LeftOut[] => {
+    const reason = isHere(offer.found) ? offer.problem : unasked(offer.found);
+    return reason === undefined ? [] : [{ provider: offer.found.name, reason }];
+  });
   if (dialogue !== undefined && names.length === 0 && !wantsAll) {
     const connections: Connection[] = [];
     for (const offer of offers) {
       const connection = await askModels(offer, dialogue);
       if (connection !== undefined) connections.push(connection);
     }
-    return { connections, leftOut: [] };
+    return { connections, leftOut: [], unlisted: unlisted.filter(isAdded(connections)) };
   }
   const good = offers.filter(({ problem }) => problem === undefined || names.length > 0);
   const leftOut = offers.flatMap(({ found: { name }, problem }) =>
@@ -247,8 +260,16 @@ async function connect(
     present,
     nowMs: Date.now(),
   });
-  return { connections, leftOut };
+  return { connections, leftOut, unlisted: unlisted.filter(isAdded(connections)) };
 }
+
+const isAdded =
+  (connections: readonly Connection[]) =>
+  ({ provider }: LeftOut) =>
+    connections.some(({ found }) => found.name === provider);
+
+const unasked = ({ by }: Found) =>
+  `${by} ${by.includes(",") ? "are" : "is"} not set here. Set it and run svc init again, or name models with --models.`;
 
 /** Providers may take long to answer: ctrl-c does not wait for them. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -290,6 +311,8 @@ function printDryRun(outcome: Outcome, isJson: boolean): void {
   process.stdout.write(outcome.edited.text);
   for (const { provider, reason } of outcome.leftOut)
     process.stderr.write(`${provider} was left out: ${reason}\n`);
+  for (const { provider, reason } of outcome.unlisted)
+    process.stderr.write(`${notListed(provider)}: ${reason}\n`);
 }
 
 async function isConfirmed(
@@ -311,7 +334,7 @@ async function isConfirmed(
 export interface Written {
   readonly isWritten: boolean;
   /** Undefined: it is not the file that this gateway reads. */
-  readonly applied: ApplyView | undefined;
+  readonly applied: (ApplyView & Partial<PutView>) | undefined;
 }
 
 /** Checked before it is written, so that a file which cannot be applied never stands there. */
@@ -336,7 +359,7 @@ async function writeAndApply(
   }
 }
 
-function toView({ goal, edited, connections, leftOut }: Outcome, written: Written) {
+function toView({ goal, edited, connections, leftOut, unlisted }: Outcome, written: Written) {
   const { isWritten, applied } = written;
   return {
     file: goal.file.path,
@@ -346,7 +369,9 @@ function toView({ goal, edited, connections, leftOut }: Outcome, written: Writte
     added: edited.added,
     kept: edited.kept,
     left_out: leftOut,
+    unlisted,
     warnings: applied?.warnings ?? [],
+    older_warnings: applied?.older_warnings ?? 0,
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Wiring } from "./command.ts";
 import { curlText } from "./curl-line.ts";
 import type { Outcome, Written } from "./init-command.ts";
+import { notListed } from "./init-show.ts";
+import { warningLines } from "./manifest-file.ts";
 import { print, style } from "./output.ts";
 
 /** What was done, what is still missing, and what to do next. */
@@ -22,7 +24,9 @@ export async function printNext(options: {
     return number === 0 ? [] : [`${number} ${kind}${number === 1 ? "" : "s"}`];
   });
   print(`${style.green("wrote")} ${path}: ${counts.join(", ")}`);
-  for (const warning of applied?.warnings ?? []) print(`${style.yellow("!")} ${warning}`);
+  for (const { provider, reason } of outcome.unlisted)
+    print(`${style.yellow("!")} ${notListed(provider)}: ${reason}`);
+  if (applied !== undefined) for (const line of warningLines(applied)) print(line);
   if (applied === undefined)
     return print(
       `\nThis gateway reads another file. To put this one in force: ./svc apply ${path}`,

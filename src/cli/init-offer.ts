@@ -2,9 +2,11 @@ import { Problem } from "../base/problem.ts";
 import { billedClasses } from "../call/endpoint.ts";
 import { addToManifest } from "../manifest/edit.ts";
 import type { Found } from "../platform/discover.ts";
+import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
 import type { Operations } from "../platform/operations.ts";
-import { type Proposal, proposeModels } from "../platform/proposal.ts";
-import type { Connection, Present } from "./init-plan.ts";
+import type { Proposal } from "../platform/proposal.ts";
+import { newTrouble } from "./connect-advice.ts";
+import { type Connection, type Present, readPresent } from "./init-plan.ts";
 
 /** What a provider said when it was asked for its models. */
 export interface Offer {
@@ -12,6 +14,8 @@ export interface Offer {
   readonly proposals: readonly Proposal[];
   /** Why it could not be asked, and what to do. */
   readonly problem: string | undefined;
+  /** All that it lists; undefined: it does not tell. */
+  readonly listed: readonly string[] | undefined;
 }
 
 /** Asks all at once, as the gateway would. `text` is the file that they would be added to. */
@@ -23,6 +27,7 @@ export async function readOffers(options: {
   readonly isReplaced: boolean;
 }): Promise<readonly Offer[]> {
   const { operations, chosen, text, isReplaced } = options;
+  const { providers } = readPresent(text);
   return Promise.all(
     chosen.map(async (found) => {
       const draft = { providers: { [found.name]: found.draft }, models: {} };
@@ -30,16 +35,29 @@ export async function readOffers(options: {
         text: addToManifest(text, draft).text,
         provider: found.name,
       });
+      const own = providers[found.name];
+      const listed =
+        problem !== null
+          ? undefined
+          : proposals.length > 0
+            ? proposals.map(({ upstream }) => upstream)
+            : await listedNames({ operations, provider: found.name, fields: own ?? found.draft });
       return {
         found,
+        listed,
         proposals: proposals
           .map((proposal) => (isReplaced ? withPlainId(proposal, found.name) : proposal))
           .map((proposal) => (found.isLocal ? withOwnPrice(proposal) : proposal)),
-        problem: problem === null ? undefined : `${problem.what} ${problem.advice}`.trim(),
+        problem: problem === null ? undefined : newTrouble(problem, aboutOf(found)),
       };
     }),
   );
 }
+
+const aboutOf = ({ draft, isLocal }: Found) => ({
+  hasAddress: !isLocal && draft["base_url"] !== undefined,
+  isLocal,
+});
 
 /** Without the provider's name, which was put in front of one that is taken now. */
 function withPlainId(proposal: Proposal, provider: string): Proposal {
@@ -76,46 +94,44 @@ export async function chooseModels(options: {
       found,
       models: wantsAll ? proposals : proposals.filter(({ price }) => price !== null),
     }));
-  const isNamed = ({ id, upstream }: Proposal) => names.includes(id) || names.includes(upstream);
-  const offered = offers.flatMap(({ proposals }) =>
-    proposals.flatMap((one) => [one.id, one.upstream]),
-  );
-  const missing = names.filter((name) => !offered.includes(name));
-  // One that does not list its models is taken at the operator's word.
-  const silent = offers.filter(({ proposals }) => proposals.length === 0);
-  const trusted = offers.length === 1 || silent.length === 1 ? silent[0] : undefined;
-  if (missing.length > 0 && trusted === undefined)
-    throw new Problem(
-      "invalid",
-      `--models: ${missing.join(", ")} is not offered; svc init --all-models --dry-run shows what is.`,
+  const isThere = (name: string) =>
+    offers.some(
+      ({ found, proposals }) =>
+        proposals.some((one) => isNamed(one, name)) || present.routes.has(`${found.name}/${name}`),
     );
+  const missing = names.filter((name) => !isThere(name));
+  // One that does not list its models is taken at the operator's word.
+  const silent = offers.filter(({ listed }) => listed === undefined);
+  const trusted = silent.length === 1 ? silent[0] : undefined;
+  if (missing.length > 0 && trusted === undefined) throw notThere(offers, missing);
   return Promise.all(
     offers.map(async ({ found, proposals }) => ({
       found,
-      models:
-        found === trusted?.found
-          ? await proposeNamed({ found, names: missing, present, nowMs })
-          : proposals.filter(isNamed),
+      models: [
+        ...proposals.filter((one) => names.some((name) => isNamed(one, name))),
+        ...(found === trusted?.found
+          ? await proposeNamed({
+              provider: found.name,
+              fields: found.draft,
+              names: missing,
+              taken: present.models,
+              nowMs,
+            })
+          : []),
+      ],
     })),
   );
 }
 
-function proposeNamed(options: {
-  readonly found: Found;
-  readonly names: readonly string[];
-  readonly present: Present;
-  readonly nowMs: number;
-}): Promise<readonly Proposal[]> {
-  const { found, names, present, nowMs } = options;
-  return proposeModels({
-    provider: found.name,
-    kind: found.kind,
-    vendor: found.vendor === "" ? undefined : found.vendor,
-    baseUrl: found.baseUrl,
-    models: names
-      .filter((name) => !present.routes.has(`${found.name}/${name}`))
-      .map((id) => ({ id })),
-    taken: present.models,
-    nowMs,
-  });
+function notThere(offers: readonly Offer[], names: readonly string[]): Problem {
+  const silent = offers.filter(({ listed }) => listed === undefined);
+  if (silent.length > 1)
+    return new Problem(
+      "invalid",
+      `${silent.map(({ found }) => found.name).join(" and ")} do not list their models: say by --provider whose ${names.join(", ")} is.`,
+    );
+  const provider = offers.map(({ found }) => found.name).join(" or ");
+  const listed = offers.flatMap((offer) => offer.listed ?? []);
+  const wayRound = `svc provider add ${offers[0]?.found.vendor || "NAME"} --models ${names[0]} --unlisted takes a name that is not on the list.`;
+  return notOffered({ provider, names, listed, wayRound });
 }

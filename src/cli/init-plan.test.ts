@@ -52,6 +52,17 @@ models:
     expect(nameWithin(foundOf("groq"), present).name).toBe("mine");
   });
 
+  test("is that also where the file says it in other words, as an export does", () => {
+    const exported = readPresent(`providers:
+  near: { kind: openai, base_url: "http://localhost:11434/v1", allow_private: true }
+  far: { kind: openai, vendor: groq, base_url: "https://api.groq.com/openai/v1" }
+  sky: { kind: vertex, project: "\${GOOGLE_CLOUD_PROJECT}", location: europe-west1 }
+`);
+    expect(nameWithin(foundOf("ollama"), exported).name).toBe("near");
+    expect(nameWithin(foundOf("groq"), exported).name).toBe("far");
+    expect(nameWithin(foundOf("vertex"), exported).name).toBe("vertex");
+  });
+
   test("is another where the file has it for another place, so that no route leads astray", () => {
     expect(nameWithin(foundOf("vllm"), present).name).toBe("vllm-2");
     expect(nameWithin(foundOf("openai"), present).name).toBe("openai");
@@ -83,8 +94,14 @@ describe("models", () => {
     found: groq,
     proposals: [proposalOf("groq", "a"), proposalOf("groq", "b", null)],
     problem: undefined,
+    listed: ["a", "b"],
   };
-  const silent: Offer = { found: foundOf("bedrock"), proposals: [], problem: undefined };
+  const silent: Offer = {
+    found: foundOf("bedrock"),
+    proposals: [],
+    problem: undefined,
+    listed: undefined,
+  };
   const present = readPresent("");
   const chosen = async (offers: readonly Offer[], names: readonly string[], wantsAll = false) => {
     const wishes = { names, wantsAll };
@@ -99,8 +116,16 @@ describe("models", () => {
   });
 
   test("that nobody offers are refused, unless one provider does not tell what it offers", async () => {
-    await expect(chosen([offer], ["c"])).rejects.toThrow("c is not offered");
+    await expect(chosen([offer], ["ab"])).rejects.toThrow(
+      "groq does not offer ab; did you mean a?",
+    );
+    await expect(chosen([offer], ["qwen3"])).rejects.toThrow("it offers a, b.");
     expect(await chosen([offer, silent], ["a", "c"])).toEqual([["a"], ["c"]]);
+  });
+
+  test("that are refused are so also where all that is offered is here already", async () => {
+    const all = { ...offer, proposals: [] };
+    await expect(chosen([all], ["qwen3"])).rejects.toThrow("groq does not offer qwen3");
   });
 });
 

@@ -6,6 +6,7 @@ import { addToManifest, type Edited, type ManifestDraft } from "../manifest/edit
 import { type Preset, presetNames, readPreset } from "../manifest/presets.ts";
 import { assume, type Found, vertexLocation } from "../platform/discover.ts";
 import type { Proposal } from "../platform/proposal.ts";
+import { isSamePlace } from "../platform/provider-place.ts";
 
 /** A provider that was chosen, with those of its models that are to be served. */
 export interface Connection {
@@ -43,15 +44,6 @@ export function nameWithin(found: Found, { providers }: Present): Found {
   let name = found.name;
   for (let count = 2; Object.hasOwn(providers, name); count++) name = `${found.name}-${count}`;
   return { ...found, name };
-}
-
-const placeFields = ["vendor", "kind", "base_url", "project", "location", "region"];
-
-function isSamePlace(
-  one: Readonly<Record<string, unknown>>,
-  other: Readonly<Record<string, unknown>>,
-): boolean {
-  return placeFields.every((field) => String(one[field]) === String(other[field]));
 }
 
 /** Those that are named, else all that are there for this alone. */

@@ -35,6 +35,8 @@ export function showProposals(
   if (more > 0) print(style.dim(`  … and ${more} more: list shows all`));
 }
 
+export const notListed = (provider: string) => `The models of ${provider} could not be listed`;
+
 export const priceText = (price: Readonly<Record<string, string>>) =>
   Object.values(price).every((usd) => Number(usd) === 0)
     ? "free"

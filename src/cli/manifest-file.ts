@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -11,13 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { inFile, Problem } from "../base/problem.ts";
 import { checkSettings } from "../config/load.ts";
-import { projectDir } from "../config/settings.ts";
 import type { Literals } from "../manifest/literals.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { Wiring } from "./command.ts";
+import { style } from "./output.ts";
 
 /** The config file, which says what is in force; or the one that there will be. */
 export interface ManifestFile {
@@ -29,12 +30,9 @@ export interface ManifestFile {
 /** Where there is no file yet, it begins with what the store holds: nothing must get lost by it. */
 export async function openManifest(wiring: Wiring): Promise<ManifestFile> {
   const configuration = wiring.configuration();
-  const path = configuration.filePath;
-  if (existsSync(path)) {
-    const { file } = configuration;
-    if (file !== undefined)
-      return { path: realpathSync(path), text: file.text, isThere: true };
-  }
+  const { filePath: path } = configuration;
+  const file = existsSync(path) ? configuration.file : undefined;
+  if (file !== undefined) return { path: realpathSync(path), text: file.text, isThere: true };
   const text = await wiring.withOperations(async (operations) => {
     const providers = await operations.listProviders({});
     return providers.length === 0 ? "" : (await operations.exportManifest({})).yaml;
@@ -53,8 +51,13 @@ export interface PutOptions {
   readonly removes?: string;
 }
 
+export interface PutView extends ApplyView {
+  /** How many warnings there were before; `warnings` has those that the change brings. */
+  readonly older_warnings: number;
+}
+
 /** Puts a changed file in place and in force: both, or neither. */
-export async function putManifest(options: PutOptions): Promise<ApplyView> {
+export async function putManifest(options: PutOptions): Promise<PutView> {
   const { wiring, file, text, literals = {}, dryRun } = options;
   checkSettings({ path: file.path, text });
   const apply = (given: { readonly text: string; readonly dryRun: boolean }) =>
@@ -66,24 +69,45 @@ export async function putManifest(options: PutOptions): Promise<ApplyView> {
         throw inFile(file.path, error);
       });
   await checkDrift(options);
+  // A file that was wrong before says nothing of what is older.
+  const before = await apply({ text: file.text, dryRun: true }).catch(() => undefined);
   const planned = await apply({ text, dryRun: true });
   checkRemoved(planned, options);
-  if (dryRun) return planned;
+  if (dryRun) return withNews(planned, before);
   const beside = `${file.path}.${process.pid}.tmp`;
   try {
     writeBeside(beside, text, file);
     checkUntouched(file);
     const applied = await apply({ text, dryRun: false });
     await moveInPlace(beside, options);
-    return applied;
+    return withNews(applied, before);
   } finally {
     rmSync(beside, { force: true });
   }
 }
 
+/** Warnings that were there before would hide what a change brings. */
+function withNews(view: ApplyView, before: ApplyView | undefined): PutView {
+  const known = new Set(before?.warnings);
+  const warnings = view.warnings.filter((warning) => !known.has(warning));
+  return { ...view, warnings, older_warnings: view.warnings.length - warnings.length };
+}
+
+/** For people: what the change brings, and how many there are beside. */
+export function warningLines(view: ApplyView & Partial<PutView>): readonly string[] {
+  const older = view.older_warnings ?? 0;
+  return [
+    ...view.warnings.map((warning) => `${style.yellow("!")} ${warning}`),
+    ...(older === 0
+      ? []
+      : [style.dim(`${older} older warning${older === 1 ? "" : "s"}: svc apply FILE --dry-run`)]),
+  ];
+}
+
 /** On the disk before anything is in force: a full disk must not leave the two apart. */
 function writeBeside(path: string, text: string, file: ManifestFile): void {
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx" });
     if (file.isThere) chmodSync(path, statSync(file.path).mode & 0o777);
     const handle = openSync(path, "r");

@@ -1,16 +1,26 @@
-import { Problem } from "../base/problem.ts";
-import { addToManifest, namesOf } from "../manifest/edit.ts";
-import type { ApplyView } from "../platform/operations.ts";
+import { inFile, Problem } from "../base/problem.ts";
+import { addToManifest, type ManifestDraft, namesOf } from "../manifest/edit.ts";
+import type { Literals } from "../manifest/literals.ts";
+import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
 import type { Proposal } from "../platform/proposal.ts";
 import { type DraftedProvider, draftProvider, vendorTable } from "../platform/provider-draft.ts";
 import type { OfferView } from "../platform/provider-operations.ts";
+import { placeOf } from "../platform/provider-place.ts";
 import { readChoice } from "./ask.ts";
 import { type Command, type Invocation, jsonFlag } from "./command.ts";
+import { byFlags, newTrouble } from "./connect-advice.ts";
 import { askHidden } from "./hidden-line.ts";
+import { readPresent } from "./init-plan.ts";
 import { showProposals } from "./init-show.ts";
 import { isInteractive, openAsker } from "./interactive.ts";
 import { interruptible } from "./interrupt.ts";
-import { type ManifestFile, openManifest, putManifest } from "./manifest-file.ts";
+import {
+  type ManifestFile,
+  openManifest,
+  type PutView,
+  putManifest,
+  warningLines,
+} from "./manifest-file.ts";
 import { print, printJson, style } from "./output.ts";
 
 export const providerAdd: Command = {
@@ -28,6 +38,7 @@ export const providerAdd: Command = {
     option: { about: "what its kind needs beside that", value: "name=value", multiple: true },
     models: { about: "serve these, by the upstream's names, by commas", value: "a,b" },
     "all-models": { about: "serve all that it offers" },
+    unlisted: { about: "take names of --models also where they are not on its list" },
     "no-models": { about: "serve none yet, and do not ask for its models" },
     "dry-run": { about: "show what would change and change nothing" },
     ...jsonFlag,
@@ -51,58 +62,78 @@ export const providerAdd: Command = {
       ),
     ];
   },
-  run: (invocation) =>
-    interruptible((signal) =>
-      add(invocation, signal).catch((error: unknown) => {
-        throw byFlags(error);
-      }),
-    ),
+  run: (invocation) => interruptible((signal) => add(invocation, signal)),
 };
 
 async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   const { switches, wiring } = invocation;
   const wishes = readWishes(invocation);
   const file = await openManifest(wiring);
-  const { provider, literals } =
-    findAdded(invocation, file) ?? (await draftWithKey(invocation, signal));
-  const bare = addToManifest(file.text, {
+  const present = findAdded(invocation, file);
+  const { provider, literals } = present ?? (await draftWithKey(invocation, signal));
+  const explain = (error: unknown) => {
+    const told = inFile(file.path, error);
+    return present === undefined ? byFlags(told, provider.name) : told;
+  };
+  const { text } = addToManifest(file.text, {
     providers: { [provider.name]: provider.draft },
     models: {},
   });
   const secret = { [provider.name]: literals };
-  const offer =
-    wishes === "none"
-      ? undefined
-      : await wiring.withOperations((operations) =>
-          operations.offerModels({
-            text: bare.text,
-            provider: provider.name,
-            literals: secret,
-            ...(Array.isArray(wishes) ? { models: wishes } : {}),
-          }),
-        );
-  const chosen =
-    offer === undefined ? [] : await choose({ offer, wishes, provider, invocation, signal });
-  const drafts = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
-  const { text } = addToManifest(bare.text, { providers: {}, models: drafts });
-  const dryRun = switches.has("dry-run");
-  const view = await putManifest({ wiring, file, text, literals: secret, dryRun });
-  if (switches.has("json"))
-    return printJson({
-      provider: provider.name,
-      file: file.path,
-      added: chosen,
-      offer: offer ?? null,
-      ...view,
-    });
-  printAdded({ provider, file, chosen, offer, view, dryRun });
+  try {
+    const asked: Asked = { invocation, wishes, provider, text, literals: secret, signal };
+    const isNew = present === undefined;
+    const offer = wishes === "none" ? undefined : await ask(asked, isNew);
+    const chosen = offer === undefined ? [] : await choose({ ...asked, offer });
+    const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
+    const whole = addToManifest(text, { providers: {}, models }).text;
+    const dryRun = switches.has("dry-run");
+    const view = await putManifest({ wiring, file, text: whole, literals: secret, dryRun });
+    const yaml = fragmentOf(isNew ? { [provider.name]: provider.draft } : {}, models);
+    const outcome: Outcome = { provider, file, chosen, offer, view, dryRun, yaml };
+    if (switches.has("json")) printJson(toJson(outcome));
+    else printAdded(outcome);
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
-/** What a file is told to do, told as the flag that does it. */
-function byFlags(error: unknown): unknown {
-  if (!(error instanceof Problem) || !error.message.includes("allow_private: true")) return error;
-  const message = error.message.replace("add allow_private: true", "add --allow-private");
-  return new Problem(error.code, message, error);
+/** What the provider said, and the words for what kept it from that. */
+interface Offer extends OfferView {
+  readonly trouble: string | undefined;
+}
+
+interface Asked {
+  readonly invocation: Invocation;
+  readonly wishes: Wishes;
+  readonly provider: DraftedProvider;
+  /** The file with the provider in it. */
+  readonly text: string;
+  readonly literals: Literals;
+  readonly signal: AbortSignal;
+}
+
+async function ask({ invocation, provider, text, literals }: Asked, isNew: boolean) {
+  const { name, draft } = provider;
+  const { wiring } = invocation;
+  const offer = await wiring.withOperations((operations) =>
+    operations.offerModels({ text, provider: name, literals }),
+  );
+  const { problem } = offer;
+  if (problem === null) return { ...offer, trouble: undefined };
+  const { isLocal } = placeOf(draft);
+  const trouble = isNew
+    ? newTrouble(problem, { hasAddress: draft["base_url"] !== undefined, isLocal })
+    : `${problem.what} ${problem.advice}`.trim();
+  return { ...offer, trouble };
+}
+
+/** What is added, alone: the rest of the file may hold keys. */
+function fragmentOf(
+  providers: ManifestDraft["providers"],
+  models: ManifestDraft["models"],
+): string {
+  return addToManifest("", { providers, models }).text.replace(/^(#[^\n]*\n|\n)+/, "");
 }
 
 type Wishes = readonly string[] | "all" | "none" | "asked";
@@ -209,37 +240,25 @@ function withoutKey({ title, keyVariables }: DraftedProvider): Problem {
   );
 }
 
-interface Choice {
-  readonly offer: OfferView;
-  readonly wishes: Wishes;
-  readonly provider: DraftedProvider;
-  readonly invocation: Invocation;
-  readonly signal: AbortSignal;
-}
-
-async function choose({
-  offer,
-  wishes,
-  provider,
-  invocation,
-  signal,
-}: Choice): Promise<readonly Proposal[]> {
-  const { proposals, problem } = offer;
+async function choose(options: Asked & { readonly offer: Offer }): Promise<readonly Proposal[]> {
+  const { offer, wishes, provider, invocation, signal } = options;
+  const { proposals, trouble } = offer;
+  if (wishes === "none") return [];
+  if (wishes !== "all" && wishes !== "asked") return chooseNamed({ ...options, names: wishes });
   const asks = wishes === "asked" && isInteractive(invocation);
-  if (problem !== null) {
-    const words = `${problem.what} ${problem.advice}`.trim();
-    if (wishes !== "asked")
+  if (trouble !== undefined) {
+    if (wishes === "all")
       throw new Problem(
         "failed",
-        `The models of ${provider.name} cannot be listed: ${words}\nNothing was changed. --no-models connects it without them.`,
+        `The models of ${provider.name} cannot be listed: ${trouble}\nNothing was changed. --no-models connects it without them.`,
       );
     if (!asks) return [];
-    print(`${style.yellow("!")} ${words}`);
+    print(`${style.yellow("!")} ${trouble}`);
     if (await openAsker(signal).confirm("Connect it all the same, without models?", false))
       return [];
     throw new Problem("failed", "Nothing was changed.");
   }
-  if (wishes !== "asked") return wishes === "none" ? [] : proposals;
+  if (wishes === "all") return proposals;
   if (!asks || proposals.length === 0) return [];
   print(`${style.bold(provider.title)} offers ${countOf(proposals.length, "model")}\n`);
   showProposals(proposals, { most: proposals.length, print });
@@ -255,35 +274,96 @@ async function choose({
   });
 }
 
+/** Those on its list; the others only where there is no list, or the operator knows better. */
+async function chooseNamed({
+  names,
+  offer,
+  provider: { name: provider },
+  invocation,
+  text,
+  literals,
+}: Asked & { readonly offer: Offer; readonly names: readonly string[] }): Promise<
+  readonly Proposal[]
+> {
+  const { proposals, problem } = offer;
+  const { wiring, switches } = invocation;
+  const present = readPresent(text);
+  const fields = present.providers[provider] ?? {};
+  const chosen = proposals.filter((one) => names.some((name) => isNamed(one, name)));
+  const missing = names
+    .filter((name) => !chosen.some((one) => isNamed(one, name)))
+    .filter((name) =>
+      ["", "models/"].every((way) => !present.routes.has(`${provider}/${way}${name}`)),
+    );
+  if (missing.length === 0) return chosen;
+  const listed =
+    problem === null
+      ? await wiring.withOperations((operations) =>
+          listedNames({ operations, provider, fields, literals }),
+        )
+      : undefined;
+  if (listed !== undefined && !switches.has("unlisted")) {
+    const wayRound = "--unlisted takes a name that is not on its list.";
+    throw notOffered({ provider, names: missing, listed, wayRound });
+  }
+  const known = await wiring.withOperations((operations) => operations.listModels({}));
+  const taken = new Set([...known.map(({ id }) => id), ...present.models]);
+  for (const { id } of chosen) taken.add(id);
+  const more = await proposeNamed({ provider, fields, names: missing, taken, nowMs: Date.now() });
+  return [...chosen, ...more];
+}
+
 const countOf = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 interface Outcome {
   readonly provider: DraftedProvider;
   readonly file: ManifestFile;
   readonly chosen: readonly Proposal[];
-  readonly offer: OfferView | undefined;
-  readonly view: ApplyView;
+  readonly offer: Offer | undefined;
+  readonly view: PutView;
   readonly dryRun: boolean;
+  /** What is new in the file. */
+  readonly yaml: string;
 }
 
-function printAdded({ provider, file, chosen, offer, view, dryRun }: Outcome): void {
+function toJson({ provider, file, chosen, offer, view, dryRun, yaml }: Outcome) {
+  const { trouble: _, ...told } = offer ?? { trouble: undefined };
+  return {
+    provider: provider.name,
+    file: file.path,
+    added: chosen,
+    offer: offer === undefined ? null : told,
+    ...view,
+    ...(dryRun ? { yaml } : {}),
+  };
+}
+
+function printAdded({ provider, file, chosen, offer, view, dryRun, yaml }: Outcome): void {
   const { name } = provider;
   for (const { action, kind, name: what } of view.differences)
     if (action === "create" || action === "change")
       print(`${action === "create" ? style.green("+") : style.yellow("~")} ${kind} ${what}`);
   for (const { id, note } of chosen)
     if (note !== null) print(`${style.yellow("!")} model ${id}: ${note}`);
-  for (const warning of view.warnings) print(`${style.yellow("!")} ${warning}`);
-  const problem = offer?.problem ?? null;
-  if (problem !== null) print(`${style.yellow("!")} ${problem.what} ${problem.advice}`.trimEnd());
-  print(
-    dryRun
-      ? "Nothing was changed (--dry-run)."
-      : `${style.green("connected")} ${name}, written into ${file.path}`,
-  );
-  if (chosen.length > 0)
+  // A new model without a price has a note that says so.
+  const isTold = (warning: string) =>
+    chosen.some(
+      ({ id, price }) => price === null && warning.startsWith(`model ${id} has no price`),
+    );
+  const warnings = view.warnings.filter((warning) => !isTold(warning));
+  for (const line of warningLines({ ...view, warnings })) print(line);
+  const trouble = offer?.trouble;
+  if (trouble !== undefined)
+    print(`${style.yellow("!")} ${name} does not tell its models: ${trouble}`);
+  if (dryRun) {
+    print(`\n${yaml}`);
+    return print("Nothing was changed (--dry-run).");
+  }
+  const word = trouble !== undefined || offer === undefined ? "added" : "connected";
+  print(`${style.green(word)} ${name}, written into ${file.path}`);
+  if (chosen.length > 0 || trouble !== undefined || offer === undefined)
     return print(style.dim(`svc provider test ${name} makes a call of each kind.`));
-  const proposed = offer?.proposals ?? [];
+  const proposed = offer.proposals;
   if (proposed.length === 0) return;
   const [first] = proposed;
   print(

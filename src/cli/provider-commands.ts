@@ -1,5 +1,6 @@
 import { Problem } from "../base/problem.ts";
 import { namesOf, removeProvider } from "../manifest/edit.ts";
+import type { Operations } from "../platform/operations.ts";
 import type { TrialView } from "../platform/provider-operations.ts";
 import type { ProviderView, SecretView, TargetView } from "../platform/provider-views.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "./command.ts";
@@ -7,6 +8,7 @@ import { isInteractive, openAsker } from "./interactive.ts";
 import { interruptible } from "./interrupt.ts";
 import { type ManifestFile, openManifest, putManifest } from "./manifest-file.ts";
 import { print, printJson, printTable, style } from "./output.ts";
+import { ProgressLine } from "./progress-line.ts";
 import { providerAdd } from "./provider-add-command.ts";
 
 const providerList: Command = {
@@ -37,21 +39,23 @@ const providerList: Command = {
 const kindText = ({ kind, vendor }: ProviderView) =>
   vendor === null || vendor === kind ? kind : `${kind} (${vendor})`;
 
-function keyText({ api_key: key, options }: ProviderView): string | null {
-  const secrets = [key, ...Object.values(options)].filter(
+const secretsOf = ({ api_key: key, options }: ProviderView): readonly SecretView[] =>
+  [key, ...Object.values(options)].filter(
     (one): one is SecretView => typeof one === "object" && one !== null,
   );
-  const texts = secrets.map(({ variable, is_set: isSet }) =>
+
+function keyText(provider: ProviderView): string | null {
+  const texts = secretsOf(provider).map(({ variable, is_set: isSet }) =>
     variable === null ? "stored" : `\${${variable}} ${isSet ? "set" : style.red("not set")}`,
   );
   return texts.length === 0 ? null : texts.join(", ");
 }
 
 function printTargets(providers: readonly ProviderView[]): void {
-  const rows = providers.flatMap(({ name, targets }) =>
-    (targets ?? []).map((target) => [
-      `${name}/${target.model}`,
-      stateText(target),
+  const rows = providers.flatMap((provider) =>
+    (provider.targets ?? []).map((target) => [
+      `${provider.name}/${target.model}`,
+      hasKey(provider) ? stateTexts[target.state] : style.red("no key"),
       target.reason === null ? null : (reasons[target.reason] ?? target.reason),
       target.until,
       `${target.requests} requests, ${target.failures} failed`,
@@ -64,17 +68,21 @@ function printTargets(providers: readonly ProviderView[]): void {
   if (isOut)
     print(
       style.dim(
-        "\nopen: left out for a while. svc provider test NAME says what is wrong; svc provider reset NAME puts it back at once.",
+        "\nWhat is out of service is left out for a while. svc provider test NAME says what is wrong; svc provider reset NAME puts it back at once.",
       ),
     );
 }
 
-const stateText = ({ state }: TargetView) =>
-  state === "closed"
-    ? style.green("closed")
-    : state === "open"
-      ? style.red("open")
-      : style.yellow(state);
+/** Without its key a target is left out by every call. */
+const hasKey = (provider: ProviderView) => secretsOf(provider).every((one) => one.is_set);
+
+/** The words of the docs and the log: those of a breaker read the wrong way round. */
+const stateTexts: Readonly<Record<TargetView["state"], string>> = {
+  closed: style.green("in service"),
+  open: style.red("out of service"),
+  "half-open": style.yellow("on trial"),
+  resting: style.yellow("resting"),
+};
 
 const reasons: Readonly<Record<string, string>> = {
   auth: "key not accepted",
@@ -103,11 +111,14 @@ const providerTest: Command = {
     "svc provider test groq --json",
   ],
   async run({ positionals: [name = ""], flags: { model }, switches, wiring }) {
-    const trials = await wiring.withOperations((operations) =>
-      operations.testProvider({ name, ...(model === undefined ? {} : { model }) }),
-    );
-    if (switches.has("json")) printJson(trials);
-    else for (const trial of trials) printTrial(trial);
+    const what = { name, ...(model === undefined ? {} : { model }) };
+    const isForPeople = !switches.has("json");
+    const trials = await wiring.withOperations(async (operations) => {
+      const views = await runTrials({ operations, what, isForPeople });
+      if (isForPeople) await printStillOut({ operations, name, views });
+      return views;
+    });
+    if (!isForPeople) printJson(trials);
     const failed = trials.filter(({ ok }) => !ok).length;
     if (failed > 0)
       throw new Problem(
@@ -116,6 +127,44 @@ const providerTest: Command = {
       );
   },
 };
+
+/** One after another, each told when it has ended: one that hangs does not hide the others. */
+async function runTrials(options: {
+  readonly operations: Operations;
+  readonly what: { readonly name: string; readonly model?: string };
+  readonly isForPeople: boolean;
+}): Promise<readonly TrialView[]> {
+  const { operations, what, isForPeople } = options;
+  const views: TrialView[] = [];
+  const waiting = new ProgressLine();
+  for (const { kind, model } of await operations.planTrials(what)) {
+    if (isForPeople && process.stderr.isTTY) waiting.show(`trying ${trialWords(kind, model)} …`);
+    const tried = await operations.testProvider({ ...what, kind }).finally(() => waiting.clear());
+    views.push(...tried);
+    if (isForPeople) for (const view of tried) printTrial(view);
+  }
+  return views;
+}
+
+/** A good test calls the vendor and not the router, so it puts nothing back in service. */
+async function printStillOut(options: {
+  readonly operations: Operations;
+  readonly name: string;
+  readonly views: readonly TrialView[];
+}): Promise<void> {
+  const { operations, name, views } = options;
+  const good = new Set(views.flatMap(({ ok, model }) => (ok && model !== null ? [model] : [])));
+  for (const { model } of views.filter(({ ok }) => !ok)) good.delete(model ?? "");
+  if (good.size === 0) return;
+  const provider = (await operations.listProviders({})).find((one) => one.name === name);
+  for (const { model, state, until } of provider?.targets ?? []) {
+    if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
+    const end = until === null ? "" : ` until ${until}`;
+    print(
+      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "resting"}${end}; svc provider reset ${name} puts it back at once.`,
+    );
+  }
+}
 
 const kindWords: Readonly<Record<TrialView["kind"], string>> = {
   chat: "chat",
@@ -126,10 +175,14 @@ const kindWords: Readonly<Record<TrialView["kind"], string>> = {
   models: "list of models",
 };
 
+const trialWords = (kind: TrialView["kind"], model: string | null) =>
+  `${kindWords[kind].padEnd(15)} ${model ?? ""}`.trimEnd();
+
 function printTrial({ kind, model, ok, duration_ms: ms, result, problem }: TrialView): void {
   const mark = ok ? style.green("ok    ") : style.red("failed");
-  const what = `${kindWords[kind].padEnd(15)} ${model ?? ""}`.trimEnd();
-  print(`${mark}  ${what}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`);
+  print(
+    `${mark}  ${trialWords(kind, model)}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`,
+  );
   if (problem === null) return;
   print(`        ${problem.what}`);
   if (problem.advice !== "") print(`        ${style.dim(problem.advice)}`);

@@ -5,7 +5,7 @@
 export function proxyCheck(
   environment: Readonly<Record<string, string | undefined>>,
 ): (url: URL) => boolean {
-  const value = (name: string) => environment[name.toLowerCase()] ?? environment[name] ?? "";
+  const value = (name: string) => environment[name.toLowerCase()] || environment[name] || "";
   const direct = value("NO_PROXY")
     .split(",")
     .map((word) =>

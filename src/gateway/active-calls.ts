@@ -220,6 +220,7 @@ function unreachable(detail: string): ApiError {
 export interface TimedModel {
   readonly endpoint: Endpoint;
   readonly timeouts?: Timeouts;
+  readonly routes?: readonly unknown[];
 }
 
 /** Vectors and sounds begin sooner than long thoughts do. */
@@ -229,16 +230,22 @@ const firstByteOff: Readonly<Record<Endpoint, number>> = {
   speech: 120_000,
 };
 
-function limitsFor({ endpoint, timeouts = {} }: TimedModel, usual: CallLimits): CallLimits {
+function limitsFor(model: TimedModel, usual: CallLimits): CallLimits {
+  const { endpoint, timeouts = {}, routes = [] } = model;
   const { connect, firstByte, idle, total } = timeouts;
   const ms = (seconds: number | undefined, otherwise: number) =>
     seconds === undefined ? otherwise : seconds * 1000;
+  const maxCallMs = ms(total, usual.maxCallMs);
+  // A target that says nothing leaves half of the time to the others.
+  const shareMs = routes.length > 1 ? maxCallMs / 2 : maxCallMs;
+  const told = ms(firstByte, Math.min(usual.firstByteMs, firstByteOff[endpoint]));
+  const firstByteMs = Math.min(told, shareMs);
   return {
     ...usual,
     connectMs: ms(connect, usual.connectMs),
-    firstByteMs: ms(firstByte, Math.min(usual.firstByteMs, firstByteOff[endpoint])),
+    firstByteMs,
     idleMs: ms(idle, usual.idleMs),
-    maxCallMs: ms(total, usual.maxCallMs),
+    maxCallMs,
   };
 }
 

@@ -100,11 +100,13 @@ export class Charge {
 
   /** The call is over. What nobody has settled is settled here. */
   async close(failure: ApiError | undefined): Promise<void> {
+    // Between two attempts nobody has the call: the one that had it failed.
+    const isTaken = this.#isAccepted && this.#attempt?.hasFailed === false;
     if (failure !== undefined) this.#attempt?.fail(failure);
     this.#failure = failure;
     if (this.#settled === undefined) {
       const isLeft = failure !== undefined && isCallerLeft(failure);
-      const pays = isLeft ? this.#isAccepted : this.#firstByteMs !== undefined;
+      const pays = isLeft ? isTaken : this.#firstByteMs !== undefined;
       const measured = pays && this.measure !== undefined ? await this.measure() : nothing;
       this.#write(measured, isLeft ? "left" : (failure?.code ?? "internal_error"), undefined).catch(
         () => {},

@@ -1,13 +1,4 @@
-import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  type Pair,
-  Scalar,
-  YAMLMap,
-  YAMLSeq,
-} from "yaml";
+import { type Document, isMap, isScalar, isSeq, type Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { Problem } from "../base/problem.ts";
 import { parseYaml } from "../base/yaml.ts";
 import { keepLines } from "./keep-lines.ts";

@@ -1,7 +1,7 @@
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
 import { billedClasses } from "../call/endpoint.ts";
-import { type Price, type PriceKey, priceKeys } from "../call/price.ts";
+import { type Price, priceKeys } from "../call/price.ts";
 import type { CatalogWrite } from "../catalog/catalog.ts";
 import {
   engineProvider,
@@ -10,7 +10,8 @@ import {
   priceAt,
   type Route,
 } from "../catalog/model.ts";
-import { findPublicPrice, type PublicPrice } from "./price-table.ts";
+import { findListPrice, type ListPrice } from "./price-table.ts";
+import { vendorOf } from "./provider-views.ts";
 import { toPriceView } from "./views.ts";
 
 interface Place {
@@ -82,7 +83,7 @@ class Plan {
   }
 
   async add(model: Model): Promise<void> {
-    const found = await Promise.all(model.routes.map((route) => this.#find(route)));
+    const found = await Promise.all(model.routes.map((route) => this.#find(model, route)));
     const routes = model.routes.map((route, at) => this.#addCost(model, route, found[at]));
     if (routes.some((route, at) => route !== model.routes[at]))
       this.result.write.saveModels.push({ ...model, routes });
@@ -93,25 +94,36 @@ class Plan {
           this.result.notes.push({ model: model.id, route: routeName(route), note });
   }
 
-  async #find(route: Route): Promise<PublicPrice | undefined> {
+  async #find(
+    { endpoint, input }: Model,
+    { provider, model }: Route,
+  ): Promise<ListPrice | undefined> {
     // What this machine serves by itself is on no vendor's list.
-    if (route.provider === engineProvider) return undefined;
+    if (provider === engineProvider) return undefined;
     const { providers, nowMs } = this.#options;
-    const baseUrl = providers.find(({ name }) => name === route.provider)?.baseUrl;
-    return findPublicPrice({ model: route.model, baseUrl, nowMs });
+    const entry = providers.find(({ name }) => name === provider);
+    return findListPrice({
+      model,
+      vendor: entry && vendorOf(entry)?.id,
+      kind: entry?.kind,
+      baseUrl: entry?.baseUrl,
+      endpoint,
+      input,
+      nowMs,
+    });
   }
 
-  #addCost(model: Model, route: Route, found: PublicPrice | undefined): Route {
+  #addCost(model: Model, route: Route, found: ListPrice | undefined): Route {
     const place: Place = { model: model.id, route: routeName(route) };
-    if (route.provider === engineProvider) {
-      this.result.left.push({ ...place, reason: notKnown(route) });
+    if (route.provider === engineProvider || found?.isOwn === true) {
+      this.result.left.push({ ...place, reason: notKnown(route, true) });
       return route;
     }
     if (route.cost !== undefined && !this.#options.replace) {
       this.result.left.push({ ...place, reason: "has a cost; --replace takes the public one" });
       return route;
     }
-    const cost = found && billable(model, found.price);
+    const cost = found?.price;
     if (found === undefined || cost === undefined || Object.keys(cost).length === 0) {
       const reason = `the table has no price for ${route.model}; a route's cost can stand in svc.yaml`;
       this.result.unknown.push({ ...place, reason });
@@ -126,7 +138,7 @@ class Plan {
   }
 
   /** Whether it got one. */
-  #addPrice(model: Model, found: PublicPrice | undefined): boolean {
+  #addPrice(model: Model, found: ListPrice | undefined): boolean {
     const { factor, replace, nowMs } = this.#options;
     const place: Place = { model: model.id, route: null };
     const [first] = model.routes;
@@ -141,7 +153,7 @@ class Plan {
     if (first.provider === engineProvider && before !== undefined)
       return leave("left", notKnown(first));
     if (found === undefined) return leave("unknown", notKnown(first));
-    const price = withMarkup(billable(model, found.price), factor);
+    const price = withMarkup(found.price, factor);
     const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
     if (lacking.length > 0)
       return leave(
@@ -163,24 +175,12 @@ class Plan {
 }
 
 const routeName = ({ provider, model }: Route) => `${provider}/${model}`;
-const sourceOf = ({ vendor, model }: PublicPrice) => `${vendor}/${model}`;
+const sourceOf = ({ vendor, model }: ListPrice) => `${vendor}/${model}`;
 
-const notKnown = (route: Route) =>
-  route.provider === engineProvider
+const notKnown = (route: Route, isOwn = route.provider === engineProvider) =>
+  isOwn
     ? "served by this machine: no vendor has a price"
     : `the table has no price for ${route.model}; set one with ./svc price set`;
-
-/** The classes that calls of this model can be billed by; a vendor may list more. */
-function billable({ endpoint, input }: Model, price: Price): Price {
-  const classes = new Set<PriceKey>(billedClasses(endpoint, input));
-  if (endpoint === "chat") classes.add("cached_input").add("cache_write");
-  return Object.fromEntries(
-    priceKeys.flatMap((key) => {
-      const units = price[key];
-      return units === undefined || !classes.has(key) ? [] : [[key, units]];
-    }),
-  );
-}
 
 /** Rounded up: never below what was meant. */
 function withMarkup(price: Price, factor: bigint): Price {

@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { calcPrice, type ModelPrice, waitForUpdate } from "@pydantic/genai-prices";
 import { toDecimal } from "../base/decimal.ts";
 import { costOf, type Price } from "../call/price.ts";
-import { findPublicPrice, type PublicPrice, toNanoPrice } from "./price-table.ts";
+import { vendors } from "../catalog/vendors.ts";
+import {
+  findPublicPrice,
+  type PublicPrice,
+  type PublicPriceQuery,
+  toNanoPrice,
+} from "./price-table.ts";
 
 const nowMs = Date.UTC(2026, 10, 15, 12);
 const find = (model: string, baseUrl?: string) => findPublicPrice({ model, baseUrl, nowMs });
@@ -311,5 +317,32 @@ describe("the table as a whole", () => {
       globalThis.fetch = original;
     }
     expect(fetched).toEqual([]);
+  });
+});
+
+describe("a provider whose vendor is known", () => {
+  const price = async (query: Partial<PublicPriceQuery>) =>
+    inUsd((await findPublicPrice({ model: "", nowMs, ...query }))?.price);
+
+  test("has the same vendor's prices by its id as by its address", async () => {
+    const { findProvider } = await import("@pydantic/genai-prices");
+    for (const { id, baseUrl } of vendors.filter((one) => one.baseUrl.startsWith("https"))) {
+      const byAddress = findProvider({ providerApiUrl: baseUrl.replace("{resource}", "r") })?.id;
+      expect([id, findProvider({ providerId: id })?.id]).toEqual([id, byAddress]);
+    }
+  });
+
+  test("has them wherever its server stands; one that is not known has none", async () => {
+    const baseUrl = "https://proxy.example/v1";
+    const model = "gpt-4o-mini";
+    expect(await price({ model, vendor: "openai", baseUrl })).toMatchObject({ input: "0.15" });
+    expect(await price({ model, kind: "openai", baseUrl })).toEqual({});
+    const haiku = "anthropic.claude-3-haiku-20240307-v1:0";
+    expect(await price({ model: haiku, kind: "bedrock", baseUrl: "" })).toMatchObject({
+      input: "0.25",
+    });
+    expect(await price({ model: "gemini-2.5-flash", kind: "vertex", baseUrl: "" })).toMatchObject({
+      input: "0.3",
+    });
   });
 });

@@ -1,6 +1,9 @@
 import type { ConditionalPrice, ModelInfo, ModelPrice, Provider } from "@pydantic/genai-prices";
 import { fromDecimal } from "../base/decimal.ts";
+import { billedClasses, type Endpoint, type InputKind, pricedClasses } from "../call/endpoint.ts";
 import type { Price, PriceKey } from "../call/price.ts";
+import type { ProviderKind } from "../catalog/provider-kinds.ts";
+import { findVendor } from "../catalog/vendors.ts";
 
 /**
  * Public list prices of vendors, from the table inside @pydantic/genai-prices: as old as that
@@ -18,10 +21,39 @@ export interface PublicPrice {
 export interface PublicPriceQuery {
   /** As the upstream names it: `gpt-4o-mini`, `models/gemini-2.5-flash`, `anthropic/claude-sonnet-4`. */
   readonly model: string;
-  /** The provider's address, which says whose price it is. */
+  /** The vendor's id, which says whose price it is, wherever its server stands. */
+  readonly vendor?: string | undefined;
+  readonly kind?: ProviderKind | undefined;
+  /** The provider's address, which says it where neither does. */
   readonly baseUrl?: string | undefined;
   readonly nowMs: number;
 }
+
+export interface ListPriceQuery extends PublicPriceQuery {
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+}
+
+export interface ListPrice extends PublicPrice {
+  /** It runs on the operator's own machine: nobody asks money for it. */
+  readonly isOwn: boolean;
+}
+
+/** The one way to a price for a model of a provider, by the classes that its calls are billed by. */
+export async function findListPrice(query: ListPriceQuery): Promise<ListPrice | undefined> {
+  const { model, vendor = "", endpoint, input } = query;
+  if (findVendor(vendor)?.isLocal === true) {
+    const price = Object.fromEntries(billedClasses(endpoint, input).map((key) => [key, 0n]));
+    return { price, vendor, model, notes: [ownMachine], isOwn: true };
+  }
+  const found = await findPublicPrice(query);
+  if (found === undefined) return undefined;
+  const classes = new Set<string>(pricedClasses(endpoint, input));
+  const price = Object.fromEntries(Object.entries(found.price).filter(([key]) => classes.has(key)));
+  return { ...found, price, isOwn: false };
+}
+
+export const ownMachine = "runs on your own machine: price 0";
 
 type Table = typeof import("@pydantic/genai-prices");
 
@@ -96,18 +128,31 @@ interface Found {
   readonly model: ModelInfo;
 }
 
+/** Whose prices the calls of a kind have, where the entry names no vendor. */
+const kindVendors: Readonly<Partial<Record<ProviderKind, string>>> = {
+  gemini: "gemini",
+  vertex: "vertex",
+  anthropic: "anthropic",
+  bedrock: "bedrock",
+};
+
 /**
- * The address decides whose price it is. One that the table does not know may be a machine of the
- * operator's, whatever its models are called: no price. Without an address the name decides.
+ * The vendor or the kind decides whose price it is, for a vendor may be called through a proxy;
+ * then the address. One that the table does not know may be a machine of the operator's, whatever
+ * its models are called: no price. With none of them the name decides.
  */
-function findModel(table: Table, { model, baseUrl }: PublicPriceQuery): Found | undefined {
+function findModel(table: Table, query: PublicPriceQuery): Found | undefined {
+  const { model, baseUrl, kind } = query;
+  const vendor = query.vendor ?? (kind === undefined ? undefined : kindVendors[kind]);
   const bare = model.replace(/^.*models\//, "");
   const slash = bare.indexOf("/");
   const prefix = slash > 0 ? table.findProvider({ providerId: bare.slice(0, slash) }) : undefined;
   const rest = bare.slice(slash + 1);
-  const home = baseUrl === undefined ? undefined : table.findProvider({ providerApiUrl: baseUrl });
+  const home =
+    (vendor === undefined ? undefined : table.findProvider({ providerId: vendor })) ??
+    (baseUrl === undefined ? undefined : table.findProvider({ providerApiUrl: baseUrl }));
   const tries: [Provider | undefined, string][] =
-    baseUrl === undefined
+    baseUrl === undefined && vendor === undefined
       ? [
           [prefix, rest],
           [table.findProvider({ modelId: model }), model],

@@ -1,9 +1,7 @@
-import { billedClasses, type Endpoint, type InputKind, pricedClasses } from "../call/endpoint.ts";
-import type { Price } from "../call/price.ts";
+import { billedClasses, type Endpoint, type InputKind } from "../call/endpoint.ts";
 import type { ProviderKind } from "../catalog/provider-kinds.ts";
-import { findVendor } from "../catalog/vendors.ts";
 import type { ModelDraft } from "../manifest/edit.ts";
-import { findPublicPrice } from "./price-table.ts";
+import { findListPrice, ownMachine } from "./price-table.ts";
 import { toPriceView } from "./views.ts";
 
 /** A model that an upstream offers, by its own name, as far as it tells. */
@@ -149,29 +147,19 @@ interface Prices {
 }
 
 async function pricesOf(options: ProposalOptions, model: string, use: Use): Promise<Prices> {
+  const { kind, vendor, baseUrl, nowMs } = options;
+  const found = await findListPrice({ model, vendor, kind, baseUrl, nowMs, ...use });
   const billed = billedClasses(use.endpoint, use.input);
-  if (options.vendor !== undefined && findVendor(options.vendor)?.isLocal === true) {
-    const free = Object.fromEntries(billed.map((key) => [key, "0"]));
-    return { price: free, cost: null, notes: ["runs on your own machine: price 0"] };
+  if (found?.isOwn === true) {
+    const price = Object.fromEntries(billed.map((key) => [key, "0"]));
+    return { price, cost: null, notes: [ownMachine] };
   }
-  const baseUrl = listAddresses[options.kind] ?? options.baseUrl;
-  const found = await findPublicPrice({ model, baseUrl, nowMs: options.nowMs });
-  const classes = new Set(pricedClasses(use.endpoint, use.input));
-  const known: Price = Object.fromEntries(
-    Object.entries(found?.price ?? {}).filter(([key]) => classes.has(key as keyof Price)),
-  );
+  const known = found?.price ?? {};
   const cost = Object.keys(known).length === 0 ? null : toPriceView(known);
-  const isWhole = billed.every((key) => known[key] !== undefined);
-  if (isWhole) return { price: cost, cost, notes: [] };
+  if (billed.every((key) => known[key] !== undefined)) return { price: cost, cost, notes: [] };
   return {
     price: null,
     cost,
     notes: ["no public price is known: not served until it has one (svc price set)"],
   };
 }
-
-/** Where the public list looks for kinds whose address is made of a place. */
-const listAddresses: Readonly<Partial<Record<ProviderKind, string>>> = {
-  vertex: "https://aiplatform.googleapis.com",
-  bedrock: "https://bedrock-runtime.us-east-1.amazonaws.com",
-};

@@ -167,7 +167,7 @@ function readOptions(options: {
     else if (isNeeded === true)
       throw new Problem(
         "invalid",
-        `Say ${about}: --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
+        `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
       );
   }
   return { fields, literals };

@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/problem.ts";
 import type { Endpoint, InputKind } from "../call/endpoint.ts";
-import type { Trial, TrialKind } from "../call/trial.ts";
+import type { Trial, TrialKind, TrialLimits } from "../call/trial.ts";
 import type { CatalogContent, CatalogStore } from "../catalog/catalog.ts";
 import type { TargetHealth } from "../catalog/health.ts";
-import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
+import { engineProvider, type ProviderEntry, type Timeouts } from "../catalog/model.ts";
 import { manifestDigest } from "../manifest/digest.ts";
 import { type Literals, withLiterals } from "../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../manifest/manifest.ts";
@@ -31,6 +31,12 @@ export interface TrialView {
   readonly problem: TroubleView | null;
 }
 
+/** A call that a test would make. */
+export interface PlannedTrialView {
+  readonly kind: TrialView["kind"];
+  readonly model: string | null;
+}
+
 export interface OfferView {
   /** What could be served of it. */
   readonly proposals: readonly Proposal[];
@@ -42,8 +48,10 @@ export interface OfferView {
 
 /** Calls providers as the gateway would; what it says holds no secret. */
 export interface Upstreams {
+  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
   offer(
     entry: ProviderEntry,
+    isNew: boolean,
   ): Promise<
     { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
   >;
@@ -52,8 +60,14 @@ export interface Upstreams {
 
 export interface ProviderOperations {
   listProviders(input: Record<never, never>): Promise<readonly ProviderView[]>;
-  /** One real call of each kind that its routes have; with no routes its models are listed. */
-  testProvider(input: { name: string; model?: string }): Promise<readonly TrialView[]>;
+  /** The calls of a test, in order: so that each can be asked for, and told, by itself. */
+  planTrials(input: { name: string; model?: string }): Promise<readonly PlannedTrialView[]>;
+  /** One real call of each kind that its routes have, or of one; with no routes its models are listed. */
+  testProvider(input: {
+    name: string;
+    model?: string;
+    kind?: TrialView["kind"];
+  }): Promise<readonly TrialView[]>;
   /** Puts its targets back in service. */
   resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
   /**
@@ -103,10 +117,21 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const health = gateway?.health();
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
-    async testProvider({ name, model }) {
+    async planTrials({ name, model }) {
+      const content = await catalog.load();
+      findProvider(content, name);
+      const trials = trialsOf({ content, name, model });
+      if (trials.length === 0) return [{ kind: "models", model: null }];
+      return trials.map((trial) => ({ kind: trial.kind, model: trial.model }));
+    },
+    async testProvider({ name, model, kind }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
-      return (await upstreamsOf(parts)).tryOut(entry, trialsOf({ content, name, model }));
+      const all = trialsOf({ content, name, model });
+      const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
+      // The routes may have changed between two calls of one test.
+      if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
+      return (await upstreamsOf(parts)).tryOut(entry, trials);
     },
     async resetProvider({ name, model }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
@@ -134,7 +159,8 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
         ...current.models.map(({ id }) => id),
         ...manifest.models.map(({ id }) => id),
       ]);
-      const offer = await (await upstreamsOf(parts)).offer(entry);
+      const isNew = !current.providers.some(({ name }) => name === provider);
+      const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
       if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
       const isRouted = ({ id }: OfferedModel) =>
         manifest.models.some(({ routes }) =>
@@ -189,17 +215,26 @@ function trialsOf(options: {
 }): readonly Trial[] {
   const { content, name, model: wanted } = options;
   const trials = new Map<TrialKind, Trial>();
-  for (const { id, endpoint, input, routes } of content.models)
+  for (const { id, endpoint, input, routes, timeouts } of content.models)
     for (const { provider, model, voices } of routes) {
       if (provider !== name || (wanted !== undefined && wanted !== id && wanted !== model))
         continue;
       for (const kind of kindsOf(endpoint, input))
-        if (!trials.has(kind)) trials.set(kind, { kind, model, voices });
+        if (!trials.has(kind))
+          trials.set(kind, { kind, model, voices, limits: limitsOf(timeouts) });
     }
   if (wanted === undefined || trials.size > 0)
     return kindOrder.flatMap((kind) => trials.get(kind) ?? []);
   const use = useOf({ id: wanted }) ?? { endpoint: "chat" as const, input: "text" as const };
   return kindsOf(use.endpoint, use.input).map((kind) => ({ kind, model: wanted }));
+}
+
+function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLimits> {
+  return {
+    ...(connect === undefined ? {} : { lookMs: connect * 1000 }),
+    ...(firstByte === undefined ? {} : { firstByteMs: firstByte * 1000 }),
+    ...(total === undefined ? {} : { withinMs: total * 1000 }),
+  };
 }
 
 function chosen(

@@ -5,10 +5,13 @@ import { failures, operatorErrors, rateLimits } from "../../test/fake/error-repl
 import { chatStream, DONE, httpReply, vendorError } from "../../test/fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.ts";
 import type { TrialKind } from "../call/trial.ts";
-import { type Circumstances, type Diagnosis, diagnose } from "./diagnosis.ts";
+import { createAiSdkProvider } from "./ai-sdk/provider.ts";
+import { diagnose } from "./diagnosis.ts";
+import type { Circumstances, Diagnosis } from "./finding.ts";
 import { Dialer } from "./kit/dial.ts";
 import { createOpenAiProvider } from "./openai/provider.ts";
 import { listOffered, runTrial } from "./trial.ts";
+import { createVertexProvider } from "./vertex/provider.ts";
 
 const secret = "sk-a-very-secret-key";
 const limits = { lookMs: 60_000, withinMs: 60_000 };
@@ -147,6 +150,11 @@ describe("404", () => {
     expect(advice).toContain("m-2, m-3");
   });
 
+  test("is a missing model where the vendor says so, although it lists nothing", async () => {
+    upstream.replyWith(operatorErrors.modelMissing());
+    expect(await about(null)).toMatchObject({ trouble: "model_missing" });
+  });
+
   test("is a wrong address where it lists nothing", async () => {
     upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
     expect(await about(null)).toMatchObject({ trouble: "wrong_address" });
@@ -163,6 +171,10 @@ describe("the key's place", () => {
     expect(await advice("ACME_KEY")).toContain("Check ACME_KEY where the gateway runs");
     expect(await advice(null)).toContain("To change the stored one");
     expect(await advice(undefined)).toContain("It has no api_key");
+    const isNew = true;
+    const added = await diagnosisOf(upstream.baseUrl, { isNew, keyVariable: "ACME_KEY" });
+    expect(added.advice).toStartWith("Check ACME_KEY. ");
+    expect((await diagnosisOf(upstream.baseUrl, { isNew })).advice).toContain("--key-env");
   });
 });
 
@@ -184,12 +196,18 @@ describe("the way there", () => {
     const diagnosis = await diagnosisOf(`https://${"x".repeat(64)}.example/v1`);
     expect(diagnosis.trouble).toBe("wrong_address");
     expect(diagnosis.what).toContain("is not known");
+    expect(diagnosis.advice).toContain("Check base_url for a slip");
+    const usual = { isUsualAddress: true };
+    const own = await diagnosisOf(`https://${"x".repeat(64)}.example/v1`, usual);
+    expect(own.advice).toBe("Is this machine online, and can it look up names?");
   });
 
   test("an address of the own network that was not allowed", async () => {
     const diagnosis = await diagnosisOf("http://127.0.0.1:9/v1", { allowPrivate: false });
     expect(diagnosis.trouble).toBe("private_address");
     expect(diagnosis.advice).toContain("allow_private: true");
+    const added = { allowPrivate: false, isNew: true };
+    expect((await diagnosisOf("http://127.0.0.1:9/v1", added)).advice).toContain("--allow-private");
     const metadata = await diagnosisOf("http://169.254.169.254/v1");
     expect(metadata.trouble).toBe("private_address");
     expect(metadata.what).toContain("never called");
@@ -216,6 +234,37 @@ describe("the way there", () => {
     expect(diagnose(error, { provider: "acme", baseUrl: "" })).toMatchObject({
       trouble: "timeout",
     });
+  });
+
+  test("an answer that has begun in time may go on", async () => {
+    const gate = Promise.withResolvers<void>();
+    const [first = "", ...others] = [
+      'data: {"choices":[{"index":0,"delta":{"content":"O"}}]}',
+      'data: {"choices":[{"index":0,"delta":{"content":"K"},"finish_reason":"stop"}]}',
+      DONE,
+    ];
+    const { bytes } = chatStream({ events: [first, ...others] });
+    const begun = Buffer.from(bytes).indexOf(first) + first.length + 2;
+    upstream.replyWith(({ body }) =>
+      body.toString().includes('"stream":true')
+        ? [
+            { send: bytes.subarray(0, begun) },
+            { until: gate.promise },
+            { send: bytes.subarray(begun) },
+          ]
+        : [],
+    );
+    const within = { ...limits, firstByteMs: 1_000 };
+    const provider = providerAt(upstream.baseUrl);
+    const stream = runTrial(provider, { kind: "stream", model: "m-1" }, within);
+    // This one began later and says nothing: when its time is up, so is the other's.
+    const silent = runTrial(provider, { kind: "chat", model: "m-1" }, within);
+    const error = await silent.catch((thrown: unknown) => thrown);
+    expect(diagnose(error, { provider: "acme", baseUrl: "" }).what).toBe(
+      "acme did not answer within 1 s.",
+    );
+    gate.resolve();
+    expect(await stream).toContain("answered");
   });
 
   test("a proxy that is set is named where it may be the cause", async () => {
@@ -281,4 +330,32 @@ test("a provider that cannot make a kind of call says so instead of failing oddl
     expect(diagnose(error, about).trouble).toBe("refused");
   }
   expect(await listOffered(provider, limits)).toBeUndefined();
+});
+
+describe("settings that no call can be made with", () => {
+  const parts = { name: "acme", baseUrl: "", apiKey: undefined, allowPrivate: false };
+  const dialer = new Dialer({ provider: "acme", allowPrivate: false });
+  const trial = { kind: "chat", model: "m" } as const;
+  const about = { provider: "acme", baseUrl: "" };
+
+  test("are told apart from a key that is not accepted", async () => {
+    const options = { region: "eu-central-1" };
+    for (const [provider, words] of [
+      [createVertexProvider({ ...parts, options: {}, dialer }), "project must be the id"],
+      [
+        createVertexProvider({ ...parts, options: { project: "a", location: "global" }, dialer }),
+        "acme has nothing to sign in with.",
+      ],
+      [
+        createAiSdkProvider({ ...parts, kind: "bedrock", options, dialer }),
+        "acme has neither api_key nor access_key_id and secret_access_key.",
+      ],
+    ] as const) {
+      const error = await runTrial(provider, trial, limits).catch((thrown: unknown) => thrown);
+      const { trouble, what, advice } = diagnose(error, about);
+      expect([trouble, what.includes(words)]).toEqual(["settings", true]);
+      expect(advice).toEndWith("Correct it in svc.yaml and run svc apply svc.yaml.");
+      expect(diagnose(error, { ...about, isNew: true }).advice).not.toContain("svc.yaml");
+    }
+  });
 });

@@ -1,53 +1,20 @@
 import { ApiError, type UpstreamReason } from "../base/errors.ts";
-import { type FaultKind, faultOf } from "./kit/setup-fault.ts";
-
-/** What keeps a provider from working, by a word for machines. */
-export type Trouble =
-  | FaultKind
-  | "bad_key"
-  | "unsendable_key"
-  | "no_credit"
-  | "wrong_address"
-  | "model_missing"
-  | "certificate"
-  | "proxy"
-  | "proxy_unreachable"
-  | "private_address"
-  | "timeout"
-  | "limited"
-  | "overloaded"
-  | "refused"
-  | "failed";
-
-/** In plain words: what is wrong, and what to do. Never a key, a prompt or a vendor's sentence. */
-export interface Diagnosis {
-  readonly trouble: Trouble;
-  readonly what: string;
-  readonly advice: string;
-}
-
-/** What was tried, as far as it helps to say what to do. */
-export interface Circumstances {
-  readonly provider: string;
-  /** Empty where the kind makes its own. */
-  readonly baseUrl: string;
-  /** The upstream's name of the model that was called, if one was. */
-  readonly model?: string | undefined;
-  /** The variable that holds the key; null: it is kept in the store; undefined: there is none. */
-  readonly keyVariable?: string | null | undefined;
-  /** The variable that sends calls through a proxy. */
-  readonly proxyVariable?: string | undefined;
-  /** What the upstream offers, where that could be asked; null: asked, and it did not tell. */
-  readonly offered?: readonly string[] | null | undefined;
-  /** Nothing of it stands in svc.yaml yet: what is wrong is mended in the command. */
-  readonly isNew?: boolean | undefined;
-  /** The address is the vendor's own, and not one that the operator wrote. */
-  readonly isUsualAddress?: boolean | undefined;
-}
-
-type Said = Omit<Diagnosis, "trouble"> & { readonly trouble?: Trouble };
-type Words = (circumstances: Circumstances, detail: string) => Said;
-type Finding = readonly [trouble: Trouble, words: Words];
+import {
+  addressAdvice,
+  at,
+  type Circumstances,
+  type Diagnosis,
+  edit,
+  type Finding,
+  field,
+  proxyAdvice,
+  type Said,
+  type Trouble,
+  unknownNameAdvice,
+  wrongAddress,
+} from "./finding.ts";
+import { faultOf } from "./kit/setup-fault.ts";
+import { networkFinding } from "./network-finding.ts";
 
 /** Says in plain words why a call failed. */
 export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnosis {
@@ -59,10 +26,8 @@ export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnos
   }
   const error = thrown instanceof ApiError ? thrown : undefined;
   const detail = error?.detail ?? "";
-  const codes = codesOf(thrown);
   const [usual, words] =
-    byProxy(codes, circumstances) ??
-    byCode(codes) ??
+    networkFinding(thrown, circumstances) ??
     byDetail(detail) ??
     byStatus(statusOf(detail)) ??
     (error?.upstream === undefined ? failed : byReason[error.upstream.reason]);
@@ -71,153 +36,7 @@ export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnos
   return { trouble, what: said.what, advice: said.advice + proxyHint(trouble, circumstances) };
 }
 
-/** The error's own code and those of what caused it. */
-function codesOf(thrown: unknown): string {
-  const codes: string[] = [];
-  let at: unknown = thrown;
-  for (let depth = 0; at instanceof Error && depth < 8; depth++) {
-    if (!(at instanceof ApiError) && "code" in at) codes.push(String(at.code));
-    at = at.cause;
-  }
-  return codes.join(" ");
-}
-
 const statusOf = (detail: string) => Number(/ answered (\d{3})\b/.exec(detail)?.[1] ?? Number.NaN);
-
-const signInMark = "(sign-in)";
-
-const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
-const isLocal = ({ baseUrl }: Circumstances) => /^https?:\/\/(127\.|localhost\b)/.test(baseUrl);
-/** As what the operator knows it. */
-const field = ({ isNew }: Circumstances) => (isNew === true ? "the address" : "base_url");
-
-/** Begins with a blank: it stands behind what to look at. */
-const edit = ({ isNew }: Circumstances) =>
-  isNew === true ? "" : " Correct it in svc.yaml and run svc apply svc.yaml.";
-
-const addressAdvice = (about: Circumstances) =>
-  `Check ${field(about)}: most end in /v1.${edit(about)}`;
-
-const unknownNameAdvice = (about: Circumstances) =>
-  about.isUsualAddress === true
-    ? "Is this machine online, and can it look up names?"
-    : `Check ${field(about)} for a slip, and whether this machine is online.${edit(about)}`;
-
-type Advice = string | ((about: Circumstances) => string);
-const adviceFor = (advice: Advice, about: Circumstances) =>
-  typeof advice === "string" ? advice : advice(about);
-
-const certificate = (what: string, advice: Advice): Finding => [
-  "certificate",
-  (about) => ({
-    what: `The certificate of ${at(about)} ${what}.`,
-    advice: adviceFor(advice, about),
-  }),
-];
-
-const wrongAddress = (what: string, advice: Advice = addressAdvice): Finding => [
-  "wrong_address",
-  (about, detail) =>
-    detail.includes(signInMark)
-      ? {
-          what: what.replace("ADDRESS", `the server where ${about.provider} signs in`),
-          advice: "Check token_uri in its credentials, and the network of this machine.",
-        }
-      : { what: what.replace("ADDRESS", at(about)), advice: adviceFor(advice, about) },
-];
-
-/** Where every connection goes to the proxy first, it is the proxy that could not be reached. */
-function byProxy(codes: string, { proxyVariable }: Circumstances): Finding | undefined {
-  if (proxyVariable === undefined) return undefined;
-  const problem = proxyProblems.find(([pattern]) => pattern.test(codes))?.[1];
-  if (problem === undefined) return undefined;
-  return [
-    "proxy_unreachable",
-    () => ({
-      what: `The proxy that ${proxyVariable} names cannot be reached: ${problem}.`,
-      advice: `Start the proxy or correct ${proxyVariable} where the gateway runs; to go past it, set NO_PROXY for this host. Then restart the gateway.`,
-    }),
-  ];
-}
-
-const proxyProblems: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/, "nothing listens there"],
-  [/ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/, "its name is not known"],
-  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to it from here"],
-];
-
-const trustAdvice =
-  "If the server is your own, name the file of its authority in NODE_EXTRA_CA_CERTS where the gateway runs and restart it; if not, somebody may be in between (a proxy of your network?).";
-
-const proxyAdvice =
-  "Give name and password in the proxy's address (http://name:password@host:port), or set NO_PROXY for this host, and restart the gateway.";
-
-/** Codes of the runtime and of TLS, in the order in which they are looked for. */
-const codeTable: readonly (readonly [RegExp, Finding])[] = [
-  [
-    /CERT_HAS_EXPIRED/,
-    certificate("has expired", "Its owner must renew it. Is the clock of this machine right?"),
-  ],
-  [/CERT_NOT_YET_VALID/, certificate("is not valid yet", "Is the clock of this machine right?")],
-  [
-    /ERR_TLS_CERT_ALTNAME_INVALID/,
-    certificate(
-      "is for another name",
-      (about) =>
-        `The server belongs to somebody else, or ${field(about)} names it otherwise.${edit(about)}`,
-    ),
-  ],
-  [/SELF_SIGNED_CERT/, certificate("is signed by nobody but itself", trustAdvice)],
-  [
-    /UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|CERT_(UNTRUSTED|SIGNATURE_FAILURE|CHAIN)/,
-    certificate("is signed by an authority that this machine does not know", trustAdvice),
-  ],
-  [
-    /ERR_PROXY_TUNNEL/,
-    [
-      "proxy",
-      (_, detail) => ({
-        what: detail.includes("407")
-          ? "The proxy in between wants a name and password (407)."
-          : "The proxy in between did not let the call through.",
-        advice: proxyAdvice,
-      }),
-    ],
-  ],
-  [
-    /EPROTO|ERR_SSL|WRONG_VERSION_NUMBER/,
-    wrongAddress(
-      "ADDRESS does not speak TLS.",
-      (about) => `Does it need http:// in place of https://, or another port?${edit(about)}`,
-    ),
-  ],
-  [
-    /ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/,
-    wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
-  ],
-  [
-    /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/,
-    wrongAddress("Nothing listens at ADDRESS.", (about) =>
-      about.isUsualAddress === true && !isLocal(about)
-        ? "Check the network of this machine: something in between does not let the call out."
-        : `Start the server, or check host and port of ${field(about)}.${edit(about)}`,
-    ),
-  ],
-  [
-    /EHOSTUNREACH|ENETUNREACH/,
-    wrongAddress("ADDRESS cannot be reached from here.", "Check the network of this machine."),
-  ],
-  [
-    /ECONNRESET|ConnectionClosed|EPIPE/,
-    wrongAddress(
-      "ADDRESS took the connection and closed it.",
-      (about) =>
-        `Does it need https:// in place of http://? If not, try again: the server may be restarting.${edit(about)}`,
-    ),
-  ],
-];
-
-const byCode = (codes: string) => codeTable.find(([pattern]) => pattern.test(codes))?.[1];
 
 /** What our own side says before or behind the call. */
 const detailTable: readonly (readonly [RegExp, Finding])[] = [
@@ -270,12 +89,10 @@ const detailTable: readonly (readonly [RegExp, Finding])[] = [
   ],
   [
     /no connection could be made|connection was refused/,
-    wrongAddress(
-      "No connection to ADDRESS could be made.",
-      (about) =>
-        about.isUsualAddress === true
-          ? "Check the network of this machine: is a firewall in between?"
-          : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
+    wrongAddress("No connection to ADDRESS could be made.", (about) =>
+      about.isUsualAddress === true
+        ? "Check the network of this machine: is a firewall in between?"
+        : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
     ),
   ],
   [
@@ -404,7 +221,7 @@ function keyAdvice({ keyVariable, isNew = false }: Circumstances): string {
 /** 404 is for a wrong path as well: what else the server tells decides. */
 function missing(about: Circumstances, detail: string): Said {
   const { provider, model, offered, baseUrl } = about;
-  // An address that the kind makes by itself has no slip, and who names the model knows the path.
+  // An address that the kind makes by itself has no slip; who says "model" has found the path.
   const isOfModel = namesModel.test(detail) || baseUrl === "";
   if (model === undefined || (offered === null && !isOfModel))
     return {
@@ -420,7 +237,7 @@ function missing(about: Circumstances, detail: string): Said {
   };
 }
 
-/** A vendor's word of code for a model, or what it calls one, that it does not have. */
+/** Words of code for a model, whatever a vendor calls one, that is not there. */
 const namesModel = /model_?not_?(found|available|exist)|(unknown|invalid)_model|deploymentnotfound/;
 
 const byNetwork: readonly Trouble[] = ["wrong_address", "certificate", "timeout"];

@@ -1,14 +1,8 @@
 import type { ChatCall } from "../call/chat.ts";
 import { type EmbedInput, lengthOf } from "../call/embed.ts";
-import type { Trial, TrialKind } from "../call/trial.ts";
+import type { Trial, TrialKind, TrialLimits } from "../call/trial.ts";
 import type { Probe, Provider, ProviderCall } from "./contract.ts";
 import { upstreamError } from "./kit/failure.ts";
-
-export interface TrialLimits {
-  /** From when on a silent upstream is looked at: can a connection be made at all? */
-  readonly lookMs: number;
-  readonly withinMs: number;
-}
 
 /** Makes the call; resolves to what came of it, in a few words, and throws what the provider throws. */
 export async function runTrial(
@@ -16,13 +10,14 @@ export async function runTrial(
   trial: Trial,
   limits: TrialLimits,
 ): Promise<string> {
-  return limited(provider.name, limits, (context) => {
+  return limited(provider.name, limits, ({ onBegun, ...context }) => {
     const run = runs[trial.kind];
     const target = {
       model: trial.model,
       ...(trial.voices === undefined ? {} : { voices: trial.voices }),
     };
-    return run(provider, <T>(call: T): ProviderCall<T> => ({ call, target, ...context }));
+    const ask = <T>(call: T): ProviderCall<T> => ({ call, target, ...context });
+    return run(provider, { ask, onBegun });
   });
 }
 
@@ -33,12 +28,15 @@ export async function listOffered(provider: Provider, limits: TrialLimits) {
   return limited(provider.name, limits, ({ signal }) => list(signal));
 }
 
-type Context = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
+type Context = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial"> & {
+  /** The first word of the answer is there. */
+  readonly onBegun: () => void;
+};
 
 /** Ends when the time is up, and sooner when no connection can be made. */
 async function limited<T>(
   provider: string,
-  { lookMs, withinMs }: TrialLimits,
+  { lookMs, withinMs, firstByteMs = withinMs }: TrialLimits,
   work: (context: Context) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -53,21 +51,26 @@ async function limited<T>(
     const problem = await probe(lookMs);
     if (problem !== undefined) fail(problem);
   }, lookMs);
-  const end = setTimeout(() => fail(`no answer within ${withinMs} ms`), withinMs);
+  const late = (ms: number) => setTimeout(() => fail(`no answer within ${ms} ms`), ms);
+  const begin = late(Math.min(firstByteMs, withinMs));
+  const end = late(withinMs);
   try {
     return await work({
       signal: controller.signal,
       onAccepted: () => (isAccepted = true),
       onDial: (given) => (probe = given),
+      onBegun: () => clearTimeout(begin),
     });
   } finally {
-    clearTimeout(look);
-    clearTimeout(end);
+    for (const timer of [look, begin, end]) clearTimeout(timer);
   }
 }
 
 type Ask = <T>(call: T) => ProviderCall<T>;
-type Run = (provider: Provider, ask: Ask) => Promise<string>;
+type Run = (
+  provider: Provider,
+  way: { readonly ask: Ask; readonly onBegun: () => void },
+) => Promise<string>;
 
 const hello: ChatCall = {
   messages: [{ role: "user", content: "Answer with the word OK." }],
@@ -76,13 +79,13 @@ const hello: ChatCall = {
 };
 
 const runs: Readonly<Record<TrialKind, Run>> = {
-  async chat(provider, ask) {
+  async chat(provider, { ask }) {
     if (provider.chat === undefined) throw unable(provider);
     const { choices, usage } = await provider.chat(ask(hello));
     if (choices.length === 0) throw broken(provider, "sent no answer");
     return usage === undefined ? "answered, usage not told" : "answered";
   },
-  async stream(provider, ask) {
+  async stream(provider, { ask, onBegun }) {
     if (provider.streamChat === undefined) throw unable(provider);
     const stream = await provider.streamChat(ask(hello));
     try {
@@ -90,6 +93,7 @@ const runs: Readonly<Record<TrialKind, Run>> = {
       for (;;) {
         const parts = await stream.read();
         if (parts === undefined) throw broken(provider, "ended its stream early");
+        onBegun();
         if (parts.some(({ type }) => type === "usage")) hasUsage = true;
         if (parts.some(({ type }) => type === "done"))
           return hasUsage ? "answered" : "answered, usage not told";
@@ -98,9 +102,9 @@ const runs: Readonly<Record<TrialKind, Run>> = {
       stream.cancel();
     }
   },
-  embeddings: (provider, ask) => embed(provider, ask, { kind: "texts", texts: ["OK"] }),
-  media: (provider, ask) => embed(provider, ask, { kind: "images", dataUris: [smallImage] }),
-  async speech(provider, ask) {
+  embeddings: (provider, { ask }) => embed(provider, ask, { kind: "texts", texts: ["OK"] }),
+  media: (provider, { ask }) => embed(provider, ask, { kind: "images", dataUris: [smallImage] }),
+  async speech(provider, { ask }) {
     if (provider.speak === undefined) throw unable(provider);
     const stream = await provider.speak(ask({ text: "OK.", voice: "Kore" as const }));
     try {

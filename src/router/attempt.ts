@@ -42,6 +42,11 @@ export class Attempt {
     return [...this.#before, this.#failure ?? `${provider}/${model}`];
   }
 
+  /** What it had taken it did not do. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** It has begun to answer. */
   succeed(): void {
     this.#hasBegun = true;

@@ -161,12 +161,58 @@ describe("without a terminal", () => {
     expect(config()).toBe("");
   });
 
+  test("a file that SVC_CONFIG names and that is not there is made", async () => {
+    rmSync(home.configPath);
+    const { code } = await init(["--provider", "ollama", "--yes"]);
+    expect(code).toBe(0);
+    expect(config()).toContain(chatText);
+  });
+
+  test("a server that is in force keeps its name where the file is gone", async () => {
+    await init(["--provider", "ollama", "--yes"]);
+    rmSync(home.configPath);
+    const { stdout } = await init(["--provider", "ollama", "--yes", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ providers: ["ollama"], added: [] });
+    expect(config()).toContain("ollama:");
+    expect(config()).not.toContain("ollama-2");
+  });
+
+  test("a model that a server does not offer is refused, also where all others are here", async () => {
+    await init(["--provider", "ollama", "--yes"]);
+    const before = config();
+    const { code, stderr } = await init(["--provider", "ollama", "--models", "nix", "--yes"]);
+    expect([code, stderr.includes("ollama does not offer nix")]).toEqual([2, true]);
+    expect(config()).toBe(before);
+  });
+
+  test("why a vendor's models could not be listed is told", async () => {
+    const keyless = await init(["--provider", "anthropic", "--yes"]);
+    expect(keyless.code).toBe(0);
+    expect(keyless.stdout).toContain(
+      "The models of anthropic could not be listed: ANTHROPIC_API_KEY is not set here.",
+    );
+    const nobody = await init(["--provider", "lmstudio", "--yes"]);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("Nothing listens")]);
+    expect(nobody.stderr).toContain("Start it");
+    expect(nobody.stderr).not.toMatch(/svc\.yaml|base_url/);
+    const named = await init(["--provider", "lmstudio", "--models", "any-chat", "--yes"]);
+    expect(named.code).toBe(0);
+    expect(named.stdout).toContain("The models of lmstudio could not be listed: Nothing listens");
+    expect(config()).toContain("- { provider: lmstudio, model: any-chat }");
+  });
+
+  test("the help has no example that empties the file which it writes", async () => {
+    const { stdout } = await init(["--help"]);
+    expect(stdout).toContain("--dry-run >");
+    expect(stdout).not.toContain("> svc.yaml");
+  });
+
   test("wrong flags are refused, with what would be right", async () => {
     const refusals: readonly (readonly [readonly string[], string])[] = [
       [["--provider", "nobody", "--yes"], "--provider nobody is not known"],
       [["--preset", "nothing", "--yes"], "there are: google, local"],
       [["--provider", "ollama", "--markup", "much", "--yes"], "--markup must be percent"],
-      [["--provider", "ollama", "--models", "gpt-9", "--yes"], "gpt-9 is not offered"],
+      [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],
     ];
     for (const [words, message] of refusals) {

@@ -96,8 +96,8 @@ describe("an upstream that fails before it has said a word costs nothing:", () =
     const payer = await openPayer(gateway);
     gateway.upstream.replyOnce(embeddingsReply({ vectors: [[1, 2]] }));
     const body = { model: "svc-embedding-2", input: "x", dimensions: 768 };
-    expect((await refusalOf(payer.call("/embeddings", body))).status).toBe(502);
-    await expectFree(payer, "upstream_error");
+    expect((await refusalOf(payer.call("/embeddings", body))).status).toBe(400);
+    await expectFree(payer, "invalid_request");
   });
 
   test("speech that is no sound", async () => {

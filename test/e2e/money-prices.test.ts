@@ -109,7 +109,7 @@ describe("a price of the future", () => {
 describe("a model whose price ends", () => {
   const unpriced = () => {
     const text = standardManifest.replaceAll("UPSTREAM", gateway.upstream.baseUrl);
-    const without = text.replace(/(svc-3-flash: .*)price: \{[^}]*\}, /, "$1");
+    const without = text.replace(/(svc-3-flash: .*)price: \{[^}]*\}, /, "$1price: none, ");
     expect(without).not.toBe(text);
     return gateway.server.operations.applyManifest({ text: without, dryRun: false });
   };

@@ -101,11 +101,14 @@ describe("provider test", () => {
   });
 
   test("does not show a key that the upstream sends back", async () => {
-    upstream.replyWith(vendorError(401, { message: secret, code: secret, type: secret }));
+    // One that looks like a word of code, and is therefore told as one.
+    const key = "the_key_of_acme";
+    upstream.replyWith(vendorError(401, { message: key, code: key, type: key }));
     for (const line of ["test fake", "test fake --json"]) {
-      const { code, stdout, stderr } = await provider(line, withKey);
+      const environment = { FAKE_KEY: key };
+      const { code, stdout, stderr } = await provider(line, { environment });
       expect([code, stdout.includes("401, …")]).toEqual([1, true]);
-      expect(stdout + stderr).not.toContain(secret);
+      expect(stdout + stderr).not.toContain(key);
     }
   });
 
@@ -208,18 +211,36 @@ describe("provider list and reset", () => {
       until: expect.any(String),
     });
     const said = succeeds(await provider("list"));
-    expect(said).toContain("key not accepted");
+    expect(said).toMatch(/fake\/upstream-chat +out of service +key not accepted/);
+    expect(said).toMatch(/fake\/upstream-embed +in service/);
     expect(said).toContain("${FAKE_KEY} set");
     expect(said).toContain("svc provider reset");
     upstream.replyWith(willingVendor);
     expect((await ask()).status).toBe(502);
+    // A test calls the vendor itself: the router still leaves the target out, and that is told.
+    const tested = succeeds(await provider("test fake --model svc-3-flash"));
+    expect(tested).toMatch(
+      /upstream-chat is still out of service until 20\S+; svc provider reset fake/,
+    );
     expect(succeeds(await provider("reset fake upstream-chat"))).toContain(
       "reset 1 target of fake",
     );
     expect(await target()).toMatchObject({ state: "closed" });
     expect((await ask()).status).toBe(200);
+    const again = succeeds(await provider("test fake --model svc-3-flash"));
+    expect(again).not.toContain("out of service");
     const { code } = await provider("reset fake nothing-there");
     expect(code).toBe(3);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("show a target without its key as such, and not as in service", async () => {
+    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+    const server = await home.serve();
+    const said = succeeds(await provider("list"));
+    expect(said).toMatch(/fake\/upstream-chat +no key/);
+    expect(said).not.toContain("in service");
+    expect((await list())[0]?.targets?.[0]?.state).toBe("closed");
     expect(await server.stop()).toBe(0);
   });
 

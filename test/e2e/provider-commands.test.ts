@@ -83,7 +83,7 @@ describe("provider add", () => {
       await provider("test mine --json"),
       await home.svc(["export"]),
       await home.svc(["apply", home.configPath, "--json"]),
-      await provider("add mine --models another --json"),
+      await provider("add mine --models another --unlisted --json"),
     ];
     for (const { code, stdout, stderr } of outputs) {
       expect(code).toBe(0);
@@ -119,10 +119,10 @@ describe("provider add", () => {
     expect(again.stdout()).not.toContain("applied");
   });
 
-  test("takes the models that are named, listed or not, by the upstream's names", async () => {
+  test("takes the models that are named by the upstream's names, unlisted ones with a word", async () => {
     const view = await home.json<{ added: { id: string }[] }>([
       "provider",
-      ...own(" --models big-chat,unlisted-chat").split(" "),
+      ...own(" --models big-chat,unlisted-chat --unlisted").split(" "),
     ]);
     expect(view.added.map(({ id }) => id)).toEqual(["big-chat", "unlisted-chat"]);
     expect(config()).toContain("- { provider: mine, model: unlisted-chat }");

@@ -209,7 +209,6 @@ export class Ear {
     for (;;) {
       const parts = await stream.read();
       if (parts === undefined) return;
-      if (parts.length === 0) throw new Error("an empty batch");
       for (const part of parts) this.hear(part);
     }
   }

@@ -45,6 +45,26 @@ function toManifest({ draft, literals }: LitellmImport): Manifest {
   );
 }
 
+describe("a model on one's own machine", () => {
+  const local = ["local", "model: ollama/qwen3"] as const;
+  const priceOf = (text: string) => read(text).draft.models["local"]?.["price"];
+
+  test("costs nothing, and is served at once", () => {
+    const embed = ["local", "model: ollama/nomic-embed-text, mode: embedding"] as const;
+    expect(priceOf(config(local))).toEqual({ input: "0", output: "0" });
+    expect(priceOf(config(embed))).toMatchObject({ input: "0" });
+    expect(notesOf(read(config(local))).join()).toContain("price 0");
+  });
+
+  test("has no price of ours where a route leads to a vendor who asks for money", () => {
+    expect(priceOf(config(local, ["local", "model: groq/qwen3"]))).toBeUndefined();
+    const paid = config(local, ["paid", "model: groq/qwen3"]);
+    expect(
+      priceOf(`${paid}litellm_settings: { fallbacks: [ { local: [paid] } ] }\n`),
+    ).toBeUndefined();
+  });
+});
+
 describe("what is said in another way here", () => {
   const imported = read(fixture("odd.yaml"));
   const { providers, models } = imported.draft;
@@ -227,10 +247,14 @@ describe("a file that cannot be read", () => {
     ]);
   });
 
+  test("is never quoted: its lines may hold keys", () => {
+    expect(lineOf("model_list:\n  - api_key: sk-very-secret: x\n")).not.toContain("secret");
+  });
+
   test("is refused where it is no such config", () => {
     expect(lineOf("model_list: []\n")).toMatch(/^line 1: model_list is missing or empty/);
     expect(lineOf("- just\n- a list\n")).toBe("line 1: the file is no LiteLLM config");
-    expect(lineOf("model_list: [\n  - a: {\n")).toMatch(/at line \d/);
+    expect(lineOf("model_list: [\n  - a: {\n")).toMatch(/^line 3, column 1: /);
     expect(lineOf("a: 1\nb: *gone\n")).toMatch(/^line 2: /);
   });
 });

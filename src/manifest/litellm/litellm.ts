@@ -2,7 +2,7 @@ import type { ManifestDraft, ProviderDraft } from "../edit.ts";
 import type { Literals } from "../literals.ts";
 import { storedMark } from "../plan.ts";
 import { type Entry, noteUnused, readEntry } from "./entry.ts";
-import { readTimeouts, toModelDraft, toModels } from "./models.ts";
+import { priceOwnServers, readTimeouts, toModelDraft, toModels } from "./models.ts";
 import { nameProviders } from "./names.ts";
 import { Secret } from "./secret.ts";
 import { addAliases, addFallbacks, noteSettings } from "./settings.ts";
@@ -46,6 +46,7 @@ export function fromLitellm(text: string, options: LitellmOptions): LitellmImpor
   };
   const models = toModels({ entries, nameOf, timeouts, remarks });
   addFallbacks({ models, sections: [library, router], remarks });
+  priceOwnServers({ models, providers: { ...options.existing, ...providers }, remarks });
   addAliases({ models, aliases: router.inner("model_group_alias"), remarks });
   for (const entry of entries) noteUnused(entry, remarks);
   noteSettings(root, remarks);

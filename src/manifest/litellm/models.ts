@@ -1,5 +1,6 @@
-import type { Endpoint, InputKind } from "../../call/endpoint.ts";
-import type { ModelDraft } from "../edit.ts";
+import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
+import { findVendor } from "../../catalog/vendors.ts";
+import type { ModelDraft, ProviderDraft } from "../edit.ts";
 import type { Entry } from "./entry.ts";
 import type { ProviderNames } from "./names.ts";
 import { dearest, type PriceTexts, shiftDecimal } from "./price.ts";
@@ -71,6 +72,27 @@ function toModel(options: {
     price,
     routes: toRoutes({ entries, nameOf, remarks }),
   };
+}
+
+/** Nobody asks money for what one's own servers answer: price 0, where no route leads elsewhere. */
+export function priceOwnServers(options: {
+  readonly models: Map<string, ModelParts>;
+  readonly providers: Readonly<Record<string, ProviderDraft>>;
+  readonly remarks: Remarks;
+}): void {
+  const { models, providers, remarks } = options;
+  const isOwn = ({ provider, cost }: RouteDraft) => {
+    const vendor = providers[provider]?.["vendor"];
+    const isLocal = typeof vendor === "string" && findVendor(vendor)?.isLocal === true;
+    return isLocal && cost === undefined;
+  };
+  for (const [name, model] of models) {
+    if (model.price !== undefined || !model.routes.every(isOwn)) continue;
+    const classes = billedClasses(model.endpoint, model.input);
+    const price = Object.fromEntries(classes.map((key) => [key, "0"]));
+    models.set(name, { ...model, price });
+    remarks.note(model.line, `${name} runs on your own machine: price 0`);
+  }
 }
 
 /** LiteLLM's timeout is for one call, its stream_timeout for the wait of a streamed one. */

@@ -3,6 +3,7 @@ import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { send } from "../kit/http.ts";
 import { toldIn } from "./failure.ts";
+import { Recent } from "./recent.ts";
 import type { AwsSigner } from "./sign-aws.ts";
 import { WholeReply } from "./whole-reply.ts";
 
@@ -59,7 +60,9 @@ type Calling = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
 
 const calls = new WeakMap<AbortSignal, Call>();
 
+/** Of a stream: what may wait for its meaning. */
 const maxUnreadBytes = 16 * 1024 * 1024;
+/** As large as any whole reply may be. */
 const maxReplyBytes = 64 * 1024 * 1024;
 
 /** Packages make the same few addresses again and again. */
@@ -67,7 +70,6 @@ interface Place {
   readonly pin: Pin;
   readonly path: string;
 }
-const maxPlaces = 256;
 
 export type BridgeFetch = (
   input: string | URL,
@@ -86,14 +88,10 @@ export interface BridgeFetchOptions {
  * redirected, a failure made an ApiError at once, and no more kept than may be.
  */
 export function createBridgeFetch({ provider, dialer, signer }: BridgeFetchOptions): BridgeFetch {
-  const places = new Map<string, Place>();
+  const places = new Recent<Place>();
   const find = (address: string): Place => {
     const { pathname, search } = new URL(address);
-    const place = { pin: dialer.pin(address), path: pathname + search };
-    const [oldest] = places.keys();
-    if (places.size >= maxPlaces && oldest !== undefined) places.delete(oldest);
-    places.set(address, place);
-    return place;
+    return places.keep(address, { pin: dialer.pin(address), path: pathname + search });
   };
   return async (input, init = {}) => {
     const address = String(input);
@@ -158,6 +156,7 @@ function bounded(
 ): Response {
   const { body, headers, status } = response;
   if (body === null) return response;
+  const mostBytes = call.isStream ? maxUnreadBytes : maxReplyBytes;
   const reader = body.getReader();
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -168,10 +167,10 @@ function bounded(
           return;
         }
         call.unreadBytes += value.length;
-        if (call.unreadBytes > maxUnreadBytes) {
+        if (call.unreadBytes > mostBytes) {
           reader.cancel().catch(ignore);
           throw upstreamError("upstream_error", {
-            detail: `${provider} sent more than ${maxUnreadBytes} bytes that say nothing`,
+            detail: `${provider} sent more than ${mostBytes} bytes that say nothing`,
           });
         }
         controller.enqueue(value);

@@ -7,6 +7,7 @@ import {
   isFields,
   type LanguageModel,
   optionsKey,
+  ownerOf,
 } from "./model.ts";
 import { toPrompt } from "./prompt.ts";
 import { toThinking } from "./reasoning.ts";
@@ -24,15 +25,17 @@ export async function toCallOptions(options: {
   if (typeof n === "number" && n > 1) throw refusal("n", "must be 1 for this model");
   const family = familyOf(model);
   const key = optionsKey(model);
+  const owner = ownerOf(model);
   const isNewest = model.specificationVersion === "v4";
   // Known at once for most packages, asked for by some.
   const urls = model.supportedUrls;
   const known: unknown = urls instanceof Promise ? await urls : urls;
   const supportedUrls = isFields(known) ? known : {};
-  const prompt = toPrompt(messages, { family, key, hasTaggedData: isNewest, supportedUrls });
+  const prompt = toPrompt(messages, { family, owner, hasTaggedData: isNewest, supportedUrls });
   const thinking = toThinking({
     family,
     key,
+    owner,
     model: modelId,
     cap,
     options: asked,

@@ -1,12 +1,16 @@
 import type { ChatResult, Json, JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { toCarried } from "./carried.ts";
 import { toEnding } from "./finish.ts";
-import { type Fields, isFields, textOf } from "./model.ts";
+import { type Fields, isFields, type Owner, textOf } from "./model.ts";
 import { toReasoningDetail } from "./reasoning-details.ts";
 import { fromAiSdkUsage } from "./usage.ts";
 
 /** A whole answer of a package. */
-export function fromGenerated(result: Fields, provider: string): ChatResult {
+export function fromGenerated(
+  result: Fields,
+  { provider, owner }: { readonly provider: string; readonly owner: Owner },
+): ChatResult {
   const { content, finishReason, usage } = result;
   const parts = Array.isArray(content) ? content.filter(isFields) : [];
   let text = "";
@@ -18,9 +22,10 @@ export function fromGenerated(result: Fields, provider: string): ChatResult {
     if (type === "text") text += textOf(words);
     else if (type === "reasoning") {
       thought += textOf(words);
-      const detail = toReasoningDetail(textOf(words), metadata);
+      const detail = toReasoningDetail({ text: textOf(words), metadata }, owner);
       if (detail !== undefined) details.push(detail);
-    } else if (type === "tool-call" && part["providerExecuted"] !== true) calls.push(toCall(part));
+    } else if (type === "tool-call" && part["providerExecuted"] !== true)
+      calls.push(toCall(part, owner));
   }
   const ending = toEnding(finishReason, calls.length > 0);
   if (ending === "failed")
@@ -42,21 +47,17 @@ export function fromGenerated(result: Fields, provider: string): ChatResult {
   };
 }
 
-function toCall(part: Fields): JsonObject {
+function toCall(part: Fields, owner: Owner): JsonObject {
+  const carried = toCarried(part["providerMetadata"], owner);
   return {
     id: textOf(part["toolCallId"]),
     type: "function",
     function: { name: textOf(part["toolName"]), arguments: toArguments(part["input"]) },
-    ...carried(part["providerMetadata"]),
+    ...(carried === undefined ? {} : { extra_content: carried }),
   };
 }
 
 /** JSON as text; some packages give the object itself. */
 export function toArguments(input: unknown): string {
   return typeof input === "string" ? input : JSON.stringify(input ?? {});
-}
-
-/** What a vendor wants back with the call: carried as it is. */
-export function carried(metadata: unknown): JsonObject {
-  return isFields(metadata) ? { provider_metadata: metadata as JsonObject } : {};
 }

@@ -1,10 +1,19 @@
 import type { ChatPart, ChatStream, JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import type { Call } from "./bridge-fetch.ts";
-import { carried, toArguments } from "./chat-reply.ts";
+import { toCarried } from "./carried.ts";
+import { toArguments } from "./chat-reply.ts";
 import { toBridgeError } from "./failure.ts";
 import { toEnding } from "./finish.ts";
-import { type Family, type Fields, isFields, textOf } from "./model.ts";
+import {
+  type Fields,
+  familyOf,
+  isFields,
+  type LanguageModel,
+  type Owner,
+  ownerOf,
+  textOf,
+} from "./model.ts";
 import { toReasoningDetail } from "./reasoning-details.ts";
 import { fromAiSdkUsage } from "./usage.ts";
 
@@ -26,6 +35,7 @@ export class AiSdkChatStream implements ChatStream {
   readonly #provider: string;
   readonly #signal: AbortSignal;
   readonly #call: Call;
+  readonly #owner: Owner;
   readonly #reader: ReadableStreamDefaultReader<Fields>;
   readonly #tools = new Map<string, ToolCall>();
   readonly #thoughts = new Map<string, Thought>();
@@ -38,13 +48,14 @@ export class AiSdkChatStream implements ChatStream {
     readonly stream: ReadableStream<Fields>;
     readonly signal: AbortSignal;
     readonly call: Call;
-    readonly family: Family;
+    readonly model: LanguageModel;
   }) {
     this.#provider = options.provider;
     this.#signal = options.signal;
     this.#call = options.call;
+    this.#owner = ownerOf(options.model);
     this.#reader = options.stream.getReader();
-    this.#hasLast = options.family !== "bedrock";
+    this.#hasLast = familyOf(options.model) !== "bedrock";
   }
 
   async read(): Promise<readonly ChatPart[] | undefined> {
@@ -134,7 +145,7 @@ export class AiSdkChatStream implements ChatStream {
     }
     if (part["type"] !== "reasoning-end") return;
     this.#thoughts.delete(id);
-    const detail = toReasoningDetail(thought.text, thought.metadata);
+    const detail = toReasoningDetail(thought, this.#owner);
     if (detail !== undefined) parts.push(deltaOf({ reasoning_details: [detail] }));
   }
 
@@ -160,9 +171,11 @@ export class AiSdkChatStream implements ChatStream {
     const { toolCallId: id, input, providerMetadata: metadata } = part;
     const call = this.#tools.get(textOf(id)) ?? this.#begin(id, part, parts);
     const text = call.hasArguments ? "" : toArguments(input);
-    if (text === "" && !isFields(metadata)) return;
+    const carried = toCarried(metadata, this.#owner);
+    if (text === "" && carried === undefined) return;
     call.hasArguments = true;
-    const piece = { index: call.index, ...carried(metadata), function: { arguments: text } };
+    const extra = carried === undefined ? {} : { extra_content: carried };
+    const piece = { index: call.index, ...extra, function: { arguments: text } };
     parts.push(deltaOf({ tool_calls: [piece] }));
   }
 

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * What is called of a provider package, as far as we use it. The packages' own types differ from
  * version to version, and a package that the operator installs may be of any: what comes from one
@@ -31,6 +33,34 @@ export function familyOf({ provider }: Pick<LanguageModel, "provider">): Family 
   return provider.startsWith("amazon-bedrock") ? "bedrock" : "other";
 }
 
+/** Whose signatures are carried by the caller. */
+export interface Owner {
+  /** Tells one vendor's from another's, and callers no name. */
+  readonly mark: string;
+  /** Under which names the package may look for them. */
+  readonly keys: readonly string[];
+}
+
+const owners = new WeakMap<object, Owner>();
+
+export function ownerOf(model: Pick<LanguageModel, "provider">): Owner {
+  const known = owners.get(model);
+  if (known !== undefined) return known;
+  const keys = carriedKeys(model);
+  const mark = createHash("sha256").update(keys.join()).digest("base64url").slice(0, 8);
+  const owner = { mark, keys };
+  owners.set(model, owner);
+  return owner;
+}
+
+/** Packages use the first word of their name, as it stands or joined, or the second, or both. */
+function carriedKeys(model: Pick<LanguageModel, "provider">): readonly string[] {
+  const key = optionsKey(model);
+  if (familyOf(model) !== "other") return [key];
+  const [first = "", second = ""] = model.provider.split(".");
+  return [...new Set([key, first, second, joinedWords(`${first}-${second}`)])].filter(Boolean);
+}
+
 /** Under which name a package looks for fields of its own. */
 export function optionsKey(model: Pick<LanguageModel, "provider">): string {
   switch (familyOf(model)) {
@@ -40,9 +70,13 @@ export function optionsKey(model: Pick<LanguageModel, "provider">): string {
       return "amazonBedrock";
     default: {
       const [name = ""] = model.provider.split(".");
-      return name.trim().replace(/[_-]+(\w)/g, (_all, letter: string) => letter.toUpperCase());
+      return joinedWords(name);
     }
   }
+}
+
+function joinedWords(name: string): string {
+  return name.trim().replace(/[_-]+(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }
 
 export function isFields(value: unknown): value is Fields {

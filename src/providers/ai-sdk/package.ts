@@ -3,6 +3,7 @@ import { SetupFault } from "../kit/setup-fault.ts";
 import type { BridgeFetch } from "./bridge-fetch.ts";
 import type { EmbeddingModel, Fields, LanguageModel } from "./model.ts";
 import { isFields } from "./model.ts";
+import { Recent } from "./recent.ts";
 
 export interface PackageSettings {
   readonly name: string;
@@ -12,14 +13,12 @@ export interface PackageSettings {
   readonly options: Readonly<Record<string, string>>;
 }
 
-const maxModels = 256;
-
 /** A provider package: loaded when it is first called, so that a start without it costs nothing. */
 export class ProviderPackage {
   readonly #settings: PackageSettings;
   readonly #fetch: BridgeFetch;
-  readonly #chatModels = new Map<string, LanguageModel>();
-  readonly #embeddingModels = new Map<string, EmbeddingModel>();
+  readonly #chatModels = new Recent<LanguageModel>();
+  readonly #embeddingModels = new Recent<EmbeddingModel>();
   #loading: Promise<unknown> | undefined;
 
   constructor(settings: PackageSettings, fetch: BridgeFetch) {
@@ -39,13 +38,13 @@ export class ProviderPackage {
   async #makeChatModel(id: string): Promise<LanguageModel> {
     const model = await this.#make(["languageModel", "chat"], id);
     if (!isLanguageModel(model)) throw this.#missing("chat models that can be called");
-    return keep(this.#chatModels, id, model);
+    return this.#chatModels.keep(id, model);
   }
 
   async #makeEmbeddingModel(id: string): Promise<EmbeddingModel> {
     const model = await this.#make(["embeddingModel", "textEmbeddingModel"], id);
     if (!isEmbeddingModel(model)) throw this.#missing("models for embeddings");
-    return keep(this.#embeddingModels, id, model);
+    return this.#embeddingModels.keep(id, model);
   }
 
   async #make(makers: readonly string[], id: string): Promise<unknown> {
@@ -101,13 +100,6 @@ export class ProviderPackage {
 
 const packageAdvice =
   "Is it a provider package of the AI SDK, in a version that is not too old? Which of its exports makes the provider can be told as factory.";
-
-function keep<T>(models: Map<string, T>, id: string, model: T): T {
-  const [oldest] = models.keys();
-  if (models.size >= maxModels && oldest !== undefined) models.delete(oldest);
-  models.set(id, model);
-  return model;
-}
 
 /** Names only: a path would be code of nobody's. */
 async function importPackage(name: string): Promise<unknown> {

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+import { fromCarried } from "./carried.ts";
 import { joinedText, type Reader, refusal, toUserParts, withCache, wordsOf } from "./content.ts";
-import type { Fields } from "./model.ts";
+import type { Fields, Owner } from "./model.ts";
 import { fromReasoningDetails } from "./reasoning-details.ts";
 
 export interface PromptReader extends Reader {
-  /** Under which name the package looks for fields of its own. */
-  readonly key: string;
+  readonly owner: Owner;
 }
 
 /** The conversation as packages take it. */
@@ -65,8 +65,8 @@ interface Step {
 
 function toAssistant({ message, at, called, reader }: Step): Fields {
   const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
-  const { key, family } = reader;
-  const parts = fromReasoningDetails(message, key);
+  const { owner, family } = reader;
+  const parts = fromReasoningDetails(message, owner);
   if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
     parts.push({ type: "reasoning", text: thought });
   const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
@@ -78,22 +78,27 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
   if (Array.isArray(calls))
     for (const [place, call] of calls.entries())
       if (isJsonObject(call))
-        parts.push(toToolCall(call, { param: `messages[${at}].tool_calls[${place}]`, called }));
+        parts.push(
+          toToolCall(call, { param: `messages[${at}].tool_calls[${place}]`, called, owner }),
+        );
   return { role: "assistant", content: parts, ...withCache(message, family) };
 }
 
 function toToolCall(
   call: JsonObject,
-  { param, called }: { readonly param: string; readonly called: Map<string, string> },
+  {
+    param,
+    called,
+    owner,
+  }: Pick<Step, "called"> & { readonly param: string; readonly owner: Owner },
 ): Fields {
-  const { id, function: target, provider_metadata: metadata } = call;
+  const { id, function: target, extra_content: extra } = call;
   const { name, arguments: text } = isJsonObject(target) ? target : {};
   const toolCallId = String(id);
   const toolName = String(name);
   called.set(toolCallId, toolName);
   const input = parseArguments(text, `${param}.function.arguments`);
-  const carried = isJsonObject(metadata) ? { providerOptions: metadata } : {};
-  return { type: "tool-call", toolCallId, toolName, input, ...carried };
+  return { type: "tool-call", toolCallId, toolName, input, ...fromCarried(extra, owner) };
 }
 
 function parseArguments(text: Json | undefined, param: string): JsonObject {

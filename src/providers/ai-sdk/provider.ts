@@ -9,7 +9,7 @@ import { fromGenerated } from "./chat-reply.ts";
 import { AiSdkChatStream } from "./chat-stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
-import { familyOf } from "./model.ts";
+import { ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
 import { AwsSigner } from "./sign-aws.ts";
 
@@ -50,7 +50,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
         const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
         const result = await model.doGenerate(wanted);
         call.accept();
-        return fromGenerated(result, name);
+        return fromGenerated(result, { provider: name, owner: ownerOf(model) });
       } catch (thrown) {
         throw toError(thrown, given);
       }
@@ -64,8 +64,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
         const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
         const { stream } = await model.doStream(wanted);
         call.accept();
-        const family = familyOf(model);
-        return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, family });
+        return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, model });
       } catch (thrown) {
         call.end();
         throw toError(thrown, given);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type AnthropicBlock,
   anthropicEvents,
@@ -74,19 +74,15 @@ for (const form of ["whole", "streamed"] as const)
     );
     const message =
       form === "whole" ? (await chat(first)).choices[0]?.message : joined(await hear(first));
+    const format = formatOf(message);
     expect(message).toEqual({
       role: "assistant",
       content: null,
       refusal: null,
       reasoning_content: "I look outside.",
       reasoning_details: [
-        {
-          type: "reasoning.text",
-          format: "anthropic",
-          text: "I look outside.",
-          signature: "c2lnbmF0dXJl",
-        },
-        { type: "reasoning.encrypted", format: "anthropic", data: "ZW5jcnlwdGVk" },
+        { type: "reasoning.text", format, text: "I look outside.", signature: "c2lnbmF0dXJl" },
+        { type: "reasoning.encrypted", format, data: "ZW5jcnlwdGVk" },
       ],
       tool_calls: [
         { id: "toolu_1", type: "function", function: { name: "look", arguments: '{"far":true}' } },
@@ -111,6 +107,15 @@ for (const form of ["whole", "streamed"] as const)
     });
   });
 
+/** A mark, which names nobody. */
+function formatOf(message: JsonObject = {}): string {
+  const [detail] = message["reasoning_details"] as readonly JsonObject[];
+  const format = String(detail?.["format"]);
+  expect(format).toMatch(/^[\w-]{8}$/);
+  expect(JSON.stringify(message)).not.toMatch(/anthropic|claude|bedrock|amazon/i);
+  return format;
+}
+
 const cloudBlocks: readonly BedrockBlock[] = [
   { reasoning: ["I look ", "outside."], signature: "c2lnbmF0dXJl" },
   { toolUseId: "toolu_1", name: "look", input: ['{"far":', "true}"] },
@@ -127,6 +132,7 @@ for (const form of ["whole", "streamed"] as const)
     );
     const message =
       form === "whole" ? (await chat(first)).choices[0]?.message : joined(await hear(first));
+    formatOf(message);
     upstream.replyOnce(reply("application/json", [bedrockReply(said)]));
     await chat({ ...first, messages: [user, message ?? {}, result] });
     expect(bedrock.asked["messages"]).toMatchObject([
@@ -146,20 +152,119 @@ for (const form of ["whole", "streamed"] as const)
     ]);
   });
 
-test("thoughts of another vendor, and unsigned ones, are left out", async () => {
+/** What a caller makes of an answer that was thought over. */
+async function heard({ upstream, chat }: Bridge, body: string): Promise<JsonObject> {
+  upstream.replyOnce(reply("application/json", [body]));
+  const [choice] = (await chat(first)).choices;
+  if (choice === undefined) throw new Error("no answer");
+  return choice.message;
+}
+
+const cloudAnswer = { blocks: cloudBlocks, stopReason: "tool_use" };
+
+test("thoughts of another vendor are left out, and nobody thinks without them", async () => {
+  const foreign = await heard(bedrock, bedrockReply(cloudAnswer));
   anthropic.upstream.replyOnce(reply("application/json", [anthropicMessage(answer)]));
-  const message = {
-    role: "assistant",
-    content: "Rain.",
-    reasoning_content: "I look.",
-    reasoning_details: [
-      { type: "reasoning.text", format: "other", text: "I look.", signature: "b3RoZXI=" },
-    ],
-  };
-  await anthropic.chat({ ...first, messages: [user, message, user] });
+  await anthropic.chat({ ...first, messages: [user, foreign, result] });
   expect(anthropic.asked["messages"]).toMatchObject([
     { role: "user" },
-    { role: "assistant", content: [{ type: "text", text: "Rain." }] },
+    { role: "assistant", content: [{ type: "tool_use", id: "toolu_1" }] },
     { role: "user" },
   ]);
+  expect(anthropic.asked["thinking"]).toBeUndefined();
+  expect(anthropic.asked["max_tokens"]).toBe(8_000);
+});
+
+test("unsigned thoughts, and those of a vendor by name, are left out", async () => {
+  const { reasoning_details: _details, ...own } = await heard(anthropic, anthropicMessage(answer));
+  for (const format of [undefined, "anthropic", "other", 7, null]) {
+    const detail = { type: "reasoning.text", text: "I look.", signature: "b3RoZXI=" };
+    const details = [format === undefined ? detail : { ...detail, format }, 7, null];
+    anthropic.upstream.replyOnce(reply("application/json", [anthropicMessage(answer)]));
+    await anthropic.chat({
+      ...first,
+      messages: [user, { ...own, reasoning_details: details }, result],
+    });
+    expect(anthropic.asked["messages"]).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1" }] },
+      { role: "user" },
+    ]);
+  }
+});
+
+describe("what a caller adds to thoughts and tool calls is not sent", () => {
+  const cacheControl = { type: "ephemeral", ttl: "1h" };
+  const caller = { type: "code_execution_20250825", toolId: "srvtoolu_1" };
+  const cachePoint = { type: "default", ttl: "1h" };
+  const itemId = "rs_of_somebody_else";
+  const anthropicWish = { cacheControl, cache_control: cacheControl, caller, itemId };
+  const cloudWish = { cachePoint, itemId };
+  const wish = { ...anthropicWish, ...cloudWish };
+  const named = { anthropic: anthropicWish, amazonBedrock: cloudWish, bedrock: cloudWish };
+  const paid = /ttl|1h|cache|caller|code_execution|srvtoolu|somebody/i;
+
+  /** The same message, with wishes in every place where they might be read. */
+  const tampered = (message: JsonObject, format: string): JsonObject => ({
+    ...message,
+    reasoning_details: (message["reasoning_details"] as readonly JsonObject[]).map((detail) => ({
+      ...detail,
+      ...wish,
+      metadata: wish,
+      providerOptions: named,
+    })),
+    tool_calls: (message["tool_calls"] as readonly JsonObject[]).map((one) => ({
+      ...one,
+      provider_metadata: named,
+      providerOptions: named,
+      extra_content: { format, signature: "c2ln", ...wish, ...named, metadata: named },
+    })),
+  });
+
+  test("to a vendor who would bill it", async () => {
+    const message = await heard(anthropic, anthropicMessage(answer));
+    anthropic.upstream.replyOnce(reply("application/json", [anthropicMessage(answer)]));
+    const changed = tampered(message, formatOf(message));
+    await anthropic.chat({ ...first, messages: [user, changed, result] });
+    expect(JSON.stringify(anthropic.asked)).not.toMatch(paid);
+    expect(anthropic.asked["messages"]).toEqual([
+      { role: "user", content: [{ type: "text", text: "The weather?" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "I look outside.", signature: "c2lnbmF0dXJl" },
+          { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+          { type: "tool_use", id: "toolu_1", name: "look", input: { far: true } },
+        ],
+      },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "rain" }],
+      },
+    ]);
+  });
+
+  test("to Amazon's cloud", async () => {
+    const message = await heard(bedrock, bedrockReply(cloudAnswer));
+    bedrock.upstream.replyOnce(reply("application/json", [bedrockReply(cloudAnswer)]));
+    const changed = tampered(message, formatOf(message));
+    await bedrock.chat({ ...first, messages: [user, changed, result] });
+    expect(JSON.stringify(bedrock.asked)).not.toMatch(paid);
+    expect(JSON.stringify(bedrock.asked["messages"])).toContain("c2lnbmF0dXJl");
+  });
+
+  test("nor what is larger than any signature, or none", async () => {
+    const message = await heard(anthropic, anthropicMessage(answer));
+    const format = formatOf(message);
+    const ask = async (signature: Json) => {
+      anthropic.upstream.replyOnce(reply("application/json", [anthropicMessage(answer)]));
+      const detail = { type: "reasoning.text", format, text: "I look.", signature };
+      const changed = { ...message, reasoning_details: [detail] };
+      await anthropic.chat({ ...first, messages: [user, changed, result] });
+      return JSON.stringify(anthropic.asked["messages"]);
+    };
+    expect(await ask("s".repeat(1024 * 1024))).toContain('"thinking"');
+    for (const signature of ["s".repeat(1024 * 1024 + 1), "", { a: "b" }, ["s"], 7, null])
+      expect(await ask(signature)).not.toContain('"thinking"');
+  });
 });

@@ -1,57 +1,39 @@
-import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import { type Fields, isFields } from "./model.ts";
+import { isJsonObject, type JsonObject } from "../../call/chat.ts";
+import { fromCarried, toCarried } from "./carried.ts";
+import type { Fields, Owner } from "./model.ts";
 
 /**
  * Some vendors sign what a model thought, and want it back as it was when a tool has answered. It
  * goes to the caller beside `reasoning_content`, and comes back in the next request's message:
  *
  *     reasoning_details: [
- *       { type: "reasoning.text", text, signature, format },
- *       { type: "reasoning.encrypted", data, format },
+ *       { type: "reasoning.text", text, format, signature },
+ *       { type: "reasoning.encrypted", format, data },
  *     ]
- *
- * `format` is whose it is: others leave it out of what they send. What a package tells beyond a
- * signature and encrypted data is carried as `metadata`.
  */
-export function toReasoningDetail(text: string, metadata: unknown): JsonObject | undefined {
-  if (!isFields(metadata)) return undefined;
-  // One package tells it under its old and its new name.
-  const format = Object.keys(metadata).find((key) => isFields(metadata[key]));
-  const told = format === undefined ? undefined : metadata[format];
-  if (format === undefined || !isFields(told)) return undefined;
-  const { signature, redactedData, ...rest } = told;
-  const known: Record<string, Json> = {
-    type: text === "" ? "reasoning.encrypted" : "reasoning.text",
-    format,
-  };
-  if (text !== "") known["text"] = text;
-  if (typeof signature === "string") known["signature"] = signature;
-  if (typeof redactedData === "string") known["data"] = redactedData;
-  if (Object.values(rest).some((value) => value !== undefined)) known["metadata"] = rest as Json;
-  return Object.keys(known).length > (text === "" ? 2 : 3) ? known : undefined;
+export function toReasoningDetail(
+  { text, metadata }: { readonly text: string; readonly metadata: unknown },
+  owner: Owner,
+): JsonObject | undefined {
+  const carried = toCarried(metadata, owner);
+  if (carried === undefined) return undefined;
+  return text === ""
+    ? { type: "reasoning.encrypted", ...carried }
+    : { type: "reasoning.text", text, ...carried };
 }
 
 /** Those of a message that are of this vendor, as parts of a prompt. */
 export function fromReasoningDetails(
   { reasoning_details: details }: JsonObject,
-  key: string,
+  owner: Owner,
 ): Fields[] {
   if (!Array.isArray(details)) return [];
   const parts: Fields[] = [];
   for (const detail of details) {
-    if (!isJsonObject(detail) || detail["format"] !== key) continue;
-    const { text, signature, data, metadata } = detail;
-    parts.push({
-      type: "reasoning",
-      text: typeof text === "string" ? text : "",
-      providerOptions: {
-        [key]: {
-          ...(isJsonObject(metadata) ? metadata : {}),
-          ...(typeof signature === "string" ? { signature } : {}),
-          ...(typeof data === "string" ? { redactedData: data } : {}),
-        },
-      },
-    });
+    const carried = fromCarried(detail, owner);
+    if (carried === undefined || !isJsonObject(detail)) continue;
+    const { text } = detail;
+    parts.push({ type: "reasoning", text: typeof text === "string" ? text : "", ...carried });
   }
   return parts;
 }

@@ -111,6 +111,27 @@ test("a model that chooses by itself is told the effort, and the cap stays", asy
   }
 });
 
+describe("a budget that the caller names is none of the vendor's", () => {
+  const wishes = [
+    { thinking: { type: "enabled", budget_tokens: 500_000 } },
+    { reasoning: { max_tokens: 500_000 } },
+    { reasoning: { effort: "low", max_tokens: 500_000 } },
+    { reasoning_effort: "low", thinking: { type: "enabled", budget_tokens: 500_000 } },
+  ];
+  for (const options of wishes)
+    test(JSON.stringify(options), async () => {
+      for (const model of ["claude-sonnet-4-5", "claude-opus-4-8"]) {
+        const asked = await askAnthropic({ model, cap: 10_000, options });
+        expect(asked.maxTokens).toBe(10_000);
+        expect(JSON.stringify(anthropic.asked)).not.toContain("500000");
+      }
+      const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+      await bedrock.chat({ messages: [user], maxOutputTokens: 10_000, options }, { model });
+      expect(bedrock.asked["inferenceConfig"]).toMatchObject({ maxTokens: 10_000 });
+      expect(JSON.stringify(bedrock.asked)).not.toContain("500000");
+    });
+});
+
 test("no effort switches thinking off", async () => {
   const asked = await askAnthropic({
     model: "claude-opus-4-8",

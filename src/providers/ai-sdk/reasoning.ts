@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
-import type { Family, Fields } from "./model.ts";
+import type { Family, Fields, Owner } from "./model.ts";
+import { fromReasoningDetails } from "./reasoning-details.ts";
 
 /**
  * How long a model may think, by `reasoning_effort`.
@@ -40,6 +41,7 @@ export interface ThinkingOptions {
   readonly family: Family;
   /** Under which name the package looks for fields of its own. */
   readonly key: string;
+  readonly owner: Owner;
   readonly model: string;
   readonly cap: number | undefined;
   readonly options: JsonObject;
@@ -87,11 +89,11 @@ function takesBudget(model: string): boolean {
 }
 
 function toBudget(given: ThinkingOptions, effort: Effort): Thinking {
-  const { family, cap, options, messages } = given;
+  const { family, cap, options } = given;
   const room = (cap ?? usualCap) - leastTokens;
   const share = Math.floor((cap ?? usualCap) * shares[effort]);
   const budgetTokens = Math.min(room, mostTokens, Math.max(leastTokens, share));
-  if (budgetTokens < leastTokens || lacksThoughts(messages) || wantsSchema(options)) return nothing;
+  if (budgetTokens < leastTokens || lacksThoughts(given) || wantsSchema(options)) return nothing;
   const config = { type: "enabled", budgetTokens };
   return { fields: { providerOptions: own(family, config) }, budgetTokens };
 }
@@ -119,13 +121,18 @@ function wantsSchema({ response_format: format }: JsonObject): boolean {
   return isJsonObject(format) && format["type"] === "json_schema";
 }
 
-/** Tool calls since the user spoke last whose signed thoughts are not there. */
-function lacksThoughts(messages: readonly JsonObject[]): boolean {
+/** Tool calls since the user spoke last whose signed thoughts are not there, or another vendor's. */
+function lacksThoughts({ messages, owner }: ThinkingOptions): boolean {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at];
     if (message === undefined || message["role"] === "user") return false;
-    const { tool_calls: calls, reasoning_details: details } = message;
-    if (Array.isArray(calls) && calls.length > 0 && !Array.isArray(details)) return true;
+    const { tool_calls: calls } = message;
+    if (
+      Array.isArray(calls) &&
+      calls.length > 0 &&
+      fromReasoningDetails(message, owner).length === 0
+    )
+      return true;
   }
   return false;
 }

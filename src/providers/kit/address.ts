@@ -59,16 +59,18 @@ export function placeOf(ip: string): Place {
   const carried = carriedIpv4(groups);
   if (carried !== undefined) return placeOfIpv4(carried);
   if ((first & 0xffc0) === 0xfe80) return "link-local";
-  if (plain === "fd00:ec2::254" || plain === "fd20:ce::254") return "metadata";
+  if (metadataIpv6.includes(groups.join(":"))) return "metadata";
   const isUnique = (first & 0xfe00) === 0xfc00;
   const isSite = (first & 0xffc0) === 0xfec0;
   const isMulticast = (first & 0xff00) === 0xff00;
   const isLocalNat64 = first === 0x64 && second === 0xff9b && third === 1;
+  if (isLocalNat64) {
+    const inner = placeOfIpv4(lastBytes(groups));
+    return inner === "public" ? "private" : inner;
+  }
   const isTeredo = first === 0x2001 && second === 0;
   const isLoopback = groups.slice(0, 7).every((group) => group === 0) && (groups[7] ?? 0) <= 1;
-  return isUnique || isSite || isMulticast || isLocalNat64 || isTeredo || isLoopback
-    ? "private"
-    : "public";
+  return isUnique || isSite || isMulticast || isTeredo || isLoopback ? "private" : "public";
 }
 
 /** IPv4-mapped, IPv4-translated, NAT64, 6to4 and the old IPv4-compatible form. */
@@ -96,6 +98,13 @@ function toGroups(ip: string): readonly number[] {
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
+const lastBytes = (groups: readonly number[]) => {
+  const [high = 0, low = 0] = groups.slice(6);
+  return [high >> 8, high & 255, low >> 8, low & 255];
+};
+
+/** As groups of decimal numbers: fd00:ec2::254 and fd20:ce::254. */
+const metadataIpv6 = ["64768:3778:0:0:0:0:0:596", "64800:206:0:0:0:0:0:596"];
 const metadataIpv4 = ["100.100.100.200", "168.63.129.16", "192.0.0.192"];
 
 function placeOfIpv4(bytes: readonly number[]): Place {

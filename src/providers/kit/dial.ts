@@ -97,21 +97,30 @@ export class Pin {
     return this.#dialled;
   }
 
-  /** The address did not answer: the next one of the same name, if there is one. */
-  next(): Dialled | undefined {
-    if (this.#isFixed || this.#at + 1 >= this.#addresses.length) {
-      if (!this.#isFixed) this.#freshUntilMs = 0;
-      return undefined;
-    }
-    this.#at++;
+  /** How many addresses there are to try. */
+  get count(): number {
+    return this.#isFixed ? 1 : Math.max(1, this.#addresses.length);
+  }
+
+  /** An address did not answer: the next one of the same name, in turn; and they are looked up anew. */
+  next(failed: Dialled): Dialled {
+    if (this.#isFixed) return failed;
+    this.#freshUntilMs = 0;
+    // Another call may have moved on already.
+    if (this.#dialled !== undefined && this.#dialled.origin !== failed.origin) return this.#dialled;
+    this.#at = (this.#at + 1) % this.count;
     return this.#point();
   }
 
+  /** An address that cannot be reached is left for the next one, for all calls to come. */
   readonly probe: Probe = async (withinMs) => {
     const address = this.#addresses[this.#at];
-    if (address === undefined) return undefined;
+    const dialled = this.#dialled;
+    if (address === undefined || dialled === undefined) return undefined;
     const port = Number(this.#url.port || (this.#url.protocol === "https:" ? 443 : 80));
-    return reach({ host: address, port, withinMs });
+    const problem = await reach({ host: address, port, withinMs });
+    if (problem !== undefined) this.next(dialled);
+    return problem;
   };
 
   async #find(): Promise<Dialled> {
@@ -119,6 +128,7 @@ export class Pin {
     let addresses: readonly string[];
     try {
       addresses = await withTime((this.#options.lookup ?? systemLookup)(this.#name), lookupMs);
+      if (addresses.length === 0) throw new Error("it has no address");
     } catch (cause) {
       // An old address is better than none: it was looked at when it was found.
       if (this.#dialled !== undefined) {

@@ -13,6 +13,8 @@ export interface Said {
   readonly quotas: string;
   /** How long to wait, where it stands in the body. */
   readonly delayMs: number | undefined;
+  /** A filter stood in the way of the input, whatever the status. */
+  readonly isModerated: boolean;
 }
 
 const nothingSaid: Said = {
@@ -22,6 +24,7 @@ const nothingSaid: Said = {
   param: undefined,
   quotas: "",
   delayMs: undefined,
+  isModerated: false,
 };
 
 export function readErrorBody(body: string, headers?: Headers): Said {
@@ -45,6 +48,7 @@ export function readErrorBody(body: string, headers?: Headers): Said {
     message: words.toLowerCase(),
     quotas: quotaNames(details),
     delayMs: bodyDelayMs(details),
+    isModerated: isJsonObject(error["metadata"]) && "flagged_input" in error["metadata"],
   };
 }
 
@@ -92,12 +96,17 @@ function bodyDelayMs(details: readonly JsonObject[]): number | undefined {
 
 /** `retry-after-ms` before `Retry-After` (seconds or a date); never below zero. */
 export function toldDelayMs(headers: Headers | undefined, nowMs = Date.now()): number | undefined {
-  const exact = Number(headers?.get("retry-after-ms") ?? Number.NaN);
-  if (Number.isFinite(exact)) return Math.max(0, exact);
+  const exact = toNumber(headers?.get("retry-after-ms"));
+  if (exact !== undefined) return exact;
   const text = headers?.get("retry-after");
-  if (text === null || text === undefined) return undefined;
-  const seconds = Number(text);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(text);
+  const seconds = toNumber(text);
+  if (seconds !== undefined) return seconds * 1000;
+  // A date has the name of its month.
+  const date = /[A-Za-z]{3}/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+function toNumber(text: string | null | undefined): number | undefined {
+  const trimmed = text?.trim() ?? "";
+  return /^-?\d+(\.\d+)?$/.test(trimmed) ? Math.max(0, Number(trimmed)) : undefined;
 }

@@ -88,7 +88,11 @@ const missing: Verdict = { code: "upstream_unavailable", reason: "missing" };
 const overloaded: Verdict = { code: "upstream_overloaded", reason: "overloaded" };
 
 function verdict(status: number, said: Said): Verdict {
-  if (status === 402 || isOutOfMoney(said)) return outOfMoney;
+  // Too much for what is left, by the caller's own wish: who asks for less may be served.
+  if (status === 402 && /fewer max_tokens/.test(said.message))
+    return { code: "upstream_unavailable", reason: "failed" };
+  if (status === 402 || isOutOfMoney(status, said)) return outOfMoney;
+  if (said.isModerated) return { code: "content_filtered", reason: "refused" };
   switch (status) {
     case 400:
     case 413:
@@ -125,7 +129,7 @@ function refusal({ code, message }: Said): Verdict {
   // One vendor answers 400 to a bad key, and to callers from places that it does not serve.
   if (
     /api_key_invalid|failed_precondition/.test(code) ||
-    /api key (not valid|expired)/.test(message)
+    /^api key (not valid|expired)/.test(message)
   )
     return badKey;
   // Another answers 400 to a model that it does not have, or not in this way.
@@ -140,14 +144,18 @@ function refusal({ code, message }: Said): Verdict {
 const isTooLong =
   /maximum context length|context (size|window|length|limit)|(prompt|input) is too long|input token count|tokens \+ .?max_new_tokens|exceeds the maximum number of tokens/;
 
-/** Of the operator: a purse that is empty, or a quota of a day. A quota of a minute is a limit. */
-function isOutOfMoney({ code, message, quotas }: Said): boolean {
+/**
+ * Of the operator: a purse that is empty, or a quota of a day. A quota of a minute is a limit. Words are
+ * looked for where a vendor's sentence begins: behind that may stand what a caller has sent.
+ */
+function isOutOfMoney(status: number, { code, message, quotas }: Said): boolean {
   if (/insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code)) return true;
-  if (/credit balance is too low/.test(message) || /perday/.test(quotas)) return true;
+  if (/^your credit balance is too low/.test(message) || /perday/.test(quotas)) return true;
   if (code.includes("throttling") && /tokens per day/.test(message)) return true;
   // One vendor says these words of every quota, and which one in its details.
   return (
-    /exceeded your current quota, please check your plan/.test(message) &&
+    status === 429 &&
+    /^you exceeded your current quota, please check your plan/.test(message) &&
     !code.includes("resource_exhausted")
   );
 }

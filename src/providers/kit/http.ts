@@ -24,6 +24,7 @@ export interface UpstreamRequest {
 }
 
 const maxErrorBytes = 64 * 1024;
+const errorBodyMs = 2_000;
 const maxReplyBytes = 64 * 1024 * 1024;
 
 /** What all requests to a vendor carry. */
@@ -47,7 +48,8 @@ export function send(options: UpstreamRequest): Promise<Response> {
     : sendTo(options, dialled);
 }
 
-function sendTo(options: UpstreamRequest, { origin, tls }: Dialled): Promise<Response> {
+function sendTo(options: UpstreamRequest, dialled: Dialled, tries = 1): Promise<Response> {
+  const { origin, tls } = dialled;
   const { path, headers, body, signal, socket, onAccepted } = options;
   const method = body === undefined ? "GET" : "POST";
   // Spelled out: copying properties costs a microsecond.
@@ -64,8 +66,8 @@ function sendTo(options: UpstreamRequest, { origin, tls }: Dialled): Promise<Res
       return unpacked(response);
     },
     (cause: unknown) => {
-      const next = isUnconnected(cause) && !signal.aborted ? options.pin.next() : undefined;
-      if (next !== undefined) return sendTo(options, next);
+      const isElsewhere = isUnconnected(cause) && !signal.aborted && tries < options.pin.count;
+      if (isElsewhere) return sendTo(options, options.pin.next(dialled), tries + 1);
       throw toNetworkError({ provider: options.provider, signal, cause });
     },
   );
@@ -86,14 +88,21 @@ export function createFetch(dialer: Dialer): (url: string, init: RequestInit) =>
   return async (url, init) => {
     const { pathname, search } = new URL(url);
     const pin = dialer.pin(url);
-    const { origin, tls } = await pin.dial();
     const headers = new Headers(init.headers);
     headers.set("host", pin.host);
     headers.set("accept-encoding", "identity");
-    const pinned = { ...init, headers, redirect, decompress: false };
-    const whole = tls === undefined ? pinned : { ...pinned, tls };
-    const response = await fetch(`${origin}${pathname}${search}`, whole as RequestInit);
-    return unpacked(response);
+    let dialled = await pin.dial();
+    for (let tries = 1; ; tries++) {
+      const { origin, tls } = dialled;
+      const pinned = { ...init, headers, redirect, decompress: false };
+      const whole = tls === undefined ? pinned : { ...pinned, tls };
+      try {
+        return unpacked(await fetch(`${origin}${pathname}${search}`, whole as RequestInit));
+      } catch (cause) {
+        if (!isUnconnected(cause) || tries >= pin.count) throw cause;
+        dialled = pin.next(dialled);
+      }
+    }
   };
 }
 
@@ -192,9 +201,16 @@ export function readJson(
   });
 }
 
+/** The status says most of it: a body that does not come is not waited for. */
 async function readStart(response: Response): Promise<string> {
-  const { bytes } = await readBytes(response, maxErrorBytes);
-  return bytes.toString("utf8");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), errorBodyMs);
+  });
+  const reading = readBytes(response, maxErrorBytes);
+  const read = await Promise.race([reading, late]).finally(() => clearTimeout(timer));
+  reading.catch(() => {});
+  return read?.bytes.toString("utf8") ?? "";
 }
 
 async function readBytes(

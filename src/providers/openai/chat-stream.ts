@@ -43,7 +43,8 @@ export class OpenAiChatStream implements ChatStream {
       } catch (cause) {
         this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
       }
-      if (parts.length > 0) return parts;
+      // A packet without news, such as a comment, is a sign of life all the same.
+      if (parts.length > 0 || (this.#failure === undefined && !this.#ended)) return parts;
     }
     if (this.#failure === undefined) return undefined;
     // What failed before the first token has no other owner; the upstream may talk on for ever.

@@ -1,11 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import {
-  type ChatCall,
-  type ChatPart,
-  type ChatStream,
-  isJsonObject,
-  type JsonObject,
-} from "../../call/chat.ts";
+import { type ChatCall, type ChatPart, type ChatStream, isJsonObject } from "../../call/chat.ts";
 import {
   type EmbedCall,
   type EmbedInput,
@@ -21,6 +15,7 @@ import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from ".
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { fromOpenAiModels } from "./models.ts";
+import { toMessages, toOptions } from "./to-messages.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 export interface OpenAiOptions {
@@ -56,7 +51,8 @@ type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
-  const { capName, keepsReplies, keyHeader, takesDetails } = options.quirks ?? plainQuirks;
+  const { capName, keepsReplies, keyHeader, takesDetails = false } = options.quirks ?? plainQuirks;
+  const details = { takesDetails };
   const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) });
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const send: Send = (path, body, { signal, onAccepted, onDial }) => {
@@ -77,10 +73,10 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   /** Text put together piece by piece: a copy of the options costs more than all the rest. */
   const chatBody = ({ call, target }: ProviderCall<ChatCall>, further: string) => {
     const { messages, maxOutputTokens: cap, options } = call;
-    const rest = toBody(keepsReplies ? options : withoutVendorFields(options));
+    const rest = toBody(toOptions(options, { cap, keepsReplies }));
     const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
     const capped = cap === undefined ? "" : `,"${capName}":${cap}`;
-    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(takesDetails === true ? messages : withoutDetails(messages))}`;
+    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, details))}`;
     return head + capped + further + tail;
   };
 
@@ -136,7 +132,9 @@ interface EmbedWay {
  * refuse to be told any. What nobody asked for by name is left away then, and from then on.
  */
 function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
-  const ways = new Map<string, EmbedWay>();
+  // What went well once is hardly doubted again: what is refused from then on is the input.
+  const encodings = new Map<string, EmbedCall["encoding"]>();
+  const sizes = new Map<string, boolean>();
   return async (options) => {
     const { call, target, signal } = options;
     const ask = async ({ encoding, isSized }: EmbedWay) => {
@@ -150,10 +148,12 @@ function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
       return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
     };
     let refusal: unknown;
-    for (const way of waysFor(call, ways.get(target.model))) {
+    const { model } = target;
+    for (const way of waysFor(call, encodings.get(model), sizes.get(model))) {
       try {
         const result = await ask(way);
-        if (refusal !== undefined) ways.set(target.model, way);
+        if (call.encoding === "base64") encodings.set(model, way.encoding);
+        if (call.isUsualLength === true) sizes.set(model, way.isSized);
         return result;
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
@@ -164,55 +164,21 @@ function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
   };
 }
 
-function waysFor(call: EmbedCall, known: EmbedWay | undefined): readonly EmbedWay[] {
+function waysFor(
+  call: EmbedCall,
+  known: EmbedCall["encoding"] | undefined,
+  knownSize: boolean | undefined,
+): readonly EmbedWay[] {
   const encodings: readonly EmbedCall["encoding"][] =
-    call.encoding === "float" || known?.encoding === "float" ? ["float"] : ["base64", "float"];
+    call.encoding === "float" || known === "float" ? ["float"] : ["base64", "float"];
   const mayBeUnsized = call.isUsualLength === true && call.dimensions !== undefined;
-  const sizes = !mayBeUnsized ? [true] : known?.isSized === false ? [false] : [true, false];
+  const sizes = !mayBeUnsized ? [true] : knownSize === undefined ? [true, false] : [knownSize];
   return sizes.flatMap((isSized) => encodings.map((encoding) => ({ encoding, isSized })));
 }
 
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {
   if (apiKey === undefined) return {};
   return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
-}
-
-/** Answers of other vendors carry what only these want back. Almost no conversation has any. */
-function withoutDetails(messages: readonly JsonObject[]): readonly JsonObject[] {
-  return messages.some(hasDetails) ? messages.map(withoutDetailsOf) : messages;
-}
-
-function hasDetails({ role, extra_content, reasoning_details, tool_calls }: JsonObject): boolean {
-  if (role !== "assistant") return false;
-  if (extra_content !== undefined || reasoning_details !== undefined) return true;
-  return (
-    Array.isArray(tool_calls) &&
-    tool_calls.some((call) => isJsonObject(call) && call["extra_content"] !== undefined)
-  );
-}
-
-function withoutDetailsOf(message: JsonObject): JsonObject {
-  if (!hasDetails(message)) return message;
-  const {
-    extra_content: _extra,
-    reasoning_details: _details,
-    tool_calls: calls,
-    ...rest
-  } = message;
-  if (!Array.isArray(calls)) return rest;
-  const plain = calls.map((call) => {
-    if (!isJsonObject(call)) return call;
-    const { extra_content: _given, ...kept } = call;
-    return kept;
-  });
-  return { ...rest, tool_calls: plain };
-}
-
-/** The vendor alone keeps replies and knows these; some other servers refuse what they do not know. */
-function withoutVendorFields(options: JsonObject): JsonObject {
-  if (options["metadata"] === undefined && options["store"] === undefined) return options;
-  const { metadata: _metadata, store: _store, ...rest } = options;
-  return rest;
 }
 
 function wholeAsStream(parts: readonly ChatPart[]): ChatStream {

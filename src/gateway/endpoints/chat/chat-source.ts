@@ -34,6 +34,8 @@ export class ChatSource implements StreamSource {
   #stream: ChatStream | undefined;
   #isCancelled = false;
   #usage: Usage | undefined;
+  /** How much had been said when it was last told. */
+  #usageChars = 0;
   #sawDone = false;
   #isDone = false;
   #reading: Promise<readonly ChatPart[] | undefined> | undefined;
@@ -77,16 +79,35 @@ export class ChatSource implements StreamSource {
 
   /** What was used until now, by a call that did not come to its end. */
   async measure(): Promise<Measured> {
-    const { writer, count } = this.#options;
+    const { writer } = this.#options;
     await this.#reading?.catch(() => {});
     // The answer is complete and its count on the way: it is waited for until the call is aborted.
     while (writer.isFinished && this.#usage === undefined && this.#stream !== undefined) {
       const parts = await this.#stream.read().catch(() => undefined);
       if (parts === undefined) break;
       for (const part of parts)
-        if (part.type === "usage") this.#usage = latestUsage(this.#usage, part.usage);
+        if (part.type === "usage") {
+          this.#usage = latestUsage(this.#usage, part.usage);
+          this.#usageChars = writer.said.chars;
+        }
     }
-    return measured(this.#usage ?? (await count()));
+    return measured(await this.#used());
+  }
+
+  /** What the upstream told, if that was not before its last words; else no less than what was said. */
+  async #used(): Promise<Usage> {
+    const { writer, count } = this.#options;
+    const told = this.#usage;
+    const isCurrent = told !== undefined && this.#usageChars === writer.said.chars;
+    if (told !== undefined && isCurrent && !isHollow(told, writer.said.chars > 0)) return told;
+    const counted = await count();
+    if (told === undefined) return counted;
+    const isInputTold = told.inputTokens > 0;
+    return {
+      ...(isInputTold ? told : counted),
+      outputTokens: Math.max(told.outputTokens, counted.outputTokens),
+      estimated: true,
+    };
   }
 
   async #read(): Promise<readonly ChatPart[] | undefined> {
@@ -100,11 +121,15 @@ export class ChatSource implements StreamSource {
   #take(parts: readonly ChatPart[] | undefined): string {
     const { writer, call } = this.#options;
     let text = "";
+    let isCounted = false;
     for (const part of parts ?? []) {
-      if (part.type === "usage") this.#usage = latestUsage(this.#usage, part.usage);
-      else if (part.type === "done") this.#sawDone = true;
+      if (part.type === "usage") {
+        this.#usage = latestUsage(this.#usage, part.usage);
+        isCounted = true;
+      } else if (part.type === "done") this.#sawDone = true;
       else text += writer.write(part);
     }
+    if (isCounted) this.#usageChars = writer.said.chars;
     call.isFinishing = this.#usage === undefined && writer.isFinished;
     return text;
   }
@@ -125,10 +150,8 @@ export class ChatSource implements StreamSource {
   }
 
   async #end(): Promise<string> {
-    const { writer, charge, count } = this.#options;
-    const told = this.#usage;
-    const isTold = told !== undefined && !isHollow(told, writer.said.chars > 0);
-    const usage = isTold ? told : await count();
+    const { writer, charge } = this.#options;
+    const usage = await this.#used();
     // Written first: what an upstream left unfinished may still make it fail.
     const text = writer.end(usage);
     await charge.settle(measured(usage));

@@ -1,0 +1,87 @@
+import type { FaultKind } from "./kit/setup-fault.ts";
+
+/** What keeps a provider from working, by a word for machines. */
+export type Trouble =
+  | FaultKind
+  | "bad_key"
+  | "unsendable_key"
+  | "no_credit"
+  | "wrong_address"
+  | "model_missing"
+  | "certificate"
+  | "proxy"
+  | "proxy_unreachable"
+  | "private_address"
+  | "timeout"
+  | "limited"
+  | "overloaded"
+  | "refused"
+  | "failed";
+
+/** In plain words: what is wrong, and what to do. Never a key, a prompt or a vendor's sentence. */
+export interface Diagnosis {
+  readonly trouble: Trouble;
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** What was tried, as far as it helps to say what to do. */
+export interface Circumstances {
+  readonly provider: string;
+  /** Empty where the kind makes its own. */
+  readonly baseUrl: string;
+  /** The upstream's name of the model that was called, if one was. */
+  readonly model?: string | undefined;
+  /** The variable that holds the key; null: it is kept in the store; undefined: there is none. */
+  readonly keyVariable?: string | null | undefined;
+  /** The variable that sends calls through a proxy. */
+  readonly proxyVariable?: string | undefined;
+  /** What the upstream offers, where that could be asked; null: asked, and it did not tell. */
+  readonly offered?: readonly string[] | null | undefined;
+  /** Nothing of it stands in svc.yaml yet: what is wrong is mended in the command. */
+  readonly isNew?: boolean | undefined;
+  /** The address is the vendor's own, and not one that the operator wrote. */
+  readonly isUsualAddress?: boolean | undefined;
+}
+
+export type Said = Omit<Diagnosis, "trouble"> & { readonly trouble?: Trouble };
+type Words = (circumstances: Circumstances, detail: string) => Said;
+export type Finding = readonly [trouble: Trouble, words: Words];
+
+const signInMark = "(sign-in)";
+
+export const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
+export const isLocal = ({ baseUrl }: Circumstances) =>
+  /^https?:\/\/(127\.|localhost\b)/.test(baseUrl);
+/** As what the operator knows it. */
+export const field = ({ isNew }: Circumstances) => (isNew === true ? "the address" : "base_url");
+
+/** Begins with a blank: it stands behind what to look at. */
+export const edit = ({ isNew }: Circumstances) =>
+  isNew === true ? "" : " Correct it in svc.yaml and run svc apply svc.yaml.";
+
+export const addressAdvice = (about: Circumstances) =>
+  `Check ${field(about)}: most end in /v1.${edit(about)}`;
+
+export const unknownNameAdvice = (about: Circumstances) =>
+  about.isUsualAddress === true
+    ? "Is this machine online, and can it look up names?"
+    : `Check ${field(about)} for a slip, and whether this machine is online.${edit(about)}`;
+
+export type Advice = string | ((about: Circumstances) => string);
+export const adviceFor = (advice: Advice, about: Circumstances) =>
+  typeof advice === "string" ? advice : advice(about);
+
+export const wrongAddress = (what: string, advice: Advice = addressAdvice): Finding => [
+  "wrong_address",
+  (about, detail) =>
+    detail.includes(signInMark)
+      ? {
+          what: what.replace("ADDRESS", `the server where ${about.provider} signs in`),
+          advice: "Check token_uri in its credentials, and the network of this machine.",
+        }
+      : { what: what.replace("ADDRESS", at(about)), advice: adviceFor(advice, about) },
+];
+
+export const proxyAdvice =
+  "Give name and password in the proxy's address (http://name:password@host:port), or set NO_PROXY for this host, and restart the gateway.";

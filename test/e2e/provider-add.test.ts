@@ -1,0 +1,227 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createHome, type Finished, type Home } from "../child.ts";
+import { jsonReply } from "../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
+import { willingVendor } from "../fake/willing-vendor.ts";
+
+setDefaultTimeout(60_000);
+
+let upstream: FakeUpstream;
+let home: Home;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  upstream.reset();
+  upstream.replyWith(willingVendor);
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const add = (line: string, environment: Record<string, string> = {}) =>
+  home.svc(["provider", "add", ...line.split(" ")], { environment });
+const own = (more = "") => `mine --base-url ${upstream.baseUrl} --allow-private${more}`;
+const config = () => readFileSync(home.configPath, "utf8");
+
+function succeeds({ code, stderr, stdout }: Finished): string {
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("models that are named", () => {
+  test("are looked up in the list, and a slip is told with what was meant; nothing is written", async () => {
+    const { code, stderr } = await add(own(" --models big-chta,nothing-like-it"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("mine does not offer big-chta; did you mean big-chat?");
+    expect(stderr).toContain("mine does not offer nothing-like-it; it offers big-chat,");
+    expect(config()).toBe("");
+  });
+
+  test("are looked up also where all that is listed is served already", async () => {
+    succeeds(await add(own(" --all-models")));
+    const before = config();
+    const { code, stderr } = await add("mine --models big-chta");
+    expect([code, stderr.includes("did you mean big-chat?")]).toEqual([2, true]);
+    expect(config()).toBe(before);
+    succeeds(await add("mine --models big-chat"));
+    expect(config()).toBe(before);
+  });
+
+  test("of a trade that is not served here are refused as such", async () => {
+    const { code, stderr } = await add(own(" --models whisper-1"));
+    expect([code, stderr.includes("whisper-1 is no model for chat")]).toEqual([2, true]);
+  });
+
+  test("are taken at the operator's word where there is no list, which is told", async () => {
+    upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
+    const said = succeeds(await add(own(" --models any-chat")));
+    expect(said).toContain("mine does not tell its models: mine itself failed");
+    expect(config()).toContain("- { provider: mine, model: any-chat }");
+  });
+});
+
+describe("what is wrong", () => {
+  test("is told by the flags of the command, with no line of a file that was not written", async () => {
+    const refused = await add(`mine --base-url ${upstream.baseUrl} --no-models`);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--base-url is a private or loopback address");
+    expect(refused.stderr).toContain("add --allow-private");
+    expect(refused.stderr).not.toMatch(/line \d|svc\.yaml|providers\./);
+  });
+
+  test("sends nobody to a file or a base_url that there is not", async () => {
+    const line = "groq --all-models";
+    // Nothing is asked outside this machine: the proxy is a closed port of it.
+    const environment = { GROQ_API_KEY: "k-123", HTTPS_PROXY: "http://127.0.0.1:1" };
+    const { code, stderr } = await add(line, environment);
+    expect(code).toBe(1);
+    expect(stderr).not.toMatch(/svc\.yaml|svc apply|base_url/);
+    expect(stderr).toContain("Nothing was changed");
+  });
+
+  test("names an option that is missing in a whole sentence", async () => {
+    const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "region is missing (such as us-east-1): give it by --option region=…, or set AWS_REGION.",
+    );
+  });
+});
+
+describe("warnings", () => {
+  const old = `providers:
+  other: { kind: openai, base_url: "https://other.example/v1", api_key: "\${B_KEY}" }
+models:
+  bare: { endpoint: chat, routes: [ { provider: other, model: m } ] }
+`;
+
+  test("are those of the change; the others are counted", async () => {
+    home.writeConfig(old);
+    succeeds(await home.svc(["apply", home.configPath]));
+    const said = succeeds(await add(own(" --models big-chat")));
+    expect(said).not.toMatch(/B_KEY|model bare/);
+    expect(said).toContain("2 older warnings: svc apply FILE --dry-run");
+  });
+
+  test("tell of a price that is missing once", async () => {
+    const said = succeeds(await add(own(" --models big-chat")));
+    expect(said.match(/big-chat.*(no price|no public price)/g)?.length).toBe(1);
+  });
+
+  test("come in place of a word of success where nothing listens", async () => {
+    const said = succeeds(await add("ollama --base-url http://127.0.0.1:1/v1"));
+    expect(said).toContain("Nothing listens at http://127.0.0.1:1/v1");
+    expect(said).not.toContain("connected");
+  });
+});
+
+describe("--dry-run", () => {
+  test("shows the YAML that would be added, and no other line of the file", async () => {
+    const before = `providers:\n  other: { kind: openai, base_url: "https://o.example/v1", api_key: sk-written-out }\n`;
+    home.writeConfig(before);
+    const said = succeeds(await add(own(" --models big-chat --dry-run")));
+    expect(said).toContain(
+      `providers:\n  mine:\n    kind: openai\n    base_url: ${upstream.baseUrl}\n    allow_private: true\n`,
+    );
+    expect(said).toContain("    routes:\n      - { provider: mine, model: big-chat }\n");
+    expect(said).not.toContain("sk-written-out");
+    expect(config()).toBe(before);
+  });
+});
+
+describe("prices", () => {
+  const priced = async (line: string, environment: Record<string, string>) => {
+    const view = await home.json<{ added: { price: Record<string, string> | null }[] }>(
+      ["provider", "add", ...line.split(" "), "--unlisted", "--dry-run"],
+      { environment },
+    );
+    return view.added[0]?.price;
+  };
+
+  test("are the vendor's also behind a company's own address", async () => {
+    const at = `--base-url ${upstream.baseUrl} --allow-private`;
+    expect(
+      await priced(`openai ${at} --models gpt-4o-mini`, { OPENAI_API_KEY: "k-1234" }),
+    ).toMatchObject({ input: "0.15", output: "0.60" });
+    expect(
+      await priced(`anthropic ${at} --models claude-sonnet-4-0`, { ANTHROPIC_API_KEY: "k-1234" }),
+    ).toMatchObject({ input: "3.00", output: "15.00" });
+  });
+
+  test("are found by svc price import wherever they are proposed, and are 0 on one's own machine", async () => {
+    home.writeConfig(`providers:
+  cloud: { kind: vertex, project: p, location: us-central1, credentials_file: /none.json }
+  amazon: { kind: bedrock, region: us-east-1, api_key: "\${K}" }
+  proxy: { vendor: openai, base_url: "https://proxy.example/v1" }
+  near: { vendor: ollama, base_url: "http://127.0.0.1:1/v1", allow_private: true }
+models:
+  v: { endpoint: chat, routes: [ { provider: cloud, model: gemini-2.5-flash } ] }
+  b: { endpoint: chat, routes: [ { provider: amazon, model: "anthropic.claude-3-haiku-20240307-v1:0" } ] }
+  o: { endpoint: chat, routes: [ { provider: proxy, model: gpt-4o-mini } ] }
+  n: { endpoint: chat, routes: [ { provider: near, model: qwen3 } ] }
+`);
+    succeeds(await home.svc(["apply", home.configPath]));
+    const { set } = await home.json<{
+      set: { model: string; route: string | null; price: Record<string, string> }[];
+    }>(["price", "import"]);
+    const inputs = set.flatMap(({ model, route, price }) =>
+      route === null ? [[model, Number(price["input"])]] : [],
+    );
+    expect(inputs.toSorted()).toEqual([
+      ["b", 0.25],
+      ["n", 0],
+      ["o", 0.15],
+      ["v", 0.3],
+    ]);
+  });
+});
+
+describe("a config file that SVC_CONFIG names and that is not there", () => {
+  const lacking = () => join(dirname(home.configPath), "new", "mine.yaml");
+  const environment = () => ({ SVC_CONFIG: lacking() });
+
+  test("is written by provider add and by import, and read from then on", async () => {
+    succeeds(await add(own(" --models big-chat"), environment()));
+    expect(readFileSync(lacking(), "utf8")).toContain("provider: mine");
+    const fixture = join(import.meta.dir, "../fixtures/litellm/whole.yaml");
+    const more = { ...environment(), AZURE_US_BASE: "https://acme-us.openai.azure.com" };
+    expect((await home.svc(["import", "litellm", fixture], { environment: more })).code).toBe(0);
+    expect(readFileSync(lacking(), "utf8")).toContain("gpt-4o:");
+    expect(config()).toBe("");
+  });
+
+  test("is refused by serve and apply, with what makes it", async () => {
+    for (const words of [["serve"], ["apply", home.configPath]]) {
+      const { code, stderr } = await home.svc(words, { environment: environment() });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${lacking()}, which is not there. svc init makes it`);
+    }
+    expect(existsSync(lacking())).toBe(false);
+  });
+});
+
+test("a file that is no YAML is told by its place, and its lines are never shown", async () => {
+  home.writeConfig("providers:\n  a: { api_key: sk-written-out, base_url: [ }\n");
+  for (const words of [
+    ["provider", "add", "ollama", "--no-models"],
+    ["init", "--provider", "ollama", "--yes"],
+    ["import", "litellm", home.configPath],
+    ["serve"],
+  ]) {
+    const { code, stdout, stderr } = await home.svc(words);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/line 2, column \d+: /)]);
+    expect(stdout + stderr).not.toContain("sk-written-out");
+  }
+});

@@ -11,7 +11,12 @@ export interface Answers {
 const text = `I am sorry that a book was missing (${marker}). Please send me your order number, and the second one will leave our shop within two days.`;
 const piece = ` ${marker}`;
 
-const geminiUsage = { promptTokenCount: 74, candidatesTokenCount: 32, totalTokenCount: 106 };
+const geminiUsage = {
+  promptTokenCount: 74,
+  candidatesTokenCount: 32,
+  totalTokenCount: 106,
+  promptTokensDetails: [{ modality: "TEXT", tokenCount: 74 }],
+};
 const gemini = (said: string, rest: object = {}) =>
   JSON.stringify({
     candidates: [{ content: { parts: [{ text: said }], role: "model" }, index: 0, ...rest }],
@@ -21,7 +26,14 @@ const gemini = (said: string, rest: object = {}) =>
   });
 const geminiEvent = (said: string, rest?: object) => `data: ${gemini(said, rest)}\r\n\r\n`;
 
-const anthropicUsage = { input_tokens: 74, output_tokens: 32 };
+const anthropicUsage = {
+  input_tokens: 74,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 32,
+  service_tier: "standard",
+};
 const anthropicEvent = (type: string, fields: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 const anthropicPiece = anthropicEvent("content_block_delta", {

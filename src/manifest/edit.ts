@@ -1,7 +1,18 @@
-import { type Document, isMap, isScalar, isSeq, type Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  Scalar,
+  YAMLMap,
+  YAMLSeq,
+} from "yaml";
 import { Problem } from "../base/problem.ts";
 import { parseYaml } from "../base/yaml.ts";
 import { keepLines } from "./keep-lines.ts";
+import { parseWithComments } from "./parse-comments.ts";
 
 /** Fields of one entry of `providers:`, by the names of svc.yaml. */
 export type ProviderDraft = Record<string, unknown>;
@@ -35,8 +46,10 @@ const head = ` Providers and models of this gateway. svc apply svc.yaml puts cha
 /** Adds to the text of svc.yaml; what is there is never overwritten, comments and order stay. */
 export function addToManifest(text: string, draft: ManifestDraft): Edited {
   const { document, root } = open(text);
+  const before = modelsOf(document);
   const added: string[] = [];
   const kept: string[] = [];
+  const grown = new Map<string, number>();
   for (const [name, fields] of Object.entries(draft.providers)) {
     const isNew = insert(document, section(document, root, "providers"), { name, fields });
     (isNew ? added : kept).push(`provider ${name}`);
@@ -48,8 +61,10 @@ export function addToManifest(text: string, draft: ManifestDraft): Edited {
       const result = addRoutes(document, { id, model: models.get(id), fields });
       kept.push(...(result.added.length === 0 ? [`model ${id}`] : []), ...result.kept);
       added.push(...result.added);
+      grown.set(id, result.added.length);
     }
   }
+  checkShared(before, modelsOf(document), grown);
   return { text: added.length === 0 ? text : write(document, text), added, kept };
 }
 
@@ -59,21 +74,32 @@ export function removeProvider(text: string, name: string): Removed {
   const providers = root.get("providers");
   if (!isMap(providers) || !providers.has(name))
     throw new Problem("not_found", `There is no provider ${name} in the file.`);
+  const before = modelsOf(document);
   drop(providers, name);
-  let routes = 0;
-  const emptied: string[] = [];
   const models = root.get("models");
-  for (const { key, value } of isMap(models) ? models.items : []) {
+  for (const { value } of isMap(models) ? models.items : []) {
     const list = isMap(value) ? value.get("routes") : undefined;
     if (!isMap(value) || !isSeq(list)) continue;
-    const before = list.items.length;
+    const { length } = list.items;
     list.items = list.items.filter((item) => !(isMap(item) && item.get("provider") === name));
-    routes += before - list.items.length;
-    if (before === list.items.length || list.items.length > 0) continue;
+    if (length === list.items.length || list.items.length > 0) continue;
     value.delete("routes");
-    emptied.push(isScalar(key) ? String(key.value) : String(key));
+    const comments = [list.comment, value.comment].filter((each) => each != null);
+    if (comments.length > 0) value.comment = comments.join("\n");
   }
-  return { text: write(document, text), routes, emptied };
+  const after = modelsOf(document);
+  const lost = (id: string) => routesOf(before.get(id)).length - routesOf(after.get(id)).length;
+  const fewer = [...before.keys()].filter((id) => lost(id) > 0);
+  return {
+    text: write(document, text),
+    routes: fewer.reduce((sum, id) => sum + lost(id), 0),
+    emptied: fewer.filter((id) => routesOf(after.get(id)).length === 0),
+  };
+}
+
+/** A draft as it would stand in a file of its own, without the words at its head. */
+export function fragmentOf(draft: ManifestDraft): string {
+  return addToManifest("", draft).text.replace(/^(#[^\n]*\n|\n)+/, "");
 }
 
 /** The names of the entries that a section of svc.yaml has. */
@@ -84,17 +110,28 @@ export function namesOf(text: string, name: "providers" | "models"): readonly st
     : [];
 }
 
-/** Without the gap that was between it and the next. */
+/** Without the gap that was between it and the next; a heading of several stays for the rest. */
 function drop(map: YAMLMap, name: string): void {
-  const isFirst = map.items.findIndex(({ key }) => isScalar(key) && key.value === name) === 0;
-  map.delete(name);
-  const next = map.items[0]?.key;
-  if (isFirst && isScalar(next)) next.spaceBefore = false;
+  const at = map.items.findIndex(({ key }) => isScalar(key) && key.value === name);
+  const [gone] = map.items.splice(at, 1);
+  const next = map.items[at]?.key;
+  const heading = isScalar(gone?.key) ? headingOf(gone.key.commentBefore ?? "") : undefined;
+  if (isScalar(next) && at === 0) next.spaceBefore = false;
+  if (heading === undefined) return;
+  if (isScalar(next)) next.commentBefore = `${heading}\n\n${next.commentBefore ?? ""}`;
+  else map.comment = `\n${heading}${map.comment == null ? "" : `\n${map.comment}`}`;
+}
+
+/** What a blank line parts from the entry below. */
+function headingOf(comment: string): string | undefined {
+  const end = comment.endsWith("\n") ? comment.length - 1 : comment.lastIndexOf("\n\n");
+  return end === -1 ? undefined : comment.slice(0, end);
 }
 
 function open(text: string): { readonly document: Document; readonly root: YAMLMap } {
-  const { document, problems } = parseYaml(text);
+  const { problems } = parseYaml(text);
   if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  const document = parseWithComments(text);
   const { contents } = document;
   if (isMap(contents)) return { document, root: contents };
   if (contents !== null && !(isScalar(contents) && contents.value === ""))
@@ -105,6 +142,43 @@ function open(text: string): { readonly document: Document; readonly root: YAMLM
   document.commentBefore = comments.length === 0 ? head : comments.join("\n\n");
   document.comment = null;
   return { document, root };
+}
+
+type Models = ReadonlyMap<string, unknown>;
+
+/** As they read with all that their aliases stand for. */
+function modelsOf(document: Document): Models {
+  let root: unknown;
+  try {
+    root = document.toJS();
+  } catch (cause) {
+    throw cannotEdit(cause);
+  }
+  return new Map(isRecord(root) && isRecord(root["models"]) ? Object.entries(root["models"]) : []);
+}
+
+/** What an anchor shares, a change of one model would change for others. */
+function checkShared(before: Models, after: Models, grown: ReadonlyMap<string, number>): void {
+  for (const [id, model] of before) {
+    const now = after.get(id);
+    const more = grown.get(id) ?? 0;
+    const isRight =
+      more === 0
+        ? Bun.deepEquals(now, model, true)
+        : routesOf(now).length === routesOf(model).length + more;
+    if (!isRight) throw isShared(id);
+  }
+}
+
+const isShared = (id: string) =>
+  new Problem(
+    "conflict",
+    `Model ${id} shares its routes with another by an anchor (& and *), so none can be added to one of them alone. Write the routes out for each, and run this again. Nothing was changed.`,
+  );
+
+function routesOf(model: unknown): readonly unknown[] {
+  const routes = isRecord(model) ? model["routes"] : undefined;
+  return Array.isArray(routes) ? routes : [];
 }
 
 /** The map of that name; made where there is none, or nothing behind its name. */
@@ -148,6 +222,7 @@ function addRoutes(
 ): { readonly added: string[]; readonly kept: string[] } {
   const none = { added: [], kept: [] };
   const given = fields["routes"];
+  if (isAlias(model)) throw isShared(id);
   if (!isMap(model) || !Array.isArray(given)) return none;
   // A route of another kind of model would never be right.
   const isOther = (name: string) =>
@@ -217,15 +292,23 @@ function write(document: Document, text: string): string {
   };
   try {
     const after = document.toString(style);
-    const old = parseYaml(text).document;
+    const old = parseWithComments(text);
     // Of a file without fields there are only comments, which the document has kept.
     if (!isMap(old.contents)) return after;
     const kept = keepLines({ text, before: old.toString(style), after });
     return kept !== undefined && isSame(kept, document) ? kept : after;
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("invalid", `The file cannot be edited: ${message}. Edit it by hand.`, cause);
+    throw cannotEdit(cause);
   }
+}
+
+function cannotEdit(cause: unknown): Problem {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new Problem(
+    "invalid",
+    `The file cannot be edited: ${message}. Edit it by hand.`,
+    cause,
+  );
 }
 
 /** Whether a text says what the document does. */

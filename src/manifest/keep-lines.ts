@@ -35,10 +35,19 @@ type OwnLines = readonly (string | undefined)[];
 
 function aligned(own: readonly string[], before: readonly string[]): OwnLines | undefined {
   const lines: (string | undefined)[] = [];
+  let gap = "";
   for (const line of own) {
+    const isBlank = line.trim() === "";
+    // Before comments blank lines are left out, and one is put in before the words at the end.
+    if (isBlank && before[lines.length] !== "") {
+      gap = `${line}\n`;
+      continue;
+    }
+    if (!isBlank && before[lines.length] === "") lines.push(undefined);
     const written = before[lines.length];
     const next = before[lines.length + 1]?.trim() ?? "";
-    lines.push(line);
+    lines.push(gap + line);
+    gap = "";
     // A comment behind the name of a map is written anew below it.
     const isSplit = written?.endsWith(":") === true && next.startsWith("#");
     if (isSplit && line.trimEnd().endsWith(next)) lines.push(undefined);

@@ -103,6 +103,13 @@ describe("a target is taken out of service", () => {
     expect(late.view).toMatchObject({ requests: 1, failures: 1 });
   });
 
+  test("for five seconds and the five before, which do not grow with what happens in them", () => {
+    const target = new Watched().succeed(3).pass(7_000).succeed();
+    expect(target.view.requests).toBe(4);
+    expect(target.pass(2_999).view.requests).toBe(4);
+    expect(target.pass(1).view.requests).toBe(1);
+  });
+
   test("when five fail in a row, none more than 30 s after the one before", () => {
     const target = new Watched();
     for (let time = 0; time < 4; time++) target.fail().pass(30_000);

@@ -158,6 +158,27 @@ test("a failure between events, split over packets, is the failure that it tells
   expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
 });
 
+test("a failure that ends a list of several, begun before the events, is found too", async () => {
+  const error = { code: 503, status: "UNAVAILABLE", message: "busy" };
+  const told = `,\n${JSON.stringify({ error })},\n{"responseId": "x"}]\n`;
+  const failure: unknown = await partsOf(streamOf([geminiEvent(text("a")), told])).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
+});
+
+test("of what stands beside the events no more is kept than a failure needs", async () => {
+  const told = JSON.stringify({ error: { code: 503, status: "UNAVAILABLE", message: "busy" } });
+  const noise = (sizeBytes: number) => `: ${"-".repeat(sizeBytes - 3)}\n`;
+  const ends = async (sizeBytes: number) =>
+    partsOf(streamOf([geminiEvent(text("a")), noise(sizeBytes), told])).then(typesOf, (thrown) =>
+      thrown instanceof ApiError ? thrown.code : thrown,
+    );
+  expect(await ends(1_024)).toBe("upstream_overloaded");
+  // Behind so much the failure is not looked for: the answer is one that was cut.
+  expect(await ends(64 * 1024)).toEqual(["text-delta", "usage"]);
+});
+
 test("words that speak of an error are no failure of a stream that was cut", async () => {
   const words = 'See:\n{"error": {"code": 503}}';
   const parts = await partsOf(streamOf([geminiEvent(text(words))]));

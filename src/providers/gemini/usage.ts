@@ -5,7 +5,7 @@ import { objectsOf } from "./wire.ts";
 
 /**
  * `usageMetadata`, which tells of the whole call each time. Thoughts stand beside the answer, or
- * are in it already, which the total tells; what a tool of the vendor's read is input. Undefined
+ * are in it already, which the total tells (not if they are more than it is); what a tool of the vendor's read is input. Undefined
  * when input or output is not told.
  */
 export function fromUsageMetadata(value: unknown): Usage | undefined {
@@ -37,7 +37,8 @@ function outputOf(
     const rest = total === undefined ? 0 : total - inputTokens;
     return rest > 0 ? rest : thoughts;
   }
-  return inputTokens + candidates === total ? candidates : candidates + (thoughts ?? 0);
+  const isWithin = inputTokens + candidates === total && (thoughts ?? 0) <= candidates;
+  return isWithin ? candidates : candidates + (thoughts ?? 0);
 }
 
 /** What was read and what was spoken; all of an answer that is audio only counts as audio. */

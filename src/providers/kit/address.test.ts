@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressProblem } from "./address.ts";
+import { addressProblem, placeOf } from "./address.ts";
 
 test("lets public addresses through", () => {
   for (const url of [
@@ -36,6 +36,37 @@ test("private and loopback addresses need the operator's word, in every spelling
 test("link-local addresses are never called", () => {
   for (const host of ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]"])
     expect(addressProblem(`http://${host}/`, true)).toContain("link-local");
+});
+
+test("where a cloud keeps its credentials is never called, whatever the operator says, in every spelling", () => {
+  for (const host of [
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "[::ffff:100.100.100.200]",
+    "[64:ff9b::a83f:8110]",
+    "[fd00:ec2::254]",
+    "[fd00:0ec2::254]",
+    "[FD00:0EC2:0:0:0:0:0:0254]",
+    "[fd20:ce::254]",
+    "[fd20:00ce:0000::0254]",
+    "metadata",
+    "metadata.google.internal",
+    "METADATA.google.internal.",
+  ])
+    expect([host, addressProblem(`http://${host}/`, true)]).toEqual([
+      host,
+      expect.stringContaining("keeps credentials"),
+    ]);
+  expect(placeOf("fd00:0ec2::254")).toBe("metadata");
+  expect(placeOf("fd20:ce:0:0::254%eth0")).toBe("metadata");
+});
+
+test("an address behind a translator of one's own lies where it leads, and is never a public one", () => {
+  expect(placeOf("64:ff9b:1::a9fe:a9fe")).toBe("link-local");
+  expect(placeOf("64:ff9b:1:0:0:0:a83f:8110")).toBe("metadata");
+  expect(placeOf("64:ff9b:1::0808:0808")).toBe("private");
+  expect(addressProblem("http://[64:ff9b:1::a9fe:a9fe]/", true)).toContain("link-local");
 });
 
 test("refuses what is no plain address", () => {

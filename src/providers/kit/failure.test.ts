@@ -29,6 +29,18 @@ test("a hint that cannot be read, or is not there, is two seconds", () => {
   expect(boundedWaitMs(toldDelayMs(undefined, nowMs))).toBe(2_000);
 });
 
+test("odd words on when to come back are passed over, and none is a moment that has passed", () => {
+  const told = (headers: Record<string, string>) => toldDelayMs(new Headers(headers), nowMs);
+  expect(told({ "retry-after-ms": "", "retry-after": "9" })).toBe(9_000);
+  expect(told({ "retry-after-ms": "  ", "retry-after": "" })).toBeUndefined();
+  for (const text of ["10, 20", "10s", "1e3", "0x10", "+5", "Infinity", "12:30", "--5", "5."])
+    expect([text, told({ "retry-after": text })]).toEqual([text, undefined]);
+  expect(told({ "retry-after-ms": "10, 20", "retry-after": " 3 " })).toBe(3_000);
+  expect(told({ "retry-after": "-5" })).toBe(0);
+  expect(told({ "retry-after-ms": "-5", "retry-after": "9" })).toBe(0);
+  expect(told({ "retry-after": "Wed, 14 Oct 2026 08:00:00 GMT" })).toBe(0);
+});
+
 const failure = (status: number, body: unknown) =>
   toApiFailure({
     provider: "acme",
@@ -77,4 +89,74 @@ test("bodies of any shape are survived", () => {
     { error: 7 },
   ])
     expect(failure(400, body).code).toBe("upstream_rejected");
+});
+
+const verdictOf = (status: number, body: unknown) => {
+  const { code, upstream } = failure(status, body);
+  return [code, upstream?.reason];
+};
+
+test("words of a caller that a server quotes are no word of the server's", () => {
+  for (const quoted of [
+    "your credit balance is too low",
+    "Your credit balance is too low to access the API.",
+    "api key expired",
+    "API key not valid. Please pass a valid API key.",
+    "You exceeded your current quota, please check your plan and billing details.",
+  ])
+    for (const message of [`Invalid value: '${quoted}'.`, `messages[0].content "${quoted}" is bad`])
+      expect([message, ...verdictOf(400, { error: { message, code: "invalid_value" } })]).toEqual([
+        message,
+        "upstream_rejected",
+        "refused",
+      ]);
+});
+
+test("the same words where a server's own sentence begins are the operator's affair", () => {
+  const low = "Your credit balance is too low to access the API. Please go to Plans & Billing.";
+  expect(verdictOf(400, { error: { message: low, type: "invalid_request_error" } })).toEqual([
+    "upstream_unavailable",
+    "quota",
+  ]);
+  for (const message of ["API key expired. Please renew it.", "API key not valid. Pass a good one."])
+    expect(verdictOf(400, { error: { message, status: "INVALID_ARGUMENT" } })).toEqual([
+      "upstream_unavailable",
+      "auth",
+    ]);
+  const plan = "You exceeded your current quota, please check your plan and billing details.";
+  expect(verdictOf(429, { error: { message: plan } })).toEqual(["upstream_unavailable", "quota"]);
+  expect(verdictOf(429, { error: { message: plan, status: "RESOURCE_EXHAUSTED" } })).toEqual([
+    "upstream_rate_limited",
+    "limited",
+  ]);
+  expect(verdictOf(429, { error: { message: `Slow down: '${plan}'` } })).toEqual([
+    "upstream_rate_limited",
+    "limited",
+  ]);
+});
+
+test("input that a filter flagged is refused for what it is, though the status is that of a bad key", () => {
+  const metadata = { reasons: ["violence"], flagged_input: "a text", provider_name: "x" };
+  const message = "The input was flagged.";
+  expect(verdictOf(403, { error: { code: 403, message, metadata } })).toEqual([
+    "content_filtered",
+    "refused",
+  ]);
+  expect(verdictOf(403, { error: { code: 403, message, metadata: {} } })).toEqual([
+    "upstream_unavailable",
+    "auth",
+  ]);
+});
+
+test("credit that is too small for the length asked for is no empty purse", () => {
+  const message =
+    "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 900.";
+  expect(verdictOf(402, { error: { code: 402, message } })).toEqual([
+    "upstream_unavailable",
+    "failed",
+  ]);
+  expect(verdictOf(402, { error: { code: 402, message: "Insufficient credits." } })).toEqual([
+    "upstream_unavailable",
+    "quota",
+  ]);
 });

@@ -166,6 +166,26 @@ describe("a token", () => {
     expect(scene.signIns).toHaveLength(3);
   });
 
+  test("whose refresh failed is made anew a quarter of a minute later, and not before", async () => {
+    const provider = scene.provider();
+    await embed(provider);
+    scene.token = signInRefusals.badSignature;
+    const failedMs = startMs + lifeMs - 60_000;
+    scene.clock.now = failedMs;
+    const failing = scene.next(/token/);
+    await embed(provider);
+    await (await failing).closed;
+    for (let call = 0; call < 5; call++) await embed(provider);
+    scene.clock.now = failedMs + 14_999;
+    for (let call = 0; call < 5; call++) await embed(provider);
+    expect(scene.signIns).toHaveLength(2);
+    const again = scene.next(/token/);
+    scene.clock.now = failedMs + 15_000;
+    await embed(provider);
+    await again;
+    expect(scene.signIns).toHaveLength(3);
+  });
+
   test("without a told life is not kept for long", async () => {
     scene.token = (_request, count) =>
       jsonReply({ body: { access_token: `token-${count}`, token_type: "Bearer" } });

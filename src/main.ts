@@ -24,6 +24,8 @@ const wiring: Wiring = {
 /** Runs until a signal asks it to stop; a second one ends it at once. */
 async function serve(): Promise<void> {
   const configuration = loadConfiguration();
+  // Reading it refuses a file that is named and not there: before the store is opened, or made.
+  void configuration.file;
   // Loaded here, so that the other commands start without it.
   const { startServer } = await import("./server.ts");
   const output: { write: (line: string) => void } = {

@@ -1,34 +1,10 @@
 import { Problem } from "../base/problem.ts";
 import type { TroubleView } from "../platform/provider-operations.ts";
 
-interface NewProvider {
-  /** Whether the operator said where it is. */
-  readonly hasAddress: boolean;
-  readonly isLocal: boolean;
+/** What is wrong, and what to do, in one line. */
+export function newTrouble({ what, advice }: TroubleView): string {
+  return `${what} ${advice}`.trim();
 }
-
-/** What is wrong with a provider that no file has yet, with advice that does not send people to one. */
-export function newTrouble({ trouble, what, advice }: TroubleView, about: NewProvider): string {
-  const { hasAddress, isLocal } = about;
-  const isNetwork = trouble === "wrong_address" || trouble === "timeout";
-  const kept = advice
-    .split(/(?<=[.?]) (?=[A-Z$])/)
-    .filter((sentence) => !/svc\.yaml|svc apply|\.env\b/.test(sentence))
-    .filter((sentence) => hasAddress || !sentence.includes("base_url"))
-    .map((sentence) => sentence.replace(/(?<!-)\bbase_url\b/g, "--base-url"));
-  const more =
-    isNetwork && !hasAddress
-      ? isLocal
-        ? "Start it; if it listens elsewhere, say where: svc provider add … --base-url URL."
-        : "Is this machine online? If it reaches the internet through a proxy, set HTTPS_PROXY."
-      : (flagAdvice[trouble] ?? "");
-  return [what, ...kept, more].filter((part) => part !== "").join(" ");
-}
-
-const flagAdvice: Readonly<Record<string, string>> = {
-  private_address: "If that is meant, connect it by svc provider add with --allow-private.",
-  bad_key: "svc provider add takes a key by --key-env NAME or --key-stdin.",
-};
 
 const fieldFlags: Readonly<Record<string, string>> = {
   base_url: "--base-url",

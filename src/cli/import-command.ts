@@ -3,14 +3,27 @@ import { resolve } from "node:path";
 import { inFile, Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/yaml.ts";
 import { checkSettings } from "../config/load.ts";
-import { addToManifest, type Edited, type ProviderDraft } from "../manifest/edit.ts";
+import {
+  addToManifest,
+  type Edited,
+  fragmentOf,
+  type ManifestDraft,
+  type ModelDraft,
+  type ProviderDraft,
+} from "../manifest/edit.ts";
 import { fromLitellm, type LitellmImport } from "../manifest/litellm/litellm.ts";
 import type { Literals } from "../manifest/literals.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import { type Command, jsonFlag, type Wiring } from "./command.ts";
-import { writeFileWhole } from "./init-file.ts";
-import { type ManifestFile, openManifest, putManifest, warningLines } from "./manifest-file.ts";
+import {
+  type ManifestFile,
+  openManifest,
+  putManifest,
+  takeBack,
+  warningLines,
+} from "./manifest-file.ts";
 import { print, printJson, style } from "./output.ts";
+import { replaceFile } from "./replace-file.ts";
 
 const importLitellm: Command = {
   name: "import litellm",
@@ -22,7 +35,7 @@ const importLitellm: Command = {
     "keep-keys": {
       about: "also take keys that are written out: they are stored encrypted, not in svc.yaml",
     },
-    "dry-run": { about: "print what svc.yaml would be and change nothing" },
+    "dry-run": { about: "print what would be added to svc.yaml and change nothing" },
     ...jsonFlag,
   },
   examples: [
@@ -135,9 +148,34 @@ async function putBeside(options: {
   const planned = await apply(true);
   if (dryRun) return planned;
   // Written once it is known to be good, and before it is in force: what is in force can be read.
-  writeFileWhole(file.path, text);
-  return apply(false);
+  const undo = replaceFile({ path: file.path, text });
+  try {
+    return await apply(false);
+  } catch (error) {
+    takeBack(file.path, undo);
+    throw error;
+  }
 }
+
+/** What is new alone: the rest of the file may hold keys. */
+function newPart({ providers, models }: ManifestDraft, { added }: Edited): string {
+  const isNew = (what: string) => added.includes(what);
+  const shown = Object.entries(models).flatMap(([id, fields]): [string, ModelDraft][] => {
+    if (isNew(`model ${id}`)) return [[id, fields]];
+    const given: readonly unknown[] = Array.isArray(fields["routes"]) ? fields["routes"] : [];
+    const routes = given.filter((route) => isNew(`route ${id} → ${targetOf(route)}`));
+    return routes.length === 0 ? [] : [[id, { routes }]];
+  });
+  return fragmentOf({
+    providers: Object.fromEntries(
+      Object.entries(providers).filter(([name]) => isNew(`provider ${name}`)),
+    ),
+    models: Object.fromEntries(shown),
+  });
+}
+
+const targetOf = (route: unknown) =>
+  isRecord(route) ? `${String(route["provider"])}/${String(route["model"])}` : "";
 
 function show(options: {
   readonly file: Target;
@@ -148,7 +186,7 @@ function show(options: {
   readonly isJson: boolean;
 }): void {
   const { file, edited, view, dryRun, isJson } = options;
-  const { notes } = options.imported;
+  const { notes, draft } = options.imported;
   if (isJson)
     return printJson({
       file: file.path,
@@ -156,15 +194,15 @@ function show(options: {
       kept: edited.kept,
       notes: notes.map(({ line, text }) => ({ line, note: text })),
       ...view,
-      ...(dryRun ? { yaml: edited.text } : {}),
+      ...(dryRun ? { yaml: newPart(draft, edited) } : {}),
     });
   const lines = [
     ...notes.map(({ line, text }) => `${style.yellow("!")} line ${line}: ${text}`),
     ...edited.kept.map((name) => `${style.dim("=")} ${name} is there already and stays`),
   ];
   if (dryRun) {
-    // The file alone on stdout, so that it can be put where people want it.
-    process.stdout.write(edited.text);
+    // Alone on stdout, so that it can be put where people want it.
+    process.stdout.write(newPart(draft, edited));
     for (const line of lines) process.stderr.write(`${line}\n`);
     return;
   }

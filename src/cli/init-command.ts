@@ -10,7 +10,7 @@ import { Asker } from "./ask.ts";
 import { type Command, type Invocation, jsonFlag } from "./command.ts";
 import { askMarkup, askModels, askWhich, type Dialogue } from "./init-dialogue.ts";
 import { printNext } from "./init-end.ts";
-import { readFileIfThere, writeFileWhole } from "./init-file.ts";
+import { readFileIfThere } from "./init-file.ts";
 import { chooseModels, type Offer, readOffers } from "./init-offer.ts";
 import {
   type Connection,
@@ -24,9 +24,16 @@ import {
 } from "./init-plan.ts";
 import { notListed, showChange, showFound } from "./init-show.ts";
 import { interruptible } from "./interrupt.ts";
-import { type ManifestFile, openManifest, type PutView, putManifest } from "./manifest-file.ts";
+import {
+  type ManifestFile,
+  openManifest,
+  type PutView,
+  putManifest,
+  takeBack,
+} from "./manifest-file.ts";
 import { print, printJson, style } from "./output.ts";
 import { ProgressLine } from "./progress-line.ts";
+import { replaceFile } from "./replace-file.ts";
 
 export const initCommand: Command = {
   name: "init",
@@ -352,8 +359,13 @@ async function writeAndApply(
     );
   try {
     await apply(true);
-    writeFileWhole(file.path, text);
-    return { isWritten: true, applied: isOwn ? await apply(false) : undefined };
+    const undo = replaceFile({ path: file.path, text });
+    if (!isOwn) return { isWritten: true, applied: undefined };
+    const applied = await apply(false).catch((error: unknown) => {
+      takeBack(file.path, undo);
+      throw error;
+    });
+    return { isWritten: true, applied };
   } catch (error) {
     throw inFile(file.path, error);
   }

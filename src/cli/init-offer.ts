@@ -48,16 +48,11 @@ export async function readOffers(options: {
         proposals: proposals
           .map((proposal) => (isReplaced ? withPlainId(proposal, found.name) : proposal))
           .map((proposal) => (found.isLocal ? withOwnPrice(proposal) : proposal)),
-        problem: problem === null ? undefined : newTrouble(problem, aboutOf(found)),
+        problem: problem === null ? undefined : newTrouble(problem),
       };
     }),
   );
 }
-
-const aboutOf = ({ draft, isLocal }: Found) => ({
-  hasAddress: !isLocal && draft["base_url"] !== undefined,
-  isLocal,
-});
 
 /** Without the provider's name, which was put in front of one that is taken now. */
 function withPlainId(proposal: Proposal, provider: string): Proposal {

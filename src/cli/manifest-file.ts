@@ -1,24 +1,11 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { inFile, Problem } from "../base/problem.ts";
 import { checkSettings } from "../config/load.ts";
 import type { Literals } from "../manifest/literals.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { Wiring } from "./command.ts";
 import { style } from "./output.ts";
+import { type Move, messageOf, replaceFile } from "./replace-file.ts";
 
 /** The config file, which says what is in force; or the one that there will be. */
 export interface ManifestFile {
@@ -49,6 +36,7 @@ export interface PutOptions {
   readonly dryRun: boolean;
   /** The provider that may go; if others would, nothing is done. */
   readonly removes?: string;
+  readonly move?: Move;
 }
 
 export interface PutView extends ApplyView {
@@ -74,15 +62,27 @@ export async function putManifest(options: PutOptions): Promise<PutView> {
   const planned = await apply({ text, dryRun: true });
   checkRemoved(planned, options);
   if (dryRun) return withNews(planned, before);
-  const beside = `${file.path}.${process.pid}.tmp`;
+  checkUntouched(file);
+  // The file first: it can be put back as it was, and keys that the store has let go cannot.
+  const undo = replaceFile({ path: file.path, text, move: options.move });
   try {
-    writeBeside(beside, text, file);
-    checkUntouched(file);
-    const applied = await apply({ text, dryRun: false });
-    await moveInPlace(beside, options);
-    return withNews(applied, before);
-  } finally {
-    rmSync(beside, { force: true });
+    return withNews(await apply({ text, dryRun: false }), before);
+  } catch (error) {
+    takeBack(file.path, undo);
+    throw error;
+  }
+}
+
+/** A file that was written and could not be put in force. */
+export function takeBack(path: string, undo: () => void): void {
+  try {
+    undo();
+  } catch (cause) {
+    throw new Problem(
+      "failed",
+      `${path} was written, but could not be put in force, nor can the old text be put back: ${messageOf(cause)}. svc apply ${path} tries once more.`,
+      cause,
+    );
   }
 }
 
@@ -102,42 +102,6 @@ export function warningLines(view: ApplyView & Partial<PutView>): readonly strin
       ? []
       : [style.dim(`${older} older warning${older === 1 ? "" : "s"}: svc apply FILE --dry-run`)]),
   ];
-}
-
-/** On the disk before anything is in force: a full disk must not leave the two apart. */
-function writeBeside(path: string, text: string, file: ManifestFile): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag: "wx" });
-    if (file.isThere) chmodSync(path, statSync(file.path).mode & 0o777);
-    const handle = openSync(path, "r");
-    fsyncSync(handle);
-    closeSync(handle);
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem(
-      "failed",
-      `${file.path} cannot be written: ${message}. Nothing was changed.`,
-      cause,
-    );
-  }
-}
-
-async function moveInPlace(beside: string, { wiring, file }: PutOptions): Promise<void> {
-  try {
-    renameSync(beside, file.path);
-  } catch (cause) {
-    if (file.isThere)
-      await wiring.withOperations((operations) =>
-        operations.applyManifest({ text: file.text, dryRun: false, isOwnFile: true }),
-      );
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem(
-      "failed",
-      `${file.path} cannot be replaced: ${message}. Nothing was changed.`,
-      cause,
-    );
-  }
 }
 
 function checkUntouched({ path, text, isThere }: ManifestFile): void {

@@ -1,11 +1,10 @@
 import { inFile, Problem } from "../base/problem.ts";
-import { addToManifest, type ManifestDraft, namesOf } from "../manifest/edit.ts";
+import { addToManifest, fragmentOf, namesOf } from "../manifest/edit.ts";
 import type { Literals } from "../manifest/literals.ts";
 import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
 import type { Proposal } from "../platform/proposal.ts";
 import { type DraftedProvider, draftProvider, vendorTable } from "../platform/provider-draft.ts";
 import type { OfferView } from "../platform/provider-operations.ts";
-import { placeOf } from "../platform/provider-place.ts";
 import { readChoice } from "./ask.ts";
 import { type Command, type Invocation, jsonFlag } from "./command.ts";
 import { byFlags, newTrouble } from "./connect-advice.ts";
@@ -83,13 +82,14 @@ async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   try {
     const asked: Asked = { invocation, wishes, provider, text, literals: secret, signal };
     const isNew = present === undefined;
-    const offer = wishes === "none" ? undefined : await ask(asked, isNew);
+    const offer = wishes === "none" ? undefined : await ask(asked);
     const chosen = offer === undefined ? [] : await choose({ ...asked, offer });
     const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
     const whole = addToManifest(text, { providers: {}, models }).text;
     const dryRun = switches.has("dry-run");
     const view = await putManifest({ wiring, file, text: whole, literals: secret, dryRun });
-    const yaml = fragmentOf(isNew ? { [provider.name]: provider.draft } : {}, models);
+    const providers = isNew ? { [provider.name]: provider.draft } : {};
+    const yaml = fragmentOf({ providers, models });
     const outcome: Outcome = { provider, file, chosen, offer, view, dryRun, yaml };
     if (switches.has("json")) printJson(toJson(outcome));
     else printAdded(outcome);
@@ -113,27 +113,12 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-async function ask({ invocation, provider, text, literals }: Asked, isNew: boolean) {
-  const { name, draft } = provider;
-  const { wiring } = invocation;
-  const offer = await wiring.withOperations((operations) =>
-    operations.offerModels({ text, provider: name, literals }),
+async function ask({ invocation, provider, text, literals }: Asked): Promise<Offer> {
+  const offer = await invocation.wiring.withOperations((operations) =>
+    operations.offerModels({ text, provider: provider.name, literals }),
   );
   const { problem } = offer;
-  if (problem === null) return { ...offer, trouble: undefined };
-  const { isLocal } = placeOf(draft);
-  const trouble = isNew
-    ? newTrouble(problem, { hasAddress: draft["base_url"] !== undefined, isLocal })
-    : `${problem.what} ${problem.advice}`.trim();
-  return { ...offer, trouble };
-}
-
-/** What is added, alone: the rest of the file may hold keys. */
-function fragmentOf(
-  providers: ManifestDraft["providers"],
-  models: ManifestDraft["models"],
-): string {
-  return addToManifest("", { providers, models }).text.replace(/^(#[^\n]*\n|\n)+/, "");
+  return { ...offer, trouble: problem === null ? undefined : newTrouble(problem) };
 }
 
 type Wishes = readonly string[] | "all" | "none" | "asked";

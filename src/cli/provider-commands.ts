@@ -6,7 +6,7 @@ import type { ProviderView, SecretView, TargetView } from "../platform/provider-
 import { type Command, type Invocation, jsonFlag, type Wiring } from "./command.ts";
 import { isInteractive, openAsker } from "./interactive.ts";
 import { interruptible } from "./interrupt.ts";
-import { type ManifestFile, openManifest, putManifest } from "./manifest-file.ts";
+import { type ManifestFile, openManifest, putManifest, warningLines } from "./manifest-file.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 import { ProgressLine } from "./progress-line.ts";
 import { providerAdd } from "./provider-add-command.ts";
@@ -236,7 +236,10 @@ const providerRemove: Command = {
     );
     for (const id of emptied)
       print(`${style.yellow("!")} model ${id} has no route any more: it is not served`);
-    for (const warning of view.warnings) print(`${style.yellow("!")} ${warning}`);
+    const isTold = (warning: string) =>
+      emptied.some((id) => warning.startsWith(`model ${id} has no route`));
+    const warnings = view.warnings.filter((warning) => !isTold(warning));
+    for (const line of warningLines({ ...view, warnings })) print(line);
     print(
       dryRun
         ? "Nothing was changed (--dry-run)."

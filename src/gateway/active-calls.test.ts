@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ApiError } from "../base/errors.ts";
 import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";
 
@@ -149,22 +149,6 @@ describe("an attempt", () => {
     expect(call.signal.aborted).toBe(false);
     call.tick(Date.now() + limits.firstByteMs);
     expect([call.signal.aborted, call.isOver]).toEqual([true, false]);
-  });
-
-  test("that begins late is not looked at before its own connect limit", async () => {
-    const againMs = Date.now();
-    const call = new ActiveCall(limits, againMs - limits.connectMs);
-    call.beginAttempt();
-    call.beginAttempt();
-    let looks = 0;
-    call.onDial(async () => {
-      looks++;
-      return undefined;
-    });
-    call.tick(againMs + limits.connectMs - 1);
-    expect(looks).toBe(0);
-    call.tick(Date.now() + limits.connectMs);
-    expect(looks).toBe(1);
   });
 
   test("of a call that is over gets no new signal: whoever begins one hears the end", () => {
@@ -349,30 +333,6 @@ describe("all calls", () => {
     expect([reasonOf(one), reasonOf(other)]).toEqual(["upstream_timeout", "upstream_timeout"]);
     for (const call of [one, other]) calls.end(call);
     await calls.drain(1);
-  });
-
-  test("are looked at four times within the shortest limit, and every quarter of a second at least", () => {
-    jest.useFakeTimers();
-    try {
-      for (const [keepAliveMs, tickMs] of [
-        [400, 100],
-        [4, 10],
-        [60_000, 250],
-      ] as const) {
-        let looks = 0;
-        new ActiveCalls({ ...limits, keepAliveMs }, () => {
-          looks++;
-          return 0;
-        });
-        jest.advanceTimersByTime(tickMs - 1);
-        expect([tickMs, looks]).toEqual([tickMs, 0]);
-        jest.advanceTimersByTime(1);
-        expect([tickMs, looks]).toEqual([tickMs, 1]);
-        jest.clearAllTimers();
-      }
-    } finally {
-      jest.useRealTimers();
-    }
   });
 
   test("are counted until they end", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../base/problem.ts";
-import { addToManifest, type ManifestDraft, namesOf, removeProvider } from "./edit.ts";
+import { addToManifest, fragmentOf, type ManifestDraft, namesOf, removeProvider } from "./edit.ts";
 import { readManifest } from "./manifest.ts";
 
 const read = (text: string) => readManifest(text, () => undefined);
@@ -236,6 +236,139 @@ describe("removing", () => {
   test("of one that is not there is refused", () => {
     for (const text of ["", odd]) expect(() => removeProvider(text, "none")).toThrow(Problem);
   });
+});
+
+describe("comments", () => {
+  const told = `# head
+providers:
+  # first of providers
+  one:
+    vendor: openai
+    # within one
+
+  # the dear ones
+
+  # about two
+  two:
+    vendor: mistral
+    # within two
+
+  # last of providers
+# models below
+models:
+  m:
+    endpoint: chat
+    routes:
+      - { provider: two, model: a }
+      # last of routes
+    # last of m
+  # last of models
+# the end
+`;
+  const without = (...gone: readonly string[]) =>
+    gone.reduce((text, part) => {
+      expect(text).toContain(part);
+      return text.replace(part, "");
+    }, told);
+
+  test("stay where they are when one before them goes, with the heading of several", () => {
+    const two = "\n  # about two\n  two:\n    vendor: mistral\n    # within two\n";
+    const route = "    routes:\n      - { provider: two, model: a }\n      # last of routes\n";
+    const removed = removeProvider(told, "two").text;
+    expect(linesBeyond(removed, told)).toEqual(["    # last of routes"]);
+    expect(removed.replace("    # last of routes\n", "")).toBe(without(two, route));
+    const one = "  one:\n    vendor: openai\n    # within one\n\n";
+    expect(removeProvider(told, "one").text).toBe(without(one));
+  });
+
+  test("of the next section do not get above what is added to this one", () => {
+    const { text } = addToManifest(told, {
+      providers: { groq: { vendor: "groq" } },
+      models: { n: { endpoint: "chat" } },
+    });
+    expect(text).toBe(
+      told
+        .replace("    # within two\n", "    # within two\n\n  groq:\n    vendor: groq\n")
+        .replace("    # last of m\n", "    # last of m\n  n:\n    endpoint: chat\n"),
+    );
+    const empty = "providers: # none\n  # yet\n# models below\nmodels:\n  m: { endpoint: chat }\n";
+    expect(addToManifest(empty, { ...draft, models: {} }).text).toContain(
+      "  # yet\n  groq:\n    vendor: groq\n    api_key: ${GROQ_API_KEY}\n# models below\nmodels:\n",
+    );
+  });
+
+  test("of an entry that is the last stay when it goes", () => {
+    const last = "providers:\n  # a\n  one: { vendor: openai }\n  # b\n# c\nmodels: {}\n";
+    const { text } = removeProvider(last, "one");
+    expect(text.match(/#.*/g)).toEqual(["# a", "# b", "# c"]);
+    expect(read(text).providers).toEqual([]);
+  });
+});
+
+describe("anchors", () => {
+  const shared = `providers:
+  up: { kind: openai, base_url: "https://up.example/v1" }
+  two: { kind: openai, base_url: "https://two.example/v1" }
+models:
+  m: { endpoint: chat, routes: &r [ { provider: up, model: a }, { provider: two, model: a } ] }
+  m2: { endpoint: chat, routes: *r }
+  n: &n { endpoint: chat, routes: [ { provider: up, model: a } ] }
+  n2: *n
+  alone: &a { endpoint: chat, routes: [ { provider: up, model: a } ] }
+`;
+  const routes = (model: string) => ({
+    providers: {},
+    models: { [model]: { routes: [{ provider: "up", model: "b" }] } },
+  });
+
+  test("that models share are not changed for one of them: that is refused", () => {
+    for (const id of ["m", "m2", "n", "n2"])
+      expect(() => addToManifest(shared, routes(id))).toThrow(/shares its routes .* by an anchor/);
+    expect(addToManifest(shared, routes("alone")).added).toEqual(["route alone → up/b"]);
+  });
+
+  test("do not hide what is there already", () => {
+    const present = {
+      providers: {},
+      models: { m2: { routes: [{ provider: "up", model: "a" }] } },
+    };
+    expect(addToManifest(shared, present)).toEqual({
+      text: shared,
+      added: [],
+      kept: ["model m2", "route m2 → up/a"],
+    });
+  });
+
+  test("are counted for each model when a provider goes", () => {
+    const { text, routes: count, emptied } = removeProvider(shared, "two");
+    expect([count, emptied]).toEqual([2, []]);
+    expect(read(text).models.map((model) => model.routes.length)).toEqual([1, 1, 1, 1, 1]);
+  });
+});
+
+test("lines that cannot be told apart are written anew rather than mixed up", () => {
+  // Written anew the first part has three lines fewer and the last three more: as many in all.
+  const text = `settings: {
+    port: 1,
+    host: a
+  }
+providers:
+  one: { kind: openai, base_url: "https://one.example/v1" }
+  two: { kind: openai, base_url: "https://two.example/v1" }
+models:
+  m: { endpoint: chat, # here
+    routes: [ { provider: one, model: a } ] }
+`;
+  const removed = removeProvider(text, "two").text;
+  expect(read(removed).models.map(({ id, routes }) => [id, routes.length])).toEqual([["m", 1]]);
+  expect(namesOf(removed, "providers")).toEqual(["one"]);
+});
+
+test("a draft alone is shown without the words at the head of a file", () => {
+  expect(fragmentOf({ ...draft, models: {} })).toBe(
+    "providers:\n  groq:\n    vendor: groq\n    api_key: ${GROQ_API_KEY}\n",
+  );
+  expect(fragmentOf({ providers: {}, models: {} })).toBe("");
 });
 
 test("a file that would break when edited is refused instead", () => {

@@ -58,7 +58,8 @@ export function addToManifest(text: string, draft: ManifestDraft): Edited {
     const models = section(document, root, "models");
     if (insert(document, models, { name: id, fields })) added.push(`model ${id}`);
     else {
-      const result = addRoutes(document, { id, model: models.get(id), fields });
+      const model = resolved(document, models.get(id));
+      const result = addRoutes(document, { id, model, fields });
       kept.push(...(result.added.length === 0 ? [`model ${id}`] : []), ...result.kept);
       added.push(...result.added);
       grown.set(id, result.added.length);
@@ -166,15 +167,16 @@ function checkShared(before: Models, after: Models, grown: ReadonlyMap<string, n
       more === 0
         ? Bun.deepEquals(now, model, true)
         : routesOf(now).length === routesOf(model).length + more;
-    if (!isRight) throw isShared(id);
+    if (!isRight)
+      throw new Problem(
+        "conflict",
+        `Model ${id} shares its routes with another by an anchor (& and *), so none can be added to one of them alone. Write the routes out for each, and run this again. Nothing was changed.`,
+      );
   }
 }
 
-const isShared = (id: string) =>
-  new Problem(
-    "conflict",
-    `Model ${id} shares its routes with another by an anchor (& and *), so none can be added to one of them alone. Write the routes out for each, and run this again. Nothing was changed.`,
-  );
+const resolved = (document: Document, node: unknown) =>
+  isAlias(node) ? node.resolve(document) : node;
 
 function routesOf(model: unknown): readonly unknown[] {
   const routes = isRecord(model) ? model["routes"] : undefined;
@@ -222,13 +224,12 @@ function addRoutes(
 ): { readonly added: string[]; readonly kept: string[] } {
   const none = { added: [], kept: [] };
   const given = fields["routes"];
-  if (isAlias(model)) throw isShared(id);
   if (!isMap(model) || !Array.isArray(given)) return none;
   // A route of another kind of model would never be right.
   const isOther = (name: string) =>
     model.has(name) && fields[name] !== undefined && model.get(name) !== fields[name];
   if (isOther("endpoint") || isOther("input")) return none;
-  const existing = model.get("routes");
+  const existing = resolved(document, model.get("routes"));
   const list = isSeq(existing) ? existing : new YAMLSeq(document.schema);
   const added: string[] = [];
   const kept: string[] = [];
@@ -304,11 +305,7 @@ function write(document: Document, text: string): string {
 
 function cannotEdit(cause: unknown): Problem {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new Problem(
-    "invalid",
-    `The file cannot be edited: ${message}. Edit it by hand.`,
-    cause,
-  );
+  return new Problem("invalid", `The file cannot be edited: ${message}. Edit it by hand.`, cause);
 }
 
 /** Whether a text says what the document does. */

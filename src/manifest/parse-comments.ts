@@ -38,9 +38,7 @@ function behindBlock({ indent, items }: Block): CST.SourceToken[] {
   const last = items.at(-1);
   if (last === undefined || last.key != null || last.sep !== undefined || last.value !== undefined)
     return [];
-  const outer = cut({ tokens: last.start, from: 0, isOwn: (comment) => comment.indent >= indent });
-  if (last.start.length === 0) items.pop();
-  return outer;
+  return cut({ tokens: last.start, from: 0, isOwn: (comment) => comment.indent >= indent });
 }
 
 /** A name with nothing behind it has only the comments that are indented further. */

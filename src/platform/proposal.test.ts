@@ -111,6 +111,14 @@ describe("prices", () => {
     }
   });
 
+  test("that are known by half are told as the cost, and the model is not served by them", async () => {
+    // The table has what its input costs, and no word of its output.
+    const [proposal] = await propose([{ id: "text-embedding-3-small", endpoint: "chat" }]);
+    expect(proposal).toMatchObject({ price: null, cost: { input: "0.02" } });
+    expect(proposal?.draft).not.toHaveProperty("price");
+    expect(proposal?.note).toContain("not served until it has one");
+  });
+
   test("are not taken from a vendor whose server it is not", async () => {
     const [proposal] = await propose(named("gpt-4o-mini"), {
       vendor: undefined,

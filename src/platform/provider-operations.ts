@@ -70,16 +70,8 @@ export interface ProviderOperations {
   }): Promise<readonly TrialView[]>;
   /** Puts its targets back in service. */
   resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
-  /**
-   * What a provider that stands in a text would offer, in force or not. Of models that are named,
-   * those that it does not list are proposed at the operator's word.
-   */
-  offerModels(input: {
-    text: string;
-    provider: string;
-    literals?: Literals;
-    models?: readonly string[];
-  }): Promise<OfferView>;
+  /** What a provider that stands in a text would offer, in force or not. */
+  offerModels(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
   /** What commands have changed since this text, the config file's, was applied. */
   manifestDrift(input: { text: string }): Promise<readonly Difference[]>;
 }
@@ -148,7 +140,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
         );
       return { targets };
     },
-    async offerModels({ text, provider, literals = {}, models: named }) {
+    async offerModels({ text, provider, literals = {} }) {
       const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
       const current = await catalog.load();
       const { saveProviders = [] } = planOf(manifest, current).write;
@@ -166,7 +158,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
         manifest.models.some(({ routes }) =>
           routes.some((route) => route.provider === provider && route.model === id),
         );
-      const models = chosen(offer.models ?? [], named).filter((model) => !isRouted(model));
+      const models = (offer.models ?? []).filter((model) => !isRouted(model));
       return offerView({ entry, models, taken, nowMs: clock.nowMs() });
     },
     async manifestDrift({ text }) {
@@ -235,18 +227,6 @@ function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLi
     ...(firstByte === undefined ? {} : { firstByteMs: firstByte * 1000 }),
     ...(total === undefined ? {} : { withinMs: total * 1000 }),
   };
-}
-
-function chosen(
-  offered: readonly OfferedModel[],
-  named: readonly string[] | undefined,
-): readonly OfferedModel[] {
-  if (named === undefined) return offered;
-  return [...new Set(named)].map((name) => {
-    const isIt = ({ id }: OfferedModel) => id === name || id === `models/${name}`;
-    // What it does not list it may serve all the same: an operator who names it knows it.
-    return offered.find(isIt) ?? { id: name };
-  });
 }
 
 async function offerView(options: {

@@ -73,7 +73,36 @@ describe("svc import litellm", () => {
     expect(again.kept).toContain("provider azure-acme-eu");
   });
 
-  test("prints the file and changes nothing with --dry-run", async () => {
+  test("prints what is new with --dry-run, and no line of the file, which may hold keys", async () => {
+    const before = `settings: { port: 9000 }
+providers:
+  openai: { vendor: openai, api_key: ${literal} }
+models:
+  m: { endpoint: chat, routes: [ { provider: openai, model: other } ] }
+`;
+    home.writeConfig(before);
+    const text = small("api_key: os.environ/K").concat(
+      small("api_key: os.environ/K").replace("model_list:\n", "").replace("name: m", "name: n"),
+    );
+    const plain = await importing(["-", "--keep-keys", "--dry-run"], text);
+    const json = await importing(["-", "--keep-keys", "--dry-run", "--json"], text);
+    for (const { code, stdout, stderr } of [plain, json]) {
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain(literal);
+      expect(stdout).not.toContain("9000");
+    }
+    const view: Imported = JSON.parse(json.stdout);
+    expect(view.added).toEqual(["provider openai-k", "route m → openai-k/gpt-4o", "model n"]);
+    expect(view.yaml).toBe(plain.stdout);
+    expect(plain.stdout).toStartWith("providers:\n  openai-k:\n");
+    expect(plain.stdout).toContain(
+      "  m:\n    routes:\n      - { provider: openai-k, model: gpt-4o",
+    );
+    expect(plain.stdout).toContain("  n:\n    endpoint: chat\n");
+    expect(config()).toBe(before);
+  });
+
+  test("prints what can be applied and changes nothing with --dry-run", async () => {
     const { code, stdout, stderr } = await importing([whole, "--dry-run"]);
     expect([code, config()]).toEqual([0, ""]);
     expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);

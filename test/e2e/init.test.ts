@@ -193,7 +193,7 @@ describe("without a terminal", () => {
     );
     const nobody = await init(["--provider", "lmstudio", "--yes"]);
     expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("Nothing listens")]);
-    expect(nobody.stderr).toContain("Start it");
+    expect(nobody.stderr).toContain("Start the server, or check host and port of the address.");
     expect(nobody.stderr).not.toMatch(/svc\.yaml|base_url/);
     const named = await init(["--provider", "lmstudio", "--models", "any-chat", "--yes"]);
     expect(named.code).toBe(0);

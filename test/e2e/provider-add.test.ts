@@ -205,6 +205,8 @@ describe("a config file that SVC_CONFIG names and that is not there", () => {
   test("is refused by serve and apply, with what makes it", async () => {
     for (const words of [["serve"], ["apply", home.configPath]]) {
       const { code, stderr } = await home.svc(words, { environment: environment() });
+      // Whoever starts with a wrong name has not made a store by it.
+      if (words[0] === "serve") expect(existsSync(home.dataDir)).toBe(false);
       expect(code).toBe(2);
       expect(stderr).toContain(`${lacking()}, which is not there. svc init makes it`);
     }

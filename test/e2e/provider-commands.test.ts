@@ -312,6 +312,17 @@ models:
     expect((await list()).map(({ name }) => name)).toEqual(["one"]);
   });
 
+  test("tells the warnings that the change brings, and counts the others", async () => {
+    home.writeConfig(
+      manifest.replace('"https://two.example/v1"', '"https://two.example/v1", api_key: "${TWO}"'),
+    );
+    succeeds(await home.svc(["apply", home.configPath]));
+    const said = succeeds(await provider("remove one --yes"));
+    expect(said).not.toMatch(/TWO/);
+    expect(said).toContain("2 older warnings: svc apply FILE --dry-run");
+    expect(said.match(/model alone has no route/g)?.length).toBe(1);
+  });
+
   test("wants a word where a model would not be served any more, and says which", async () => {
     const { code, stderr } = await provider("remove one");
     expect(code).toBe(4);

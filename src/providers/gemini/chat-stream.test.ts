@@ -154,7 +154,7 @@ test("a failure between events, split over packets, is the failure that it tells
   const packets = [geminiEvent(text("a")), told.slice(0, 20), told.slice(20)];
   const stream = streamOf(packets);
   expect(wordsOf((await stream.read()) ?? [])).toBe("a");
-  const failure: unknown = await stream.read().catch((error: unknown) => error);
+  const failure: unknown = await partsOf(stream).catch((error: unknown) => error);
   expect(failure instanceof ApiError && failure.code).toBe("upstream_overloaded");
 });
 
@@ -198,6 +198,15 @@ test("a failure in an event is told apart by its status, where it has no number"
   }
 });
 
+test("a packet without news is told as one: whoever waits knows that the upstream lives", async () => {
+  const stream = streamOf([": wait\n\n", geminiEvent(last), ": over\n\n"]);
+  expect(await stream.read()).toEqual([]);
+  expect(wordsOf((await stream.read()) ?? [])).toBe("!");
+  expect(await stream.read()).toEqual([]);
+  expect(typesOf((await stream.read()) ?? [])).toEqual(["finish", "done"]);
+  expect(await stream.read()).toBeUndefined();
+});
+
 test("a stream that is cancelled in the middle of an event ends without a failure", async () => {
   const waiting = Promise.withResolvers<void>();
   const half = [new TextEncoder().encode('data: {"candidates":[{"con')];
@@ -214,6 +223,7 @@ test("a stream that is cancelled in the middle of an event ends without a failur
   const response = new Response(body, { headers: { "content-type": "text/event-stream" } });
   const { signal } = new AbortController();
   const stream = new GeminiChatStream({ provider: "up", response, signal });
+  expect(await stream.read()).toEqual([]);
   const reading = stream.read();
   await waiting.promise;
   stream.cancel();

@@ -31,7 +31,8 @@ export class GeminiChatStream implements ChatStream {
         this.#candidates.count(parts);
         this.#failure = this.#replies.toFailure(cause);
       }
-      if (parts.length > 0) return parts;
+      // A packet without news, such as a comment, is a sign of life all the same.
+      if (parts.length > 0 || (this.#failure === undefined && !this.#isEnded)) return parts;
     }
     if (this.#failure === undefined) return undefined;
     // What failed before the first token has no other owner; the upstream may talk on for ever.

@@ -5,8 +5,8 @@ import { objectsOf } from "./wire.ts";
 
 /**
  * `usageMetadata`, which tells of the whole call each time. Thoughts stand beside the answer, or
- * are in it already, which the total tells (not if they are more than it is); what a tool of the vendor's read is input. Undefined
- * when input or output is not told.
+ * are in it already, which the total tells, unless they are more than all of it; what a tool of the
+ * vendor's read is input. Undefined when input or output is not told.
  */
 export function fromUsageMetadata(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;

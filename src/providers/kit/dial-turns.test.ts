@@ -118,7 +118,7 @@ test("packages that fetch by themselves move on from address to address too", as
   const response = await createFetch(dialerTo(lookup))(url, { method: "POST", body: "{}" });
   expect(await response.json()).toEqual({ ok: true });
   const nowhere = createFetch(dialerTo(async () => [a, b]))(url, { method: "POST" });
-  await expect(nowhere).rejects.toMatchObject({ code: "ConnectionRefused" });
+  await expect(nowhere).rejects.toThrow("connect");
 });
 
 test("a name without any address is one that cannot be found", async () => {

@@ -118,13 +118,18 @@ test("the same words where a server's own sentence begins are the operator's aff
     "upstream_unavailable",
     "quota",
   ]);
-  for (const message of ["API key expired. Please renew it.", "API key not valid. Pass a good one."])
+  for (const message of [
+    "API key expired. Please renew it.",
+    "API key not valid. Pass a good one.",
+  ])
     expect(verdictOf(400, { error: { message, status: "INVALID_ARGUMENT" } })).toEqual([
       "upstream_unavailable",
       "auth",
     ]);
   const plan = "You exceeded your current quota, please check your plan and billing details.";
   expect(verdictOf(429, { error: { message: plan } })).toEqual(["upstream_unavailable", "quota"]);
+  // Of another status it is about this call.
+  expect(verdictOf(400, { error: { message: plan } })).toEqual(["upstream_rejected", "refused"]);
   expect(verdictOf(429, { error: { message: plan, status: "RESOURCE_EXHAUSTED" } })).toEqual([
     "upstream_rate_limited",
     "limited",

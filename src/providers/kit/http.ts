@@ -181,7 +181,7 @@ export function readReply(response: Response): Promise<unknown> {
   const length = response.headers.get("content-length");
   // The runtime's own reader is quicker, where the size is known.
   if (length !== null && Number(length) <= maxReplyBytes) return response.json();
-  return readBytes(response, maxReplyBytes).then(({ bytes, isWhole }) => {
+  return readBytes(response, { maxBytes: maxReplyBytes }).then(({ bytes, isWhole }) => {
     if (!isWhole) throw new RangeError(`it is larger than ${maxReplyBytes} bytes`);
     return JSON.parse(bytes.toString("utf8"));
   });
@@ -201,29 +201,33 @@ export function readJson(
   });
 }
 
-/** The status says most of it: a body that does not come is not waited for. */
+/** The status says most of it: a body that does not come is not waited for, and its connection let go. */
 async function readStart(response: Response): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), errorBodyMs);
-  });
-  const reading = readBytes(response, maxErrorBytes);
-  const read = await Promise.race([reading, late]).finally(() => clearTimeout(timer));
-  reading.catch(() => {});
-  return read?.bytes.toString("utf8") ?? "";
+  const limits = { maxBytes: maxErrorBytes, withinMs: errorBodyMs };
+  return (await readBytes(response, limits)).bytes.toString("utf8");
 }
 
 async function readBytes(
   response: Response,
-  maxBytes: number,
+  { maxBytes, withinMs }: { readonly maxBytes: number; readonly withinMs?: number },
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
-  // Leaving the loop early cancels the body.
-  for await (const piece of response.body ?? []) {
-    pieces.push(piece);
-    sizeBytes += piece.length;
-    if (sizeBytes > maxBytes) break;
+  const reader = response.body?.getReader();
+  const leave = () => reader?.cancel().catch(() => {});
+  const timer = withinMs === undefined ? undefined : setTimeout(leave, withinMs);
+  try {
+    for (;;) {
+      const read = await reader?.read();
+      if (read === undefined || read.done) break;
+      pieces.push(read.value);
+      sizeBytes += read.value.length;
+      if (sizeBytes <= maxBytes) continue;
+      leave();
+      break;
+    }
+  } finally {
+    clearTimeout(timer);
   }
   const isWhole = sizeBytes <= maxBytes;
   return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), isWhole };

@@ -121,15 +121,13 @@ export class ChatSource implements StreamSource {
   #take(parts: readonly ChatPart[] | undefined): string {
     const { writer, call } = this.#options;
     let text = "";
-    let isCounted = false;
     for (const part of parts ?? []) {
       if (part.type === "usage") {
         this.#usage = latestUsage(this.#usage, part.usage);
-        isCounted = true;
+        this.#usageChars = writer.said.chars;
       } else if (part.type === "done") this.#sawDone = true;
       else text += writer.write(part);
     }
-    if (isCounted) this.#usageChars = writer.said.chars;
     call.isFinishing = this.#usage === undefined && writer.isFinished;
     return text;
   }
@@ -166,11 +164,11 @@ export class ChatSource implements StreamSource {
 
   /** An upstream that does not keep to the cap is stopped; what was allowed is what is paid for. */
   async #cut(): Promise<string> {
-    const { writer, charge, count, cap = 0 } = this.#options;
+    const { writer, charge, cap = 0 } = this.#options;
     this.cancel();
-    const counted = this.#usage ?? (await count());
-    const outputTokens = Math.min(counted.outputTokens, cap * writer.choices);
-    const usage = { ...counted, outputTokens, estimated: true };
+    const used = await this.#used();
+    const outputTokens = Math.min(used.outputTokens, cap * writer.choices);
+    const usage = { ...used, outputTokens, estimated: true };
     const text = writer.end(usage, true);
     await charge.settle(measured(usage));
     this.#isDone = true;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { BodyReader, parseStream, textOf } from "../event-stream.ts";
 import { usageOf } from "../fake/chat-json.ts";
+import { geminiEvent, geminiReply } from "../fake/gemini-replies.ts";
 import {
   chatAnswers,
   chatChunk,
@@ -14,7 +15,6 @@ import {
   jsonReply,
   type Recording,
 } from "../fake/recordings.ts";
-import { geminiEvent, geminiReply } from "../fake/gemini-replies.ts";
 import { cutAfter, type Script } from "../fake/script.ts";
 import { flash, leaver, openPayer } from "../money-home.ts";
 import { type ServingHome, startServing } from "../serving-home.ts";

@@ -42,6 +42,8 @@ describe("an image", () => {
     "0.0.0.0",
     "169.254.169.254",
     "100.100.100.200",
+    "metadata",
+    "vault.",
     "metadata.google.internal",
     "printer.local",
     "vault.internal.",
@@ -62,8 +64,14 @@ describe("an image", () => {
       expect(error?.message).not.toContain(host);
     });
 
+  test("that is a file of the server's own is not read for a caller", () => {
+    for (const url of ["file:///etc/passwd", "file://10.0.0.1/share/a.png", "FILE:/etc/passwd"])
+      expect([url, refusalOf(imageAt(url))?.code]).toEqual([url, "invalid_request"]);
+  });
+
   for (const url of [
     "https://images.example/a.png",
+    "gs://bucket/a.png",
     "http://8.8.8.8/a.png",
     "https://[2606:4700::1]/a.png",
     "https://localhost.example/a.png",

@@ -58,12 +58,7 @@ function checkImages(content: readonly Json[], at: number): void {
     const image = isJsonObject(given) ? given["image_url"] : undefined;
     const url = isJsonObject(image) ? image["url"] : undefined;
     if (typeof url !== "string" || url.startsWith("data:") || !URL.canParse(url)) continue;
-    const host = hostOf(new URL(url));
-    const isInside =
-      isIP(host) === 0
-        ? /(^|\.)(localhost|internal|local)\.?$/.test(host)
-        : placeOf(host) !== "public";
-    if (isInside)
+    if (isInside(new URL(url)))
       throw new ApiError({
         code: "invalid_request",
         message:
@@ -71,6 +66,16 @@ function checkImages(content: readonly Json[], at: number): void {
         param: `messages[${at}].content[${part}].image_url.url`,
       });
   }
+}
+
+/** A name without a dot is one of the network it is looked up in; a file is one of the server's own. */
+function isInside(url: URL): boolean {
+  const { protocol } = url;
+  if (protocol !== "http:" && protocol !== "https:") return protocol === "file:";
+  const host = hostOf(url);
+  return isIP(host) === 0
+    ? /^[^.]*\.?$|\.(localhost|internal|local)\.?$/.test(host)
+    : placeOf(host) !== "public";
 }
 
 /** To keep what was read for longer costs more than our prices know of. */

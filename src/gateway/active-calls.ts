@@ -90,6 +90,11 @@ export class ActiveCall implements RoutedCall {
     this.#probe = probe;
   };
 
+  /** The upstream gave a sign of life within its answer. */
+  readonly onHeard = (): void => {
+    this.#heardMs = Date.now();
+  };
+
   /** It has answered: whether it can be reached is no question any more. */
   heard(): void {
     this.#probe = undefined;

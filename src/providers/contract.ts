@@ -21,6 +21,8 @@ export interface ProviderCall<T> {
   readonly onAccepted: () => void;
   /** Called when a connection is about to be used: a call that hears nothing may look into it. */
   readonly onDial?: ((probe: Probe) => void) | undefined;
+  /** Called for signs of life that no part of the answer tells of, where an adapter sees them. */
+  readonly onHeard?: (() => void) | undefined;
 }
 
 /** A model that an upstream offers, by its own name, as far as it tells. */

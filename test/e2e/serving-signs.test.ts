@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { BodyReader, parseStream, textOf } from "../event-stream.ts";
+import { anthropicEvents } from "../fake/anthropic-messages.ts";
 import { usageOf } from "../fake/chat-json.ts";
 import { geminiEvent, geminiReply } from "../fake/gemini-replies.ts";
 import {
@@ -27,12 +28,14 @@ let home: ServingHome;
 
 beforeAll(async () => {
   home = await startServing({
-    providers: `  other: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
+    providers: `  other: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  bridged: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
     models: `
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
   shared: { endpoint: chat, ${price}, timeouts: { total: 4 }, routes: ${both} }
   lively: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: ${only} }
   lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: other, model: m3 }] }
+  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: bridged, model: m4 }] }
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.2" },
   });
@@ -55,6 +58,18 @@ describe("a target that sends nothing but comments within its answer", () => {
     framing: "chunked",
   });
 
+  const events = anthropicEvents({
+    blocks: [{ type: "text", text: "Once more", pieces: ["Once", " more"] }],
+    stopReason: "end_turn",
+    usage: { input_tokens: 20, output_tokens: 7 },
+  });
+  const begun = events.findIndex((event) => event.includes("Once")) + 1;
+  const anthropic = httpReply({
+    headers: { "content-type": "text/event-stream" },
+    body: [": begun\n\n", events.slice(0, begun).join(""), ...events.slice(begun)],
+    framing: "chunked",
+  });
+
   /** Says something, then so many comments, one every 0.4 s, then the rest. */
   const pinging = (comments: number, { head, parts, end }: Recording = openai): Script => {
     return [
@@ -70,6 +85,7 @@ describe("a target that sends nothing but comments within its answer", () => {
   for (const [model, target, recording] of [
     ["lively", "first/m1", openai],
     ["lively-too", "other/m3", gemini],
+    ["lively-as-well", "bridged/m4", anthropic],
   ] as const)
     test(`is alive, for longer than the limit of its silence: ${target}`, async () => {
       const payer = await openPayer(home.gateway);

@@ -12,16 +12,19 @@ export class Call {
   readonly #given: AbortSignal;
   readonly #onAccepted: () => void;
   readonly onDial: ProviderCall<unknown>["onDial"];
+  /** Packages say nothing of pings. */
+  readonly onHeard: ProviderCall<unknown>["onHeard"];
   /** Of a stream: what a package has begun to read and left is let go. */
   readonly #abort: AbortController | undefined;
   /** Bytes that the package was given and has made nothing of yet. */
   unreadBytes = 0;
   #isAccepted = false;
 
-  constructor({ signal, onAccepted, onDial }: Calling, form: "whole" | "stream") {
+  constructor({ signal, onAccepted, onDial, onHeard }: Calling, form: "whole" | "stream") {
     this.#given = signal;
     this.#onAccepted = onAccepted;
     this.onDial = onDial;
+    this.onHeard = onHeard;
     this.#abort = form === "stream" ? new AbortController() : undefined;
     if (signal.aborted) this.#leave();
     else if (this.#abort !== undefined) signal.addEventListener("abort", this.#leave);
@@ -56,7 +59,7 @@ export class Call {
   readonly #leave = (): void => this.#abort?.abort(this.#given.reason);
 }
 
-type Calling = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
+type Calling = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial" | "onHeard">;
 
 const calls = new WeakMap<AbortSignal, Call>();
 
@@ -166,6 +169,7 @@ function bounded(
           controller.close();
           return;
         }
+        call.onHeard?.();
         call.unreadBytes += value.length;
         if (call.unreadBytes > mostBytes) {
           reader.cancel().catch(ignore);

@@ -92,6 +92,7 @@ async function stream({
       signal: call.signal,
       onAccepted: charge.accepted,
       onDial: call.onDial,
+      onHeard: call.onHeard,
     });
     return openChat(parts, provider.name);
   });

@@ -52,7 +52,6 @@ export class Charge {
   #isAccepted = false;
   #firstByteMs: number | undefined;
   #attempt: Attempt | undefined;
-  #begun = 0;
   #failure: ApiError | undefined;
   #settled: Promise<void> | undefined;
 
@@ -74,7 +73,6 @@ export class Charge {
   begin(attempt: Attempt): void {
     this.#isAccepted = false;
     this.#attempt = attempt;
-    this.#begun++;
   }
 
   /** An upstream has taken the call: who leaves from now on pays for what was produced. */

@@ -150,12 +150,12 @@ const isTooLong =
  */
 function isOutOfMoney(status: number, { code, message, quotas }: Said): boolean {
   if (/insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code)) return true;
-  if (/^your credit balance is too low/.test(message) || /perday/.test(quotas)) return true;
+  if (message.startsWith("your credit balance is too low") || /perday/.test(quotas)) return true;
   if (code.includes("throttling") && /tokens per day/.test(message)) return true;
   // One vendor says these words of every quota, and which one in its details.
   return (
     status === 429 &&
-    /^you exceeded your current quota, please check your plan/.test(message) &&
+    message.startsWith("you exceeded your current quota, please check your plan") &&
     !code.includes("resource_exhausted")
   );
 }

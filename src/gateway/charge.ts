@@ -99,7 +99,7 @@ export class Charge {
   /** The call is over. What nobody has settled is settled here. */
   async close(failure: ApiError | undefined): Promise<void> {
     // Between two attempts nobody has the call: the one that had it failed.
-    const isTaken = this.#isAccepted && this.#attempt?.hasFailed === false;
+    const isTaken = this.#isAccepted && this.#attempt?.hasFailed !== true;
     if (failure !== undefined) this.#attempt?.fail(failure);
     this.#failure = failure;
     if (this.#settled === undefined) {

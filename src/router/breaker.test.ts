@@ -1,21 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { ApiError, type ErrorCode, type UpstreamReason } from "../base/errors.ts";
+import { failure } from "../../test/router-home.ts";
+import { ApiError, type UpstreamReason } from "../base/errors.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { Breaker } from "./breaker.ts";
-
-const codes: Readonly<Record<UpstreamReason, ErrorCode>> = {
-  auth: "upstream_unavailable",
-  quota: "upstream_unavailable",
-  missing: "upstream_unavailable",
-  limited: "upstream_rate_limited",
-  overloaded: "upstream_overloaded",
-  timeout: "upstream_timeout",
-  unreachable: "upstream_error",
-  failed: "upstream_error",
-  refused: "upstream_rejected",
-};
-const errorOf = (reason: UpstreamReason, delayMs?: number) =>
-  new ApiError({ code: codes[reason], message: "x", upstream: { reason, delayMs } });
 
 /** A target on a clock that stands still unless it is moved. */
 class Watched {
@@ -56,7 +43,7 @@ class Watched {
 
   fail(reason: UpstreamReason = "failed", times = 1, delayMs?: number): this {
     for (let time = 0; time < times; time++)
-      this.end(this.breaker.begin(), errorOf(reason, delayMs));
+      this.end(this.breaker.begin(), failure(reason, delayMs));
     return this;
   }
 
@@ -142,11 +129,11 @@ describe("a target is taken out of service", () => {
     const target = new Watched();
     for (let call = 0; call < 9; call++) {
       target.succeed();
-      target.end(0, errorOf("failed"), true);
+      target.end(0, failure("failed"), true);
     }
     expect(target.view).toMatchObject({ state: "closed", requests: 9, failures: 9 });
     target.succeed();
-    target.end(0, errorOf("failed"), true);
+    target.end(0, failure("failed"), true);
     expect(target.view).toMatchObject({ state: "open", requests: 10, failures: 10 });
   });
 
@@ -218,7 +205,7 @@ describe("a target that is out", () => {
   test("does not stay out longer for calls that were under way when it was taken out", () => {
     const target = new Watched();
     const underWay = Array.from({ length: 40 }, () => target.breaker.begin());
-    for (const trial of underWay) target.end(trial, errorOf("failed"));
+    for (const trial of underWay) target.end(trial, failure("failed"));
     expect(target.outMs).toBe(5_000);
     expect(target.changes.length).toBe(1);
   });
@@ -238,9 +225,9 @@ describe("a target that is out", () => {
     const trial = target.breaker.begin();
     target.breaker.abandon(old[0]);
     target.breaker.succeed(target.nowMs, old[1]);
-    target.end(old[2], errorOf("failed"));
+    target.end(old[2], failure("failed"));
     expect([target.mayAsk, target.state]).toEqual([false, "half-open"]);
-    target.end(trial, errorOf("failed"));
+    target.end(trial, failure("failed"));
     expect(target.outMs).toBe(10_000);
   });
 

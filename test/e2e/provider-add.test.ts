@@ -1,80 +1,51 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createHome, type Finished, type Home } from "../child.ts";
 import { jsonReply } from "../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
-import { willingVendor } from "../fake/willing-vendor.ts";
+import { succeeds, useProviderHome } from "../provider-home.ts";
 
 setDefaultTimeout(60_000);
 
-let upstream: FakeUpstream;
-let home: Home;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
-beforeEach(() => {
-  upstream.reset();
-  upstream.replyWith(willingVendor);
-  home = createHome();
-});
-afterEach(() => home.remove());
+const stage = useProviderHome();
 
 const add = (line: string, environment: Record<string, string> = {}) =>
-  home.svc(["provider", "add", ...line.split(" ")], { environment });
-const own = (more = "") => `mine --base-url ${upstream.baseUrl} --allow-private${more}`;
-const config = () => readFileSync(home.configPath, "utf8");
-
-function succeeds({ code, stderr, stdout }: Finished): string {
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
-}
+  stage.home.svc(["provider", "add", ...line.split(" ")], { environment });
 
 describe("models that are named", () => {
   test("are looked up in the list, and a slip is told with what was meant; nothing is written", async () => {
-    const { code, stderr } = await add(own(" --models big-chta,nothing-like-it"));
+    const { code, stderr } = await add(stage.own(" --models big-chta,nothing-like-it"));
     expect(code).toBe(2);
     expect(stderr).toContain("mine does not offer big-chta; did you mean big-chat?");
     expect(stderr).toContain("mine does not offer nothing-like-it; it offers big-chat,");
-    expect(config()).toBe("");
+    expect(stage.config()).toBe("");
   });
 
   test("are looked up also where all that is listed is served already", async () => {
-    succeeds(await add(own(" --all-models")));
-    const before = config();
+    succeeds(await add(stage.own(" --all-models")));
+    const before = stage.config();
     const { code, stderr } = await add("mine --models big-chta");
     expect([code, stderr.includes("did you mean big-chat?")]).toEqual([2, true]);
-    expect(config()).toBe(before);
+    expect(stage.config()).toBe(before);
     succeeds(await add("mine --models big-chat"));
-    expect(config()).toBe(before);
+    expect(stage.config()).toBe(before);
   });
 
   test("of a trade that is not served here are refused as such", async () => {
-    const { code, stderr } = await add(own(" --models whisper-1"));
+    const { code, stderr } = await add(stage.own(" --models whisper-1"));
     expect([code, stderr.includes("whisper-1 is no model for chat")]).toEqual([2, true]);
   });
 
   test("are taken at the operator's word where there is no list, which is told", async () => {
-    upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
-    const said = succeeds(await add(own(" --models any-chat")));
+    stage.upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
+    const said = succeeds(await add(stage.own(" --models any-chat")));
     expect(said).toContain("mine does not tell its models: mine itself failed");
-    expect(config()).toContain("- { provider: mine, model: any-chat }");
+    expect(stage.config()).toContain("- { provider: mine, model: any-chat }");
   });
 });
 
 describe("what is wrong", () => {
   test("is told by the flags of the command, with no line of a file that was not written", async () => {
-    const refused = await add(`mine --base-url ${upstream.baseUrl} --no-models`);
+    const refused = await add(`mine --base-url ${stage.upstream.baseUrl} --no-models`);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("--base-url is a private or loopback address");
     expect(refused.stderr).toContain("add --allow-private");
@@ -108,15 +79,15 @@ models:
 `;
 
   test("are those of the change; the others are counted", async () => {
-    home.writeConfig(old);
-    succeeds(await home.svc(["apply", home.configPath]));
-    const said = succeeds(await add(own(" --models big-chat")));
+    stage.home.writeConfig(old);
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    const said = succeeds(await add(stage.own(" --models big-chat")));
     expect(said).not.toMatch(/B_KEY|model bare/);
     expect(said).toContain("2 older warnings: svc apply FILE --dry-run");
   });
 
   test("tell of a price that is missing once", async () => {
-    const said = succeeds(await add(own(" --models big-chat")));
+    const said = succeeds(await add(stage.own(" --models big-chat")));
     expect(said.match(/big-chat.*(no price|no public price)/g)?.length).toBe(1);
   });
 
@@ -130,20 +101,20 @@ models:
 describe("--dry-run", () => {
   test("shows the YAML that would be added, and no other line of the file", async () => {
     const before = `providers:\n  other: { kind: openai, base_url: "https://o.example/v1", api_key: sk-written-out }\n`;
-    home.writeConfig(before);
-    const said = succeeds(await add(own(" --models big-chat --dry-run")));
+    stage.home.writeConfig(before);
+    const said = succeeds(await add(stage.own(" --models big-chat --dry-run")));
     expect(said).toContain(
-      `providers:\n  mine:\n    kind: openai\n    base_url: ${upstream.baseUrl}\n    allow_private: true\n`,
+      `providers:\n  mine:\n    kind: openai\n    base_url: ${stage.upstream.baseUrl}\n    allow_private: true\n`,
     );
     expect(said).toContain("    routes:\n      - { provider: mine, model: big-chat }\n");
     expect(said).not.toContain("sk-written-out");
-    expect(config()).toBe(before);
+    expect(stage.config()).toBe(before);
   });
 });
 
 describe("prices", () => {
   const priced = async (line: string, environment: Record<string, string>) => {
-    const view = await home.json<{ added: { price: Record<string, string> | null }[] }>(
+    const view = await stage.home.json<{ added: { price: Record<string, string> | null }[] }>(
       ["provider", "add", ...line.split(" "), "--unlisted", "--dry-run"],
       { environment },
     );
@@ -151,7 +122,7 @@ describe("prices", () => {
   };
 
   test("are the vendor's also behind a company's own address", async () => {
-    const at = `--base-url ${upstream.baseUrl} --allow-private`;
+    const at = `--base-url ${stage.upstream.baseUrl} --allow-private`;
     expect(
       await priced(`openai ${at} --models gpt-4o-mini`, { OPENAI_API_KEY: "k-1234" }),
     ).toMatchObject({ input: "0.15", output: "0.60" });
@@ -161,7 +132,7 @@ describe("prices", () => {
   });
 
   test("are found by svc price import wherever they are proposed, and are 0 on one's own machine", async () => {
-    home.writeConfig(`providers:
+    stage.home.writeConfig(`providers:
   cloud: { kind: vertex, project: p, location: us-central1, credentials_file: /none.json }
   amazon: { kind: bedrock, region: us-east-1, api_key: "\${K}" }
   proxy: { vendor: openai, base_url: "https://proxy.example/v1" }
@@ -172,8 +143,8 @@ models:
   o: { endpoint: chat, routes: [ { provider: proxy, model: gpt-4o-mini } ] }
   n: { endpoint: chat, routes: [ { provider: near, model: qwen3 } ] }
 `);
-    succeeds(await home.svc(["apply", home.configPath]));
-    const { set } = await home.json<{
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    const { set } = await stage.home.json<{
       set: { model: string; route: string | null; price: Record<string, string> }[];
     }>(["price", "import"]);
     const inputs = set.flatMap(({ model, route, price }) =>
@@ -189,24 +160,26 @@ models:
 });
 
 describe("a config file that SVC_CONFIG names and that is not there", () => {
-  const lacking = () => join(dirname(home.configPath), "new", "mine.yaml");
+  const lacking = () => join(dirname(stage.home.configPath), "new", "mine.yaml");
   const environment = () => ({ SVC_CONFIG: lacking() });
 
   test("is written by provider add and by import, and read from then on", async () => {
-    succeeds(await add(own(" --models big-chat"), environment()));
+    succeeds(await add(stage.own(" --models big-chat"), environment()));
     expect(readFileSync(lacking(), "utf8")).toContain("provider: mine");
     const fixture = join(import.meta.dir, "../fixtures/litellm/whole.yaml");
     const more = { ...environment(), AZURE_US_BASE: "https://acme-us.openai.azure.com" };
-    expect((await home.svc(["import", "litellm", fixture], { environment: more })).code).toBe(0);
+    expect((await stage.home.svc(["import", "litellm", fixture], { environment: more })).code).toBe(
+      0,
+    );
     expect(readFileSync(lacking(), "utf8")).toContain("gpt-4o:");
-    expect(config()).toBe("");
+    expect(stage.config()).toBe("");
   });
 
   test("is refused by serve and apply, with what makes it", async () => {
-    for (const words of [["serve"], ["apply", home.configPath]]) {
-      const { code, stderr } = await home.svc(words, { environment: environment() });
+    for (const words of [["serve"], ["apply", stage.home.configPath]]) {
+      const { code, stderr } = await stage.home.svc(words, { environment: environment() });
       // Whoever starts with a wrong name has not made a store by it.
-      if (words[0] === "serve") expect(existsSync(home.dataDir)).toBe(false);
+      if (words[0] === "serve") expect(existsSync(stage.home.dataDir)).toBe(false);
       expect(code).toBe(2);
       expect(stderr).toContain(`${lacking()}, which is not there. svc init makes it`);
     }
@@ -215,14 +188,14 @@ describe("a config file that SVC_CONFIG names and that is not there", () => {
 });
 
 test("a file that is no YAML is told by its place, and its lines are never shown", async () => {
-  home.writeConfig("providers:\n  a: { api_key: sk-written-out, base_url: [ }\n");
+  stage.home.writeConfig("providers:\n  a: { api_key: sk-written-out, base_url: [ }\n");
   for (const words of [
     ["provider", "add", "ollama", "--no-models"],
     ["init", "--provider", "ollama", "--yes"],
-    ["import", "litellm", home.configPath],
+    ["import", "litellm", stage.home.configPath],
     ["serve"],
   ]) {
-    const { code, stdout, stderr } = await home.svc(words);
+    const { code, stdout, stderr } = await stage.home.svc(words);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/line 2, column \d+: /)]);
     expect(stdout + stderr).not.toContain("sk-written-out");
   }

@@ -1,61 +1,34 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TrialView } from "../../src/platform/provider-operations.ts";
-import type { ProviderView } from "../../src/platform/provider-views.ts";
-import { createHome, type Finished, type Home } from "../child.ts";
 import { createCertificate } from "../fake/certificate.ts";
 import { operatorErrors, vendorError } from "../fake/error-replies.ts";
 import { httpReply } from "../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { standardManifest } from "../harness.ts";
+import { succeeds, useProviderHome } from "../provider-home.ts";
 
 setDefaultTimeout(60_000);
 
 const secret = "sk-upstream-0123456789-very-secret";
 
-let upstream: FakeUpstream;
-let home: Home;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
-beforeEach(() => {
-  upstream.reset();
-  upstream.replyWith(willingVendor);
-  home = createHome();
-});
-afterEach(() => home.remove());
-
-const provider = (line: string, options?: Parameters<Home["svc"]>[1]) =>
-  home.svc(["provider", ...line.split(" ")], options);
-const list = () => home.json<readonly ProviderView[]>(["provider", "list"]);
-const own = (more = "") => `add mine --base-url ${upstream.baseUrl} --allow-private${more}`;
-
-function succeeds({ code, stderr, stdout }: Finished): string {
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
-}
+const stage = useProviderHome();
 
 describe("provider test", () => {
   beforeEach(async () => {
-    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-    succeeds(await home.svc(["apply", home.configPath], { environment: { FAKE_KEY: secret } }));
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    succeeds(
+      await stage.home.svc(["apply", stage.home.configPath], { environment: { FAKE_KEY: secret } }),
+    );
   });
   const withKey = { environment: { FAKE_KEY: secret } };
 
   test("makes one small call of each kind that its routes have", async () => {
-    const trials = await home.json<readonly TrialView[]>(["provider", "test", "fake"], withKey);
+    const trials = await stage.home.json<readonly TrialView[]>(
+      ["provider", "test", "fake"],
+      withKey,
+    );
     expect(trials.map(({ kind, model, ok, problem }) => [kind, model, ok, problem])).toEqual([
       ["chat", "upstream-old-chat", true, null],
       ["stream", "upstream-old-chat", true, null],
@@ -63,14 +36,14 @@ describe("provider test", () => {
       ["media", "upstream-media", true, null],
       ["speech", "upstream-tts", true, null],
     ]);
-    expect(upstream.requests.map(({ path }) => path)).toEqual([
+    expect(stage.upstream.requests.map(({ path }) => path)).toEqual([
       "/v1/chat/completions",
       "/v1/chat/completions",
       "/v1/embeddings",
       "/v1/embeddings",
       "/v1/audio/speech",
     ]);
-    const bodies = upstream.requests.map(({ body }) => body.toString());
+    const bodies = stage.upstream.requests.map(({ body }) => body.toString());
     expect(bodies[0]).toContain('"max_tokens":32');
     expect(bodies[3]).toContain("data:image/png;base64,");
   });
@@ -82,7 +55,7 @@ describe("provider test", () => {
       ["brand-new", "brand-new"],
     ] as const) {
       const words = ["provider", "test", "fake", "--model", name];
-      const trials = await home.json<readonly TrialView[]>(words, withKey);
+      const trials = await stage.home.json<readonly TrialView[]>(words, withKey);
       expect(trials.map((trial) => [trial.kind, trial.model])).toEqual([
         ["chat", model],
         ["stream", model],
@@ -91,8 +64,8 @@ describe("provider test", () => {
   });
 
   test("says in plain words what is wrong, for each call, and ends with 1", async () => {
-    upstream.replyWith(operatorErrors.badKey());
-    const { code, stdout, stderr } = await provider("test fake", withKey);
+    stage.upstream.replyWith(operatorErrors.badKey());
+    const { code, stdout, stderr } = await stage.provider("test fake", withKey);
     expect(code).toBe(1);
     expect(stderr).toContain("5 of 5 calls failed");
     expect(stdout).toContain("fake does not accept the key (401, invalid_api_key");
@@ -103,10 +76,10 @@ describe("provider test", () => {
   test("does not show a key that the upstream sends back", async () => {
     // One that looks like a word of code, and is therefore told as one.
     const key = "the_key_of_acme";
-    upstream.replyWith(vendorError(401, { message: key, code: key, type: key }));
+    stage.upstream.replyWith(vendorError(401, { message: key, code: key, type: key }));
     for (const line of ["test fake", "test fake --json"]) {
       const environment = { FAKE_KEY: key };
-      const { code, stdout, stderr } = await provider(line, { environment });
+      const { code, stdout, stderr } = await stage.provider(line, { environment });
       expect([code, stdout.includes("401, …")]).toEqual([1, true]);
       expect(stdout + stderr).not.toContain(key);
     }
@@ -114,49 +87,53 @@ describe("provider test", () => {
 
   test("tells a missing model from a wrong address by what the server lists", async () => {
     const missing = operatorErrors.modelMissing();
-    upstream.replyWith((request) =>
+    stage.upstream.replyWith((request) =>
       request.path.endsWith("/models") ? willingVendor(request) : missing,
     );
-    const { stdout } = await provider("test fake --model svc-3-flash", withKey);
+    const { stdout } = await stage.provider("test fake --model svc-3-flash", withKey);
     expect(stdout).toContain("fake has no model upstream-chat");
     expect(stdout).toContain("It offers: big-chat, small-embed");
-    upstream.replyWith(httpReply({ status: 404, body: ["<html>"], framing: "length" }));
-    const trials = JSON.parse((await provider("test fake --json", withKey)).stdout);
+    stage.upstream.replyWith(httpReply({ status: 404, body: ["<html>"], framing: "length" }));
+    const trials = JSON.parse((await stage.provider("test fake --json", withKey)).stdout);
     for (const { problem } of trials) expect(problem.trouble).toBe("wrong_address");
   });
 
   test("says that a variable is not set where the gateway runs, and calls nobody", async () => {
-    const server = await home.serve();
-    const { code, stdout } = await provider("test fake", withKey);
+    const server = await stage.home.serve();
+    const { code, stdout } = await stage.provider("test fake", withKey);
     expect(code).toBe(1);
     expect(stdout).toContain("FAKE_KEY is not set where the gateway runs");
-    expect(upstream.requests).toEqual([]);
+    expect(stage.upstream.requests).toEqual([]);
     expect(await server.stop()).toBe(0);
   });
 
   test("runs where the server runs, with the server's variables", async () => {
-    const server = await home.serve({ FAKE_KEY: secret });
-    succeeds(await provider("test fake"));
-    for (const { headers } of upstream.requests)
+    const server = await stage.home.serve({ FAKE_KEY: secret });
+    succeeds(await stage.provider("test fake"));
+    for (const { headers } of stage.upstream.requests)
       expect(headers["authorization"]).toBe(`Bearer ${secret}`);
     expect(server.stdout() + server.stderr()).not.toContain(secret);
     expect(await server.stop()).toBe(0);
   });
 
   test("finds a proxy in the way", async () => {
-    home.writeConfig('providers: { far: { kind: openai, base_url: "http://far.example/v1" } }\n');
-    succeeds(await home.svc(["apply", home.configPath]));
+    stage.home.writeConfig(
+      'providers: { far: { kind: openai, base_url: "http://far.example/v1" } }\n',
+    );
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
     const refusal = { "proxy-authenticate": "Basic" };
-    upstream.replyWith(httpReply({ status: 407, headers: refusal, body: [], framing: "length" }));
-    const environment = { HTTP_PROXY: new URL(upstream.baseUrl).origin };
-    const { code, stdout } = await provider("test far", { environment });
+    stage.upstream.replyWith(
+      httpReply({ status: 407, headers: refusal, body: [], framing: "length" }),
+    );
+    const environment = { HTTP_PROXY: new URL(stage.upstream.baseUrl).origin };
+    const { code, stdout } = await stage.provider("test far", { environment });
     expect(code).toBe(1);
     expect(stdout).toContain("The proxy in between wants a name and password (407)");
   });
 
   test("knows a certificate that is for another name, and takes a good one of a named authority", async () => {
     const authority = createCertificate({ name: "Our Authority", isAuthority: true });
-    const file = join(dirname(home.configPath), "authority.pem");
+    const file = join(dirname(stage.home.configPath), "authority.pem");
     writeFileSync(file, authority.cert);
     const environment = { NODE_EXTRA_CA_CERTS: file };
     for (const [name, words] of [
@@ -171,15 +148,15 @@ describe("provider test", () => {
         fetch: () => Response.json({ data: [] }),
       });
       const text = `providers: { tls: { kind: openai, base_url: "https://127.0.0.1:${server.port}/v1", allow_private: true } }\n`;
-      home.writeConfig(text);
-      succeeds(await home.svc(["apply", home.configPath]));
-      expect((await provider("test tls", { environment })).stdout).toContain(words);
+      stage.home.writeConfig(text);
+      succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+      expect((await stage.provider("test tls", { environment })).stdout).toContain(words);
       await server.stop(true);
     }
   });
 
   test("of nobody names those that there are", async () => {
-    const { code, stderr } = await provider("test nobody");
+    const { code, stderr } = await stage.provider("test nobody");
     expect(code).toBe(3);
     expect(stderr).toContain("there are: fake");
   });
@@ -187,9 +164,14 @@ describe("provider test", () => {
 
 describe("provider list and reset", () => {
   test("show a target that is out of service, and put it back by hand", async () => {
-    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-    const server = await home.serve({ FAKE_KEY: secret });
-    const { key } = await home.json<{ key: string }>(["key", "create", "--account", "default"]);
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    const server = await stage.home.serve({ FAKE_KEY: secret });
+    const { key } = await stage.home.json<{ key: string }>([
+      "key",
+      "create",
+      "--account",
+      "default",
+    ]);
     const ask = () =>
       fetch(`${server.baseUrl}/chat/completions`, {
         method: "POST",
@@ -201,52 +183,52 @@ describe("provider list and reset", () => {
         }),
       });
     const target = async () =>
-      (await list())[0]?.targets?.find(({ model }) => model === "upstream-chat");
+      (await stage.list())[0]?.targets?.find(({ model }) => model === "upstream-chat");
     expect(await target()).toMatchObject({ state: "closed", requests: 0 });
-    upstream.replyWith(operatorErrors.badKey());
+    stage.upstream.replyWith(operatorErrors.badKey());
     expect((await ask()).status).toBe(502);
     expect(await target()).toMatchObject({
       state: "open",
       reason: "auth",
       until: expect.any(String),
     });
-    const said = succeeds(await provider("list"));
+    const said = succeeds(await stage.provider("list"));
     expect(said).toMatch(/fake\/upstream-chat +out of service +key not accepted/);
     expect(said).toMatch(/fake\/upstream-embed +in service/);
     expect(said).toContain("${FAKE_KEY} set");
     expect(said).toContain("svc provider reset");
-    upstream.replyWith(willingVendor);
+    stage.upstream.replyWith(willingVendor);
     expect((await ask()).status).toBe(502);
     // A test calls the vendor itself: the router still leaves the target out, and that is told.
-    const tested = succeeds(await provider("test fake --model svc-3-flash"));
+    const tested = succeeds(await stage.provider("test fake --model svc-3-flash"));
     expect(tested).toMatch(
       /upstream-chat is still out of service until 20\S+; svc provider reset fake/,
     );
-    expect(succeeds(await provider("reset fake upstream-chat"))).toContain(
+    expect(succeeds(await stage.provider("reset fake upstream-chat"))).toContain(
       "reset 1 target of fake",
     );
     expect(await target()).toMatchObject({ state: "closed" });
     expect((await ask()).status).toBe(200);
-    const again = succeeds(await provider("test fake --model svc-3-flash"));
+    const again = succeeds(await stage.provider("test fake --model svc-3-flash"));
     expect(again).not.toContain("out of service");
-    const { code } = await provider("reset fake nothing-there");
+    const { code } = await stage.provider("reset fake nothing-there");
     expect(code).toBe(3);
     expect(await server.stop()).toBe(0);
   });
 
   test("show a target without its key as such, and not as in service", async () => {
-    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-    const server = await home.serve();
-    const said = succeeds(await provider("list"));
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    const server = await stage.home.serve();
+    const said = succeeds(await stage.provider("list"));
     expect(said).toMatch(/fake\/upstream-chat +no key/);
     expect(said).not.toContain("in service");
-    expect((await list())[0]?.targets?.[0]?.state).toBe("closed");
+    expect((await stage.list())[0]?.targets?.[0]?.state).toBe("closed");
     expect(await server.stop()).toBe(0);
   });
 
   test("a reset without a server says that there is nothing to do", async () => {
-    succeeds(await provider(own(" --no-models")));
-    const { code, stderr } = await provider("reset mine");
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    const { code, stderr } = await stage.provider("reset mine");
     expect(code).toBe(1);
     expect(stderr).toContain("does not run");
   });

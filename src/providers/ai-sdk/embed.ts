@@ -1,9 +1,9 @@
 import { type EmbedCall, type EmbedResult, lengthOf } from "../../call/embed.ts";
 import type { Usage } from "../../call/usage.ts";
+import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { refusal } from "./content.ts";
 import { type EmbeddingModel, type Fields, familyOf, isFields, optionsKey } from "./model.ts";
-import { count } from "./usage.ts";
 
 /** Vectors of texts: as many at a time as the package takes, one after the other, in order. */
 export async function embedTexts(options: {
@@ -32,7 +32,7 @@ export async function embedTexts(options: {
       if (!isVector(vector)) throw broken(provider, "a vector that is none");
       vectors.push(vector);
     }
-    const told = isFields(usage) ? count(usage, "tokens") : undefined;
+    const told = isFields(usage) ? toCount(usage["tokens"]) : undefined;
     // Where one of them is not told, the whole is not known.
     tokens = tokens === undefined || told === undefined ? undefined : tokens + told;
   }

@@ -1,8 +1,6 @@
 import type { Usage } from "../../call/usage.ts";
-import { type Fields, isFields } from "./model.ts";
-
-/** More than any call can use: such a count is no count. */
-const mostTokens = 100_000_000;
+import { toCount } from "../kit/count.ts";
+import { isFields } from "./model.ts";
 
 /**
  * Undefined where a package tells none. Packages say 0 of what the vendor has left out: a prompt or
@@ -13,25 +11,15 @@ export function fromAiSdkUsage(value: unknown): Usage | undefined {
   const { inputTokens: input, outputTokens: output } = value;
   const read = isFields(input) ? input : { total: input, cacheRead: value["cachedInputTokens"] };
   const said = isFields(output) ? output : { total: output, reasoning: value["reasoningTokens"] };
-  const inputTokens = count(read, "total") || undefined;
-  const outputTokens = count(said, "total") || undefined;
+  const inputTokens = toCount(read["total"]) || undefined;
+  const outputTokens = toCount(said["total"]) || undefined;
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     inputTokens,
     outputTokens,
-    cachedInputTokens: count(read, "cacheRead") || undefined,
-    cacheWriteTokens: count(read, "cacheWrite") || undefined,
-    reasoningTokens: count(said, "reasoning") || undefined,
+    cachedInputTokens: toCount(read["cacheRead"]) || undefined,
+    cacheWriteTokens: toCount(read["cacheWrite"]) || undefined,
+    reasoningTokens: toCount(said["reasoning"]) || undefined,
     estimated: false,
   };
-}
-
-export function count(fields: Fields, name: string): number | undefined {
-  const value = fields[name];
-  return typeof value === "number" &&
-    Number.isSafeInteger(value) &&
-    value >= 0 &&
-    value <= mostTokens
-    ? value
-    : undefined;
 }

@@ -1,8 +1,8 @@
 import type { ApiError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import type { EmbedCall, EmbedInput, EmbedResult } from "../../call/embed.ts";
+import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { count } from "./usage.ts";
 import { fieldError, fromDataUri, objectsOf, type Part, withoutFolder } from "./wire.ts";
 
 export interface EmbedRequest {
@@ -62,7 +62,7 @@ export function fromEmbedReply(
       `${vectors.length} vectors, in ${lengths.size} lengths; ${expected} were asked for`,
     );
   const usage = fields["usageMetadata"];
-  const inputTokens = isJsonObject(usage) ? count(usage["promptTokenCount"]) : undefined;
+  const inputTokens = isJsonObject(usage) ? toCount(usage["promptTokenCount"]) : undefined;
   return {
     vectors,
     usage:

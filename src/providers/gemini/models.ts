@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../call/chat.ts";
 import { isJsonObject } from "../../call/chat.ts";
 import type { UpstreamModel } from "../contract.ts";
-import { count } from "./usage.ts";
+import { toCount } from "../kit/count.ts";
 import { objectsOf, withoutFolder } from "./wire.ts";
 
 export interface ModelPage {
@@ -27,6 +27,6 @@ function toModel(fields: JsonObject): UpstreamModel | undefined {
   if (!can("generateContent")) return { id };
   // The list does not tell what an answer is made of; the names of those that speak do.
   if (/(^|-)tts(-|$)/.test(id)) return { id, endpoint: "speech" };
-  const maxOutputTokens = count(outputTokenLimit);
+  const maxOutputTokens = toCount(outputTokenLimit);
   return { id, endpoint: "chat", ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
 }

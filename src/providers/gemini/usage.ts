@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import type { SpeakUsage } from "../../call/speak.ts";
 import type { Usage } from "../../call/usage.ts";
+import { toCount } from "../kit/count.ts";
 import { objectsOf } from "./wire.ts";
 
 /**
@@ -10,17 +11,17 @@ import { objectsOf } from "./wire.ts";
  */
 export function fromUsageMetadata(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
-  const prompt = count(value["promptTokenCount"]);
+  const prompt = toCount(value["promptTokenCount"]);
   if (prompt === undefined) return undefined;
-  const inputTokens = prompt + (count(value["toolUsePromptTokenCount"]) ?? 0);
-  const thoughts = count(value["thoughtsTokenCount"]);
+  const inputTokens = prompt + (toCount(value["toolUsePromptTokenCount"]) ?? 0);
+  const thoughts = toCount(value["thoughtsTokenCount"]);
   const outputTokens = outputOf(value, { inputTokens, thoughts });
   // Half a count would make the answer free.
   if (outputTokens === undefined) return undefined;
   return {
     inputTokens,
     outputTokens,
-    cachedInputTokens: count(value["cachedContentTokenCount"]),
+    cachedInputTokens: toCount(value["cachedContentTokenCount"]),
     cacheWriteTokens: undefined,
     reasoningTokens: thoughts === undefined ? undefined : Math.min(thoughts, outputTokens),
     estimated: false,
@@ -31,8 +32,8 @@ function outputOf(
   value: JsonObject,
   { inputTokens, thoughts }: { inputTokens: number; thoughts: number | undefined },
 ): number | undefined {
-  const total = count(value["totalTokenCount"]);
-  const candidates = count(value["candidatesTokenCount"]);
+  const total = toCount(value["totalTokenCount"]);
+  const candidates = toCount(value["candidatesTokenCount"]);
   if (candidates === undefined) {
     const rest = total === undefined ? 0 : total - inputTokens;
     return rest > 0 ? rest : thoughts;
@@ -44,24 +45,12 @@ function outputOf(
 /** What was read and what was spoken; all of an answer that is audio only counts as audio. */
 export function fromSpeechUsage(value: unknown): SpeakUsage | undefined {
   if (!isJsonObject(value)) return undefined;
-  const inputTokens = count(value["promptTokenCount"]);
+  const inputTokens = toCount(value["promptTokenCount"]);
   const audio = objectsOf(value["candidatesTokensDetails"]).find(
     ({ modality }) => modality === "AUDIO",
   );
-  const audioTokens = count(audio?.["tokenCount"]) ?? count(value["candidatesTokenCount"]);
+  const audioTokens = toCount(audio?.["tokenCount"]) ?? toCount(value["candidatesTokenCount"]);
   return inputTokens === undefined && audioTokens === undefined
     ? undefined
     : { inputTokens, audioTokens };
-}
-
-/** More than any call can use: such a count is no count. */
-const mostTokens = 100_000_000;
-
-export function count(value: unknown): number | undefined {
-  return typeof value === "number" &&
-    Number.isSafeInteger(value) &&
-    value >= 0 &&
-    value <= mostTokens
-    ? value
-    : undefined;
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
+import { toCount } from "../kit/count.ts";
 
 /**
  * Undefined when the upstream told no usage that can be relied on. `unsaid`: the output where it
@@ -7,10 +8,10 @@ import type { Usage } from "../../call/usage.ts";
  */
 export function fromOpenAiUsage(value: unknown, unsaid?: 0): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
-  const inputTokens = count(value["prompt_tokens"]);
+  const inputTokens = toCount(value["prompt_tokens"]);
   if (inputTokens === undefined) return undefined;
   const outputTokens =
-    count(value["completion_tokens"]) ?? count(value["total_tokens"], -inputTokens) ?? unsaid;
+    toCount(value["completion_tokens"]) ?? restOf(value["total_tokens"], inputTokens) ?? unsaid;
   // Half a count would make the answer free.
   if (outputTokens === undefined) return undefined;
   const input = value["prompt_tokens_details"];
@@ -18,18 +19,15 @@ export function fromOpenAiUsage(value: unknown, unsaid?: 0): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    cachedInputTokens: isJsonObject(input) ? count(input["cached_tokens"]) : undefined,
-    cacheWriteTokens: isJsonObject(input) ? count(input["cache_write_tokens"]) : undefined,
-    reasoningTokens: isJsonObject(output) ? count(output["reasoning_tokens"]) : undefined,
+    cachedInputTokens: isJsonObject(input) ? toCount(input["cached_tokens"]) : undefined,
+    cacheWriteTokens: isJsonObject(input) ? toCount(input["cache_write_tokens"]) : undefined,
+    reasoningTokens: isJsonObject(output) ? toCount(output["reasoning_tokens"]) : undefined,
     estimated: false,
   };
 }
 
-/** More than any call can use: such a count is no count. */
-const mostTokens = 100_000_000;
-
-function count(value: unknown, plus = 0): number | undefined {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value > mostTokens)
-    return undefined;
-  return value + plus >= 0 ? value + plus : undefined;
+/** What a total leaves, where it is no less than a part of it. */
+function restOf(total: unknown, inputTokens: number): number | undefined {
+  const all = toCount(total);
+  return all === undefined ? undefined : toCount(all - inputTokens);
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { type EmbedCall, type EmbedResult, lengthOf } from "../../call/embed.ts";
 import type { ProviderCall } from "../contract.ts";
 import { fromEmbedReply } from "../gemini/embeddings.ts";
-import { count } from "../gemini/usage.ts";
 import { objectsOf } from "../gemini/wire.ts";
+import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { readJson, toBody } from "../kit/http.ts";
 import { inLanes } from "./in-lanes.ts";
@@ -82,7 +82,7 @@ function middleOf(vectors: readonly JsonObject[string][]): JsonObject[string] {
 }
 
 function usageOf({ statistics }: JsonObject): EmbedResult["usage"] {
-  const tokens = isJsonObject(statistics) ? count(statistics["token_count"]) : undefined;
+  const tokens = isJsonObject(statistics) ? toCount(statistics["token_count"]) : undefined;
   return tokens === undefined
     ? undefined
     : { inputTokens: tokens, outputTokens: 0, estimated: false };

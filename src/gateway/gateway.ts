@@ -193,6 +193,7 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     // What is left to send is the runtime's again: a reader who does not take it is cut off.
     if (call.isLong) server.timeout(request, idleTimeoutS);
     if (charge === undefined || charge.isSettled) return over();
+    claim?.ending();
     const closing = charge.close(failure);
     // A failure gives the key free at once: who tries again need not wait for its receipt.
     if (charge.isSettled) claim?.close();

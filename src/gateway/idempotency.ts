@@ -38,6 +38,13 @@ export interface IdempotentRequest {
   readonly nowMs: number;
 }
 
+interface Running {
+  readonly bodyHash: string;
+  readonly requestId: string;
+  readonly sinceMs: number;
+  claim?: OpenClaim;
+}
+
 /**
  * Requests with an Idempotency-Key. A claim is made durable before an upstream is called; the
  * receipt and the reply replace it in one commit; a failure takes it away. Claims of a process
@@ -46,10 +53,7 @@ export interface IdempotentRequest {
 export class Idempotency {
   readonly #options: IdempotencyOptions;
   /** By the claim's id: what this process has under way. */
-  readonly #running = new Map<
-    string,
-    { readonly bodyHash: string; readonly requestId: string; readonly sinceMs: number }
-  >();
+  readonly #running = new Map<string, Running>();
 
   /** By account: what was kept since a moment, a day ago at most. */
   readonly #kept = new Map<string, { bytes: number; sinceMs: number }>();
@@ -72,20 +76,21 @@ export class Idempotency {
     const bodyHash = createHmac("sha256", secret)
       .update(`body ${path}\n${JSON.stringify(body)}`)
       .digest("hex");
-    const running = this.#running.get(id);
-    if (running !== undefined)
-      throw refusal({ isDone: false, ...running }, bodyHash, nowMs - running.sinceMs);
-    this.#running.set(id, { bodyHash, requestId, sinceMs: nowMs });
+    const others = await this.#settled(id);
+    if (others !== undefined)
+      throw refusal({ isDone: false, ...others }, bodyHash, nowMs - others.sinceMs);
+    const running: Running = { bodyHash, requestId, sinceMs: nowMs };
+    this.#running.set(id, running);
     try {
       const stored = await this.#options.ledger.findClaim(id);
       if (stored === undefined || stored.expiresAtMs <= nowMs)
-        return new OpenClaim({
+        return (running.claim = new OpenClaim({
           claim: { id, bodyHash, requestId, expiresAtMs: nowMs + keptMs },
           secret,
           mayKeep: (sizeBytes) => this.#mayKeep(request, sizeBytes),
           journal: this.#options.journal,
           onClose: () => this.#running.delete(id),
-        });
+        }));
       if (stored.bodyHash !== bodyHash || stored.reply === undefined)
         throw refusal(stored, bodyHash);
       this.#running.delete(id);
@@ -93,6 +98,16 @@ export class Idempotency {
     } catch (error) {
       this.#running.delete(id);
       throw error;
+    }
+  }
+
+  /** What is under way with this key; one that is about to end is waited for. */
+  async #settled(id: string): Promise<Running | undefined> {
+    for (;;) {
+      const running = this.#running.get(id);
+      const ended = running?.claim?.ended;
+      if (ended === undefined) return running;
+      await ended;
     }
   }
 
@@ -122,9 +137,20 @@ export class OpenClaim {
   #isPersisted = false;
   #isDone = false;
   #isClosed = false;
+  #end: PromiseWithResolvers<void> | undefined;
 
   constructor(options: OpenClaimOptions) {
     this.#options = options;
+  }
+
+  /** When its key is free or its reply kept; undefined while that is not near. */
+  get ended(): Promise<void> | undefined {
+    return this.#end?.promise;
+  }
+
+  /** The caller may hear of the end before it is written: who then comes again waits for it. */
+  ending(): void {
+    this.#end ??= Promise.withResolvers();
   }
 
   /** Before an upstream is called. */
@@ -160,9 +186,13 @@ export class OpenClaim {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { claim, journal, onClose } = this.#options;
-    onClose();
-    if (this.#isPersisted && !this.#isDone)
-      journal.append({ type: "claim-release", id: claim.id }).catch(() => {});
+    const over = () => {
+      onClose();
+      this.#end?.resolve();
+    };
+    if (!this.#isPersisted || this.#isDone) return over();
+    this.ending();
+    journal.append({ type: "claim-release", id: claim.id }).then(over, over);
   }
 }
 

@@ -123,9 +123,11 @@ test("a stream that broke gives its Idempotency-Key free, though what it deliver
     seen.resolve();
   }
   expect(parseStream(text).isDone).toBe(false);
-  await payer.settled(1);
   gateway.upstream.replyOnce(chatJson());
-  expect((await payer.chat({ stream: true }, init)).status).toBe(200);
+  const again = await payer.chat({ stream: true }, init);
+  expect({ status: again.status, body: await again.text() }).toMatchObject({ status: 200 });
+  const broken = (await payer.settled(2)).find(({ outcome }) => outcome !== "ok");
+  expect(broken?.charged).toBeGreaterThan(0n);
 });
 
 describe("a hold is not below", () => {

@@ -82,7 +82,17 @@ function runTests() {
   const report = join(folder, "junit.xml");
   const { status } = spawnSync(
     bun,
-    ["test", "--timeout", "60000", "--reporter=junit", `--reporter-outfile=${report}`, ...words],
+    [
+      "test",
+      "--timeout=60000",
+      "--dots",
+      // Each file in a process of its own. Many of them wait most of the time; more of those with
+      // embedded models at once would need too much memory.
+      "--parallel=3",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...words,
+    ],
     { cwd: root, stdio: "inherit" },
   );
   const counts = readCounts(report);

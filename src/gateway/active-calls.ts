@@ -186,6 +186,13 @@ const longMs = 5_000;
 const leftMessage = "The caller has left.";
 
 /** The caller hears nothing of it: nobody is there. */
+export function shuttingDown(): ApiError {
+  return new ApiError({
+    code: "shutting_down",
+    message: "The gateway is shutting down. Try again.",
+  });
+}
+
 export function callerLeft(detail: string): ApiError {
   return new ApiError({ code: "internal_error", message: leftMessage, detail });
 }
@@ -261,6 +268,7 @@ export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
   readonly #ticker: ReturnType<typeof setInterval>;
   #whenEmpty: (() => void) | undefined;
+  #isDraining = false;
 
   constructor(limits: CallLimits, nowMs: () => number = Date.now) {
     this.#limits = limits;
@@ -275,6 +283,11 @@ export class ActiveCalls {
 
   get size(): number {
     return this.#calls.size;
+  }
+
+  /** No call should begin any more. */
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   begin(model: TimedModel): ActiveCall {
@@ -295,6 +308,7 @@ export class ActiveCalls {
 
   /** Resolves when no call is left, or after `withinMs`, having ended those that were. */
   async drain(withinMs: number): Promise<void> {
+    this.#isDraining = true;
     if (this.#calls.size > 0) {
       const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve));
       const timer = setTimeout(() => this.#abortAll(), withinMs);
@@ -305,10 +319,7 @@ export class ActiveCalls {
   }
 
   #abortAll(): void {
-    const reason = new ApiError({
-      code: "shutting_down",
-      message: "The gateway is shutting down. Try again.",
-    });
+    const reason = shuttingDown();
     for (const call of this.#calls) call.abort(reason);
   }
 

@@ -96,13 +96,13 @@ export class Charge {
     return this.#write(measured, "ok", reply);
   }
 
-  /** The call is over. What nobody has settled is settled here. */
+  /** The call is over. What nobody has settled is settled here; resolves when that is written. */
   async close(failure: ApiError | undefined): Promise<void> {
-    // Between two attempts nobody has the call: the one that had it failed.
-    const isTaken = this.#isAccepted && this.#attempt?.hasFailed !== true;
-    if (failure !== undefined) this.#attempt?.fail(failure);
-    this.#failure = failure;
     if (this.#settled === undefined) {
+      // Between two attempts nobody has the call: the one that had it failed.
+      const isTaken = this.#isAccepted && this.#attempt?.hasFailed !== true;
+      if (failure !== undefined) this.#attempt?.fail(failure);
+      this.#failure = failure;
       const isLeft = failure !== undefined && isCallerLeft(failure);
       const pays = isLeft ? isTaken : this.#firstByteMs !== undefined;
       const measured = pays && this.measure !== undefined ? await this.measure() : nothing;

@@ -14,7 +14,13 @@ import type { Purse, Purses } from "../ledger/purses.ts";
 import type { TokenCounter } from "../ledger/token-counter.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
-import { type ActiveCall, type ActiveCalls, callerLeft, isCallerLeft } from "./active-calls.ts";
+import {
+  type ActiveCall,
+  type ActiveCalls,
+  callerLeft,
+  isCallerLeft,
+  shuttingDown,
+} from "./active-calls.ts";
 import {
   authenticate,
   bearerOf,
@@ -115,11 +121,12 @@ export function modelEndpoint(
 
 /** A request that is made once, however often it is sent. */
 async function serveOnce(serving: Serving, header: string): Promise<Response> {
-  const { exchange, body, purse } = serving.caller;
+  const { parts, caller } = serving;
+  const { exchange, body, purse } = caller;
   checkStanding(purse);
   // Nothing is known of a claim while it cannot be written.
-  if (serving.parts.journal.isFailing) throw storeUnavailable();
-  const claim = await serving.parts.idempotency.open({
+  if (parts.journal.isFailing) throw storeUnavailable();
+  const claim = await parts.idempotency.open({
     secret: bearerOf(exchange.request),
     accountId: purse.account.id,
     header,
@@ -128,7 +135,19 @@ async function serveOnce(serving: Serving, header: string): Promise<Response> {
     requestId: exchange.requestId,
     nowMs: exchange.startedMs,
   });
-  return claim instanceof OpenClaim ? serveModel({ ...serving, claim }) : exchange.replay(claim);
+  if (!(claim instanceof OpenClaim)) return exchange.replay(claim);
+  const key = lookAgain(serving, claim);
+  return serveModel({ ...serving, caller: { ...caller, key }, claim });
+}
+
+/** The request before may have been waited for: what has happened meanwhile counts. */
+function lookAgain({ parts, caller: { exchange, key } }: Serving, claim: OpenClaim): KeyRecord {
+  const current = parts.keys.current(key, parts.clock.nowMs());
+  const isLeft = exchange.request.signal.aborted;
+  if (!isLeft && !parts.calls.isDraining && current !== undefined) return current;
+  claim.close();
+  if (isLeft) throw callerLeft("the caller closed the connection");
+  throw current === undefined ? invalidKey() : shuttingDown();
 }
 
 interface Serving {
@@ -192,12 +211,10 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     request.signal.removeEventListener("abort", onLeave);
     // What is left to send is the runtime's again: a reader who does not take it is cut off.
     if (call.isLong) server.timeout(request, idleTimeoutS);
-    if (charge === undefined || charge.isSettled) return over();
+    // What a key stands for is known when the receipt is written: it may have to be taken back.
+    if (charge === undefined || (charge.isSettled && claim === undefined)) return over();
     claim?.ending();
-    const closing = charge.close(failure);
-    // A failure gives the key free at once: who tries again need not wait for its receipt.
-    if (charge.isSettled) claim?.close();
-    closing.then(over, over);
+    charge.close(failure).then(over, over);
   };
   const end = (error?: ApiError) => {
     if (error !== undefined) logFailure(log, exchange, error);

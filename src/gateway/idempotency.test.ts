@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createLog } from "../base/log.ts";
 import { Journal } from "../ledger/journal.ts";
 import type { Claim, LedgerWrite } from "../ledger/store.ts";
@@ -26,38 +26,111 @@ test("an account fills a bounded part of the disk with kept replies, and no othe
   expect(await isKept("acct_1", keptMs)).toBe(true);
 });
 
-test("a key that is about to be free is waited for, and is not said to be in use", async () => {
-  const commits: PromiseWithResolvers<void>[] = [];
-  const stored = new Map<string, Claim>();
-  const commit = async (writes: readonly LedgerWrite[]) => {
-    const written = Promise.withResolvers<void>();
-    commits.push(written);
-    await written.promise;
-    for (const write of writes)
-      if (write.type === "claim") stored.set(write.claim.id, write.claim);
-      else if (write.type === "claim-release") stored.delete(write.id);
-  };
-  const journal = new Journal({ store: { commit }, log });
-  const ledger = { findClaim: async (id: string) => stored.get(id) };
-  const idempotency = new Idempotency({ ledger, journal });
-  const request = { secret: "s", accountId: "acct_1", header: "k", path: "chat", body: {} };
-  const open = (requestId: string) => idempotency.open({ ...request, requestId, nowMs: 0 });
-  const confirm = async () => {
-    await new Promise(setImmediate);
-    commits.pop()?.resolve();
-  };
+describe("who waits for a key that is about to be free", () => {
+  interface Scene {
+    readonly first: OpenClaim;
+    readonly open: (requestId: string) => Promise<unknown>;
+    /** The store has written what is in line. */
+    readonly confirm: () => Promise<void>;
+  }
 
-  const first = await open("first");
-  if (!(first instanceof OpenClaim)) throw new Error("nothing was kept before");
-  const persisted = first.persist();
-  await confirm();
-  await persisted;
-  expect(open("second")).rejects.toMatchObject({ code: "idempotency_in_progress" });
-  // The caller hears of the failure; its receipt is being counted, then written.
-  first.ending();
-  const third = open("third");
-  await new Promise(setImmediate);
-  first.close();
-  await confirm();
-  expect(await third).toBeInstanceOf(OpenClaim);
+  async function begin(options: { readonly fails?: boolean } = {}): Promise<Scene> {
+    const commits: PromiseWithResolvers<void>[] = [];
+    const stored = new Map<string, Claim>();
+    let isFailing = false;
+    const commit = async (writes: readonly LedgerWrite[]) => {
+      const written = Promise.withResolvers<void>();
+      commits.push(written);
+      await written.promise;
+      if (isFailing) throw new Error("disk full");
+      for (const write of writes)
+        if (write.type === "claim") stored.set(write.claim.id, write.claim);
+        else if (write.type === "claim-release") stored.delete(write.id);
+    };
+    const journal = new Journal({ store: { commit }, log, patienceMs: 0, retryMs: 1_000_000 });
+    const ledger = { findClaim: async (id: string) => stored.get(id) };
+    const idempotency = new Idempotency({ ledger, journal });
+    const request = { secret: "s", accountId: "acct_1", header: "k", path: "chat", body: {} };
+    const open = (requestId: string) => idempotency.open({ ...request, requestId, nowMs: 0 });
+    const confirm = async () => {
+      await new Promise(setImmediate);
+      commits.pop()?.resolve();
+      await new Promise(setImmediate);
+    };
+    const first = await open("first");
+    if (!(first instanceof OpenClaim)) throw new Error("nothing was kept before");
+    const persisted = first.persist();
+    await confirm();
+    await persisted;
+    isFailing = options.fails === true;
+    return { first, open, confirm };
+  }
+
+  /** Heard at once: a refusal that nobody listens to would end the test run. */
+  const refused = (opening: Promise<unknown>) => opening.catch((error: unknown) => error);
+  const winners = async (opening: readonly Promise<unknown>[]) =>
+    (await Promise.allSettled(opening)).filter(({ status }) => status === "fulfilled").length;
+
+  test("is told that it is in use while nobody has said that it ends, and has it then", async () => {
+    const { first, open, confirm } = await begin();
+    expect(await refused(open("second"))).toMatchObject({ code: "idempotency_in_progress" });
+    // The caller hears of the failure; its receipt is being counted, then written.
+    first.ending();
+    const third = open("third");
+    await new Promise(setImmediate);
+    first.close();
+    await confirm();
+    expect(await third).toBeInstanceOf(OpenClaim);
+  });
+
+  test("is one of many: the others are told that it is in use", async () => {
+    const { first, open, confirm } = await begin();
+    first.ending();
+    const won = winners(Array.from({ length: 100 }, (_, at) => open(`later ${at}`)));
+    first.close();
+    await confirm();
+    expect(await won).toBe(1);
+  });
+
+  test("waits although nobody has said before that it ends", async () => {
+    const { first, open, confirm } = await begin();
+    first.close();
+    const second = open("second");
+    await new Promise(setImmediate);
+    await confirm();
+    expect(await second).toBeInstanceOf(OpenClaim);
+  });
+
+  test("is told where the first one is done after all", async () => {
+    const { first, open } = await begin();
+    first.ending();
+    const second = refused(open("second"));
+    first.done(undefined);
+    first.close();
+    // What is written of it goes with the receipt, which there is none of here.
+    expect(await second).toMatchObject({
+      code: "idempotency_in_progress",
+      firstRequestId: "first",
+    });
+  });
+
+  test("is told that the ledger cannot be written where it cannot", async () => {
+    const { first, open, confirm } = await begin({ fails: true });
+    first.ending();
+    const second = refused(open("second"));
+    first.close();
+    await confirm();
+    expect(await second).toMatchObject({ code: "store_unavailable" });
+  });
+});
+
+test("of several at the same moment one has the key", async () => {
+  const journal = new Journal({ store: { commit: async () => {} }, log });
+  const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });
+  const request = { secret: "s", accountId: "acct_1", header: "k", path: "chat", body: {} };
+  const opening = ["a", "b", "c"].map((requestId) =>
+    idempotency.open({ ...request, requestId, nowMs: 0 }),
+  );
+  const told = await Promise.allSettled(opening);
+  expect(told.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
 });

@@ -3,6 +3,7 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../call/chat.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Claim, LedgerStore } from "../ledger/store.ts";
+import { storeUnavailable } from "./charge.ts";
 
 export interface Reply {
   readonly contentType: string;
@@ -76,9 +77,17 @@ export class Idempotency {
     const bodyHash = createHmac("sha256", secret)
       .update(`body ${path}\n${JSON.stringify(body)}`)
       .digest("hex");
-    const others = await this.#settled(id);
-    if (others !== undefined)
-      throw refusal({ isDone: false, ...others }, bodyHash, nowMs - others.sinceMs);
+    // One that is about to end is waited for. Of all who wait, one goes on: nothing is awaited
+    // between the look that finds the key free and the line that takes it.
+    for (;;) {
+      const other = this.#running.get(id);
+      if (other === undefined) break;
+      const ended = other.claim?.ended;
+      if (ended === undefined)
+        throw refusal({ isDone: false, ...other }, bodyHash, nowMs - other.sinceMs);
+      await ended;
+      if (this.#options.journal.isFailing) throw storeUnavailable();
+    }
     const running: Running = { bodyHash, requestId, sinceMs: nowMs };
     this.#running.set(id, running);
     try {
@@ -98,16 +107,6 @@ export class Idempotency {
     } catch (error) {
       this.#running.delete(id);
       throw error;
-    }
-  }
-
-  /** What is under way with this key; one that is about to end is waited for. */
-  async #settled(id: string): Promise<Running | undefined> {
-    for (;;) {
-      const running = this.#running.get(id);
-      const ended = running?.claim?.ended;
-      if (ended === undefined) return running;
-      await ended;
     }
   }
 

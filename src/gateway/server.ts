@@ -1,6 +1,7 @@
 import { ApiError } from "../base/errors.ts";
 import { listen } from "../base/listen.ts";
 import { requestPath } from "../base/request-path.ts";
+import { shuttingDown } from "./active-calls.ts";
 import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./gateway.ts";
 import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./majors.ts";
 
@@ -114,13 +115,6 @@ function notFound(url: string, paths: readonly string[]): ApiError {
       ? `Served are ${served.join(", ").replaceAll("*", "{id}")}.`
       : "The base URL ends in /v1.";
   return new ApiError({ code: "not_found", message: `There is nothing at this path. ${hint}` });
-}
-
-function shuttingDown(): ApiError {
-  return new ApiError({
-    code: "shutting_down",
-    message: "The gateway is shutting down. Try again.",
-  });
 }
 
 function wrongMethod(methods: readonly string[]): ApiError {

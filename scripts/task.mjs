@@ -97,7 +97,7 @@ function runTests() {
   );
   const counts = readCounts(report);
   rmSync(folder, { recursive: true });
-  // A file that does not load is no failed test for the runner, but it is for us.
+  // A file that does not load is no failed test for the runner's report, but it is for us.
   const failed = counts.failed === 0 && status !== 0 ? 1 : counts.failed;
   process.stdout.write(`${counts.passed} passed, ${failed} failed\n`);
   return status === 0 && counts.passed > 0;

@@ -81,6 +81,7 @@ export function operationsOn({
     checkAddress: addressProblem,
     isUsable: routeCheck(configuration),
     takeEffect,
+    dataDir: configuration.settings.dataDir,
     gateway,
     engine,
     upstreams: async () =>

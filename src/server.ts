@@ -247,7 +247,7 @@ function createRouter(options: {
 
 /**
  * The embedded models of a fresh machine; with an `engine:` section, also those that an existing
- * catalogue lacks. What is there is never changed.
+ * catalogue lacks or has without a route. Nothing else of what is there is changed.
  */
 async function addEmbedded(options: {
   readonly configuration: Configuration;
@@ -260,8 +260,7 @@ async function addEmbedded(options: {
   const { follower } = options.state;
   const { models } = await store.catalog.load();
   if (models.length > 0 && !namesEngine) return;
-  const isKnown = (id: string) => models.some((known) => known.id === id);
-  const lacking = embeddedModels(isKnown, options.clock.nowMs());
+  const lacking = embeddedModels(models, options.clock.nowMs());
   if (lacking.saveModels.length === 0) return;
   await store.catalog.write(lacking);
   await follower.catchUp();

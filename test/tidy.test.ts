@@ -62,6 +62,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "base",
     "call",
     "config",
+    "catalog",
     "ledger",
     "manifest",
     "media",

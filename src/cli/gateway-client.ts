@@ -166,16 +166,33 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
       const startedMs = performance.now();
       const response = await send(call);
       if (response.ok) return { response, startedMs };
-      const { code, message } = await readFailure(response, gateway);
+      const failure = await readFailure(response, gateway);
+      const { code, message } = failure;
       const waitMs = retryAfterMs(response.headers);
       if (code !== "model_loading" || performance.now() + waitMs > endMs)
-        throw new Problem("failed", message);
+        throw new Problem("failed", withReason({ gateway, response, ...failure }));
       progress.show(message);
       await pause(waitMs, signal);
     }
   } finally {
     progress.clear();
   }
+}
+
+/** Callers are not told what went wrong behind the gateway; who runs it is told where that stands. */
+function withReason(options: {
+  readonly gateway: Gateway;
+  readonly response: Response;
+  readonly code: unknown;
+  readonly message: string;
+}): string {
+  const { gateway, response, code, message } = options;
+  if (gateway.models === undefined) return message;
+  if (code === "model_not_allowed")
+    return `${message}\n./svc model list shows what is served, and which model lacks a price or a route.`;
+  const id = response.headers.get("x-request-id");
+  if (id === null || !(response.status >= 500 || code === "upstream_rate_limited")) return message;
+  return `${message}\n./svc receipt ${id} tells what each target answered.`;
 }
 
 /** Longer than the gateway itself allows a call: this is for a gateway that has gone silent. */

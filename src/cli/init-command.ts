@@ -20,9 +20,11 @@ import {
   localPreset,
   nameWithin,
   type Present,
+  type PresetFate,
+  presetFate,
   readPresent,
 } from "./init-plan.ts";
-import { notListed, showChange, showFound } from "./init-show.ts";
+import { notListed, showChange, tellFound, withNothing } from "./init-show.ts";
 import { interruptible } from "./interrupt.ts";
 import {
   type ManifestFile,
@@ -76,13 +78,16 @@ export const initCommand: Command = {
 };
 
 async function run(invocation: Invocation, signal: AbortSignal): Promise<void> {
-  const { switches, wiring } = invocation;
+  const { flags, switches, wiring } = invocation;
   const { settings, variable } = wiring.configuration();
+  const { preset } = flags;
+  // A preset that does not exist is told before anything else is done.
+  if (isFilePreset(preset)) fitPreset(preset, { variable, factor: readMarkup("0") });
   const all = await discover({ variable, ownPort: settings.port });
   const isQuiet = switches.has("json") || switches.has("dry-run");
   const asks = !switches.has("yes") && !isQuiet && isTerminal();
   if (!asks && !switches.has("yes") && !switches.has("dry-run"))
-    return tellFound(all, switches.has("json"));
+    return tellFound({ found: all, isJson: switches.has("json"), preset });
   const goal = await openGoal(invocation);
   const { isReplaced, file } = goal;
   const before = isReplaced ? "" : file.text;
@@ -101,6 +106,9 @@ async function run(invocation: Invocation, signal: AbortSignal): Promise<void> {
   await printNext({ outcome, written, wiring });
 }
 
+const isFilePreset = (name: string | undefined): name is string =>
+  name !== undefined && name !== localPreset;
+
 const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true;
 
 function openDialogue(signal: AbortSignal): Dialogue {
@@ -118,34 +126,6 @@ function presentIn(text: string, path: string): Present {
   }
 }
 
-/** Without a terminal nobody can be asked: what was found is told, and how to go on. */
-function tellFound(found: readonly Found[], isJson: boolean): void {
-  if (isJson) return printJson({ written: false, found: found.map(toFoundView) });
-  if (found.length > 0) {
-    print("Found");
-    showFound(found, print);
-  }
-  throw new Problem(
-    "invalid",
-    `${found.length === 0 ? nothingFound : "There is no terminal to ask on, so nothing was written."}
-svc init --yes connects what is ticked; --provider, --models, --all-models and --markup choose; --dry-run prints the file.`,
-  );
-}
-
-const nothingFound =
-  "Nothing was found: no key of a known vendor is set, and no server answers on this machine.";
-
-const toFoundView = ({ name, vendor, title, by, isLocal, isShared, problem, notes }: Found) => ({
-  name,
-  vendor: vendor === "" ? null : vendor,
-  title,
-  found_by: by,
-  is_local: isLocal,
-  by_default: !isShared && problem === undefined,
-  problem: problem ?? null,
-  notes,
-});
-
 interface Wishes {
   readonly invocation: Invocation;
   readonly before: string;
@@ -162,7 +142,7 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-interface Planned {
+interface Planned extends PresetFate {
   readonly edited: Edited;
   readonly connections: readonly Connection[];
   readonly leftOut: readonly LeftOut[];
@@ -175,9 +155,7 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const { flags, wiring } = invocation;
   const { preset: presetName, markup = "0" } = flags;
   const told = readMarkup(markup);
-  const isFile = presetName !== undefined && presetName !== localPreset;
-  // A preset that does not exist is told before anybody is asked anything.
-  if (isFile) fitPreset(presetName, { variable: wiring.configuration().variable, factor: told });
+  const isFile = isFilePreset(presetName);
   const chosen = await choose(wishes, isFile);
   const { connections, leftOut, unlisted } = await connect(wishes, chosen);
   const isPriced = isFile || connections.some(({ models }) => models.some(({ cost }) => cost));
@@ -188,12 +166,10 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const preset = isFile
     ? fitPreset(presetName, { variable: wiring.configuration().variable, factor })
     : undefined;
-  return {
-    edited: fileWith({ before, preset, connections, factor }),
-    connections,
-    leftOut,
-    unlisted,
-  };
+  const models = await wiring.withOperations((operations) => operations.listModels({}));
+  const { moved, stays } = presetFate({ preset, present: wishes.present, models });
+  const edited = fileWith({ before, preset, connections, factor });
+  return { edited, connections, leftOut, unlisted, moved, stays };
 }
 
 /** Which providers are meant; a preset that is a file brings its own. */
@@ -206,10 +182,12 @@ async function choose(wishes: Wishes, isFile: boolean): Promise<readonly Found[]
   if (flags["preset"] === localPreset) {
     const local = found.filter(({ isLocal }) => isLocal);
     if (local.length > 0) return local;
-    throw new Problem("not_found", "No server of a known kind answers on this machine.");
+    throw new Problem(
+      "not_found",
+      "No server of a known kind answers on this machine. Start Ollama, LM Studio, vLLM or llama.cpp and run this again, or connect one by its address: svc provider add NAME --base-url URL --allow-private",
+    );
   }
-  const hint = "Set a key such as GEMINI_API_KEY, start Ollama, or try: svc init --preset google";
-  if (found.length === 0) throw new Problem("not_found", `${nothingFound}\n${hint}`);
+  if (found.length === 0) throw withNothing();
   return dialogue === undefined ? chooseFound(found, []) : askWhich(found, dialogue);
 }
 
@@ -217,7 +195,7 @@ async function choose(wishes: Wishes, isFile: boolean): Promise<readonly Found[]
 async function connect(
   { invocation, before, isReplaced, present, found, dialogue, signal }: Wishes,
   chosen: readonly Found[],
-): Promise<Omit<Planned, "edited">> {
+): Promise<Pick<Planned, "connections" | "leftOut" | "unlisted">> {
   const { flags, lists, switches, wiring } = invocation;
   if (chosen.length === 0) return { connections: [], leftOut: [], unlisted: [] };
   const names = (lists["models"] ?? []).flatMap((text) => text.split(",").map((one) => one.trim()));
@@ -371,7 +349,8 @@ async function writeAndApply(
   }
 }
 
-function toView({ goal, edited, connections, leftOut, unlisted }: Outcome, written: Written) {
+function toView(outcome: Outcome, written: Written) {
+  const { goal, edited, connections, leftOut, unlisted, moved, stays } = outcome;
   const { isWritten, applied } = written;
   return {
     file: goal.file.path,
@@ -382,6 +361,8 @@ function toView({ goal, edited, connections, leftOut, unlisted }: Outcome, writt
     kept: edited.kept,
     left_out: leftOut,
     unlisted,
+    moved_from_engine: moved,
+    left_as_they_are: stays,
     warnings: applied?.warnings ?? [],
     older_warnings: applied?.older_warnings ?? 0,
   };

@@ -27,6 +27,15 @@ export async function printNext(options: {
   for (const { provider, reason } of outcome.unlisted)
     print(`${style.yellow("!")} ${notListed(provider)}: ${reason}`);
   if (applied !== undefined) for (const line of warningLines(applied)) print(line);
+  const { moved, stays } = outcome;
+  if (moved.length > 0 && applied !== undefined)
+    print(
+      `${style.yellow("!")} ${moved.join(", ")}: served by the embedded models until now, by the preset's providers and at its prices from now on. docs/engine.md tells the way back.`,
+    );
+  if (stays.length > 0)
+    print(
+      `${style.yellow("!")} ${stays.join(", ")}: in the file already, with other routes, and left as they are. Take them out of the file and run this again to have the preset's.`,
+    );
   if (applied === undefined)
     return print(
       `\nThis gateway reads another file. To put this one in force: ./svc apply ${path}`,

@@ -10,6 +10,7 @@ import {
   fileWith,
   fitPreset,
   nameWithin,
+  presetFate,
   raisePrice,
   readPresent,
 } from "./init-plan.ts";
@@ -70,7 +71,7 @@ models:
 
   test("and routes that are there are known", () => {
     expect([...present.routes]).toEqual(["mine/llama"]);
-    expect([...present.models]).toEqual(["m"]);
+    expect([...present.models]).toEqual([["m", undefined]]);
     expect(readPresent("").routes.size).toBe(0);
   });
 });
@@ -169,6 +170,63 @@ describe("the file", () => {
     expect(fresh.added).toContain("model llama");
     const added = fileWith({ ...options, before: fresh.text });
     expect([added.text, added.added]).toEqual([fresh.text, []]);
+  });
+});
+
+describe("a preset in a file that has models of its names", () => {
+  const preset = fitPreset("google", { variable: () => undefined, factor: asItIs });
+  const before = `# mine
+providers:
+  other: { vendor: groq }
+models:
+  # to try it
+  svc-3-flash:
+    endpoint: chat
+    max_output_tokens: 512
+    price: { input: "0.30", output: "2.50" }
+    routes: [{ provider: engine, model: chat }]
+  svc-embedding-2:
+    endpoint: embeddings
+    input: text
+    price: { input: "0.02" }
+    routes: [{ provider: other, model: embed }, { provider: engine, model: text }]
+`;
+  const options = { preset, connections: [], factor: asItIs, before };
+  const routesIn = (text: string, id: string) =>
+    readManifest(text, addressProblem)
+      .models.find((model) => model.id === id)
+      ?.routes.map(({ provider }) => provider);
+
+  test("takes over from the embedded models, with its own price and limits", () => {
+    const { text, added } = fileWith(options);
+    expect(routesIn(text, "svc-3-flash")).toEqual(["google", "vertex-global"]);
+    expect(added).toContain("model svc-3-flash");
+    expect(text).not.toContain("max_output_tokens: 512");
+    expect(text).toStartWith("# mine\n");
+  });
+
+  test("leaves one with other routes as it is: vectors of two models never mix", () => {
+    const { text, kept } = fileWith(options);
+    expect(routesIn(text, "svc-embedding-2")).toEqual(["other", "engine"]);
+    expect(kept).toContain("model svc-embedding-2");
+  });
+
+  test("and tells both", () => {
+    const models = [
+      { id: "svc-3-flash", served: true, routes: ["engine/chat"] },
+      { id: "svc-embedding-2", served: true, routes: ["other/embed", "engine/text"] },
+      { id: "multimodal-embedding-1", served: false, routes: [] },
+      { id: "svc-2.5-pro-tts", served: true, routes: ["engine/speech-pro"] },
+      { id: "mine", served: true, routes: ["engine/chat"] },
+    ];
+    expect(presetFate({ preset, present: readPresent(before), models })).toEqual({
+      moved: ["svc-3-flash", "svc-2.5-pro-tts"],
+      stays: ["svc-embedding-2"],
+    });
+    const again = readPresent(fileWith(options).text);
+    expect(presetFate({ preset, present: again, models: [] }).stays).toEqual(["svc-embedding-2"]);
+    const none = presetFate({ preset: undefined, present: again, models });
+    expect(none).toEqual({ moved: [], stays: [] });
   });
 });
 

@@ -2,11 +2,13 @@ import { fromDecimal, toDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
 import { parseYaml } from "../base/yaml.ts";
 import { priceKeys, priceScale } from "../call/price.ts";
-import { addToManifest, type Edited, type ManifestDraft } from "../manifest/edit.ts";
+import { engineProvider } from "../catalog/model.ts";
+import { addToManifest, type Edited, type ManifestDraft, withoutModels } from "../manifest/edit.ts";
 import { type Preset, presetNames, readPreset } from "../manifest/presets.ts";
 import { assume, type Found, vertexLocation } from "../platform/discover.ts";
-import type { Proposal } from "../platform/proposal.ts";
+import type { KnownUse, Proposal, TakenIds } from "../platform/proposal.ts";
 import { isSamePlace } from "../platform/provider-place.ts";
+import type { ModelView } from "../platform/views.ts";
 
 /** A provider that was chosen, with those of its models that are to be served. */
 export interface Connection {
@@ -17,7 +19,9 @@ export interface Connection {
 /** What a file has already. */
 export interface Present {
   readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly models: ReadonlySet<string>;
+  readonly models: TakenIds;
+  /** Those that have only routes to the embedded models. */
+  readonly embedded: ReadonlySet<string>;
   /** As `provider/model`. */
   readonly routes: ReadonlySet<string>;
 }
@@ -26,15 +30,29 @@ export function readPresent(text: string): Present {
   const root: unknown = parseYaml(text).document.toJS();
   const section = (name: string) => entriesOf(isRecord(root) ? root[name] : undefined);
   const models = section("models");
-  const routes = models.flatMap(([, model]) => {
-    const list: unknown = model["routes"];
-    return Array.isArray(list) ? list.filter(isRecord) : [];
-  });
+  const routes = models.flatMap(([, model]) => routesOf(model));
   return {
     providers: Object.fromEntries(section("providers")),
-    models: new Set(models.map(([id]) => id)),
+    models: new Map(models.map(([id, model]) => [id, useToFill(model)])),
+    embedded: new Set(models.flatMap(([id, model]) => (isEmbedded(model) ? [id] : []))),
     routes: new Set(routes.map(({ provider, model }) => `${String(provider)}/${String(model)}`)),
   };
+}
+
+function routesOf(model: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
+  const list: unknown = model["routes"];
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function isEmbedded(model: Readonly<Record<string, unknown>>): boolean {
+  const routes = routesOf(model);
+  return routes.length > 0 && routes.every(({ provider }) => provider === engineProvider);
+}
+
+/** What a model is for that has no route. */
+function useToFill(model: Readonly<Record<string, unknown>>): KnownUse | undefined {
+  if (routesOf(model).length > 0) return undefined;
+  return { endpoint: String(model["endpoint"]), input: String(model["input"] ?? "text") };
 }
 
 /** By the name that the file has for it, or by one that is free there. */
@@ -111,16 +129,63 @@ export function fileWith({ before = "", preset, connections, factor }: FileOptio
   };
 }
 
+/**
+ * What the embedded models serve to try it out is the preset's from now on. A model with other
+ * routes stays as it is: two vendors behind one name would be two kinds of vectors at one price.
+ */
 function startWith(before: string, preset: Preset | undefined): Edited {
   if (preset === undefined) return { text: before, added: [], kept: [] };
-  if (before.trim() !== "") return addToManifest(before, preset.draft);
   const { providers, models } = preset.draft;
+  if (before.trim() !== "") {
+    const present = readPresent(before);
+    const given = Object.keys(models);
+    const kept = given.filter((id) => present.models.has(id) && !present.embedded.has(id));
+    const text = withoutModels(
+      before,
+      given.filter((id) => present.embedded.has(id)),
+    );
+    const added = addToManifest(text, { providers, models: omit(models, kept) });
+    return { ...added, kept: [...added.kept, ...kept.map((id) => `model ${id}`)] };
+  }
   const names = [
     ...Object.keys(providers).map((name) => `provider ${name}`),
     ...Object.keys(models).map((id) => `model ${id}`),
   ];
   return { text: preset.text, added: names, kept: [] };
 }
+
+/** What becomes of models that a preset has, and the gateway too. */
+export interface PresetFate {
+  /** Only the embedded models serve them until now. */
+  readonly moved: readonly string[];
+  /** The file has them with other routes: they stay as they are. */
+  readonly stays: readonly string[];
+}
+
+export function presetFate(options: {
+  readonly preset: Preset | undefined;
+  readonly present: Present;
+  /** In force, with routes as `provider/model`. */
+  readonly models: readonly Pick<ModelView, "id" | "served" | "routes">[];
+}): PresetFate {
+  const { preset, present, models } = options;
+  const given = preset?.draft.models ?? {};
+  const isThere = ({ provider, model }: Readonly<Record<string, unknown>>) =>
+    present.routes.has(`${String(provider)}/${String(model)}`);
+  const stays = Object.entries(given)
+    .filter(([id]) => present.models.has(id) && !present.embedded.has(id))
+    .filter(([, model]) => !routesOf(model).every(isThere))
+    .map(([id]) => id);
+  const isMoved = ({ id, served, routes }: (typeof models)[number]) =>
+    served &&
+    Object.hasOwn(given, id) &&
+    !stays.includes(id) &&
+    routes.every((route) => route.startsWith(`${engineProvider}/`));
+  return { moved: models.filter(isMoved).map(({ id }) => id), stays };
+}
+
+const omit = (models: ManifestDraft["models"], ids: readonly string[]) =>
+  Object.fromEntries(Object.entries(models).filter(([id]) => !ids.includes(id)));
 
 function draftOf(connections: readonly Connection[], factor: bigint): ManifestDraft {
   const models: Record<string, ManifestDraft["models"][string]> = {};

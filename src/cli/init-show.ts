@@ -1,6 +1,7 @@
+import { Problem } from "../base/problem.ts";
 import type { Found } from "../platform/discover.ts";
 import type { Proposal } from "../platform/proposal.ts";
-import { style } from "./output.ts";
+import { printJson, print as printOut, style } from "./output.ts";
 
 export type Print = (line?: string) => void;
 
@@ -17,6 +18,48 @@ export function showFound(found: readonly Found[], print: Print): void {
       print(`  ${" ".repeat(number.length)}    ${style.yellow("!")} ${note}`);
   }
 }
+
+/** Without a terminal nobody can be asked: what was found is told, and how to go on. */
+export function tellFound(options: {
+  readonly found: readonly Found[];
+  readonly isJson: boolean;
+  readonly preset: string | undefined;
+}): void {
+  const { found, isJson, preset } = options;
+  if (isJson) return printJson({ written: false, found: found.map(toFoundView) });
+  if (found.length > 0) {
+    printOut("Found");
+    showFound(found, printOut);
+  }
+  if (preset === undefined && found.length === 0) throw withNothing();
+  const yes =
+    preset === undefined ? "connects what is ticked" : `writes the preset ${preset} unasked`;
+  throw new Problem(
+    "invalid",
+    `There is no terminal to ask on, so nothing was written.
+svc init --yes ${yes}; --provider, --models, --all-models and --markup choose; --dry-run prints the file.`,
+  );
+}
+
+export const withNothing = () =>
+  new Problem(
+    "not_found",
+    `${nothingFound}\nSet a key such as GEMINI_API_KEY, start Ollama, or try: svc init --preset google`,
+  );
+
+const nothingFound =
+  "Nothing was found: no key of a known vendor is set, and no server answers on this machine.";
+
+const toFoundView = ({ name, vendor, title, by, isLocal, isShared, problem, notes }: Found) => ({
+  name,
+  vendor: vendor === "" ? null : vendor,
+  title,
+  found_by: by,
+  is_local: isLocal,
+  by_default: !isShared && problem === undefined,
+  problem: problem ?? null,
+  notes,
+});
 
 /** What could be served, numbered; a few unless all are asked for. */
 export function showProposals(

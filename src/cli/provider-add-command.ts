@@ -2,7 +2,7 @@ import { inFile, Problem } from "../base/problem.ts";
 import { addToManifest, fragmentOf, namesOf } from "../manifest/edit.ts";
 import type { Literals } from "../manifest/literals.ts";
 import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
-import type { Proposal } from "../platform/proposal.ts";
+import type { KnownUse, Proposal } from "../platform/proposal.ts";
 import { type DraftedProvider, draftProvider, vendorTable } from "../platform/provider-draft.ts";
 import type { OfferView } from "../platform/provider-operations.ts";
 import { readChoice } from "./ask.ts";
@@ -292,8 +292,11 @@ async function chooseNamed({
     throw notOffered({ provider, names: missing, listed, wayRound });
   }
   const known = await wiring.withOperations((operations) => operations.listModels({}));
-  const taken = new Set([...known.map(({ id }) => id), ...present.models]);
-  for (const { id } of chosen) taken.add(id);
+  const inForce = known.map(
+    (model) => [model.id, model.routes.length > 0 ? undefined : model] as const,
+  );
+  const taken = new Map<string, KnownUse | undefined>([...inForce, ...present.models]);
+  for (const { id } of chosen) taken.set(id, undefined);
   const more = await proposeNamed({ provider, fields, names: missing, taken, nowMs: Date.now() });
   return [...chosen, ...more];
 }

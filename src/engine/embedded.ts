@@ -2,7 +2,7 @@ import { type SetName, setNames } from "../../engine/weights/sets.ts";
 import { fromDecimal } from "../base/decimal.ts";
 import { type Price, type PriceKey, priceScale } from "../call/price.ts";
 import type { CatalogWrite } from "../catalog/catalog.ts";
-import { engineProvider, type Model } from "../catalog/model.ts";
+import { engineProvider, type Model, type Route } from "../catalog/model.ts";
 
 /** The weights that a model of the engine needs; none for the operator's own files. */
 export function setOf(engineModel: string): SetName | undefined {
@@ -56,14 +56,19 @@ const embedded: readonly Embedded[] = [
   },
 ];
 
-/** Those of them that a catalogue lacks, with their prices. */
+/** Those of them that a catalogue lacks, with their prices; one that has no route gets its own back. */
 export function embeddedModels(
-  isKnown: (id: string) => boolean,
+  known: readonly Model[],
   nowMs: number,
 ): Required<Pick<CatalogWrite, "saveModels" | "addPrices">> {
-  const lacking = embedded.filter(({ id }) => !isKnown(id));
+  const lacking = embedded.filter(({ id }) => known.every((model) => model.id !== id));
+  const unrouted = known.flatMap((model) => {
+    const own = embedded.find((entry) => entry.id === model.id);
+    const isOwn = own?.endpoint === model.endpoint && own.input === model.input;
+    return isOwn && model.routes.length === 0 ? [{ ...model, routes: routesTo(own) }] : [];
+  });
   return {
-    saveModels: lacking.map((entry) => toModel(entry, nowMs)),
+    saveModels: [...unrouted, ...lacking.map((entry) => toModel(entry, nowMs))],
     addPrices: lacking.map(({ id, price }) => ({
       modelId: id,
       price: toPrice(price),
@@ -73,22 +78,21 @@ export function embeddedModels(
   };
 }
 
-function toModel({ serves, price: _price, ...rest }: Embedded, nowMs: number): Model {
+function toModel(entry: Embedded, nowMs: number): Model {
+  const { serves: _serves, price: _price, ...rest } = entry;
   return {
     ...rest,
     ownedBy: "svc",
     createdAtMs: nowMs,
     prices: [],
-    routes: [
-      {
-        provider: engineProvider,
-        model: serves,
-        weight: 1,
-        ...(rest.endpoint === "speech" ? { voices: "same" as const } : {}),
-      },
-    ],
+    routes: routesTo(entry),
     lifecycle: {},
   };
+}
+
+function routesTo({ serves, endpoint }: Embedded): readonly Route[] {
+  const voices = endpoint === "speech" ? { voices: "same" as const } : {};
+  return [{ provider: engineProvider, model: serves, weight: 1, ...voices }];
 }
 
 function toPrice(texts: Embedded["price"]): Price {

@@ -98,6 +98,15 @@ export function removeProvider(text: string, name: string): Removed {
   };
 }
 
+/** Without these models, which are there. */
+export function withoutModels(text: string, ids: readonly string[]): string {
+  if (ids.length === 0) return text;
+  const { document, root } = open(text);
+  const models = root.get("models");
+  if (isMap(models)) for (const id of ids) drop(models, id);
+  return write(document, text);
+}
+
 /** A draft as it would stand in a file of its own, without the words at its head. */
 export function fragmentOf(draft: ManifestDraft): string {
   return addToManifest("", draft).text.replace(/^(#[^\n]*\n|\n)+/, "");

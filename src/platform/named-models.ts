@@ -1,7 +1,7 @@
 import { Problem } from "../base/problem.ts";
 import { addToManifest, type ProviderDraft } from "../manifest/edit.ts";
 import type { Literals } from "../manifest/literals.ts";
-import { type Proposal, proposeModels, useOf } from "./proposal.ts";
+import { type Proposal, proposeModels, type TakenIds, useOf } from "./proposal.ts";
 import type { ProviderOperations } from "./provider-operations.ts";
 import { placeOf } from "./provider-place.ts";
 
@@ -33,7 +33,7 @@ export function proposeNamed(options: {
   readonly provider: string;
   readonly fields: ProviderDraft;
   readonly names: readonly string[];
-  readonly taken: ReadonlySet<string>;
+  readonly taken: TakenIds;
   readonly nowMs: number;
 }): Promise<Proposal[]> {
   const { provider, fields, names, taken, nowMs } = options;

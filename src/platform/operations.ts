@@ -86,6 +86,8 @@ export interface OperationParts extends AccountParts, KeyParts {
   readonly checkAddress: AddressCheck;
   /** Whether a route's provider is there: that of the embedded models may be switched off. */
   readonly isUsable: (route: Route) => boolean;
+  /** Where a gateway was looked for. */
+  readonly dataDir?: string | undefined;
   /** Absent when a command has opened the store itself. */
   readonly gateway?: RunningGateway | undefined;
   readonly engine?: RunningEngine | undefined;
@@ -126,12 +128,12 @@ export function createOperations(parts: OperationParts): Operations {
   };
 }
 
-function gatewayOperations({ accounts, gateway }: OperationParts) {
+function gatewayOperations({ accounts, gateway, dataDir }: OperationParts) {
   const running = () => {
     if (gateway === undefined)
       throw new Problem(
         "failed",
-        "The gateway does not run: start it with npm start (or svc serve).",
+        `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
       );
     return gateway;
   };

@@ -12,7 +12,7 @@ const propose = (models: readonly OfferedModel[], more: Partial<ProposalOptions>
     vendor: "openai",
     baseUrl: "https://api.openai.com/v1",
     models,
-    taken: new Set(),
+    taken: new Map(),
     nowMs,
     ...more,
   });
@@ -68,13 +68,27 @@ describe("what a model is for", () => {
 describe("ids", () => {
   test("are the upstream's own, and have the provider in front where they are taken", async () => {
     const proposals = await propose(named("gpt-4o", "gpt-4o-mini", "gpt-4o"), {
-      taken: new Set(["gpt-4o"]),
+      taken: new Map([["gpt-4o", undefined]]),
     });
     // The third is the first again, for which no name is left.
     expect(proposals.map(({ id, upstream }) => [id, upstream])).toEqual([
       ["up/gpt-4o", "gpt-4o"],
       ["gpt-4o-mini", "gpt-4o-mini"],
     ]);
+  });
+
+  test("are used again where a model of that kind has no route, and its price stays", async () => {
+    const taken = new Map([
+      ["gpt-4o", { endpoint: "chat", input: "text" }],
+      ["gpt-4o-mini", { endpoint: "embeddings", input: "text" }],
+      ["tts-1", { endpoint: "speech", input: "text" }],
+      ["up/tts-1", { endpoint: "speech", input: "text" }],
+    ]);
+    const proposals = await propose(named("gpt-4o", "gpt-4o-mini", "tts-1"), { taken });
+    expect(proposals.map(({ id }) => id)).toEqual(["gpt-4o", "up/gpt-4o-mini", "tts-1"]);
+    expect(proposals[0]?.note).toBe("it had no route; its price stays as it was");
+    expect(proposals[0]?.draft["price"]).toBeUndefined();
+    expect(proposals[1]?.draft["price"]).toBeDefined();
   });
 
   test("are made of what svc.yaml allows; the route keeps the upstream's name", async () => {

@@ -12,6 +12,14 @@ export interface OfferedModel {
   readonly maxOutputTokens?: number;
 }
 
+/** Models that there are already. One that has no route may have one again: what it is for. */
+export type TakenIds = ReadonlyMap<string, KnownUse | undefined>;
+
+export interface KnownUse {
+  readonly endpoint: string;
+  readonly input: string;
+}
+
 export interface ProposalOptions {
   /** The provider's name in svc.yaml. */
   readonly provider: string;
@@ -21,8 +29,7 @@ export interface ProposalOptions {
   /** Empty where the kind makes its own. */
   readonly baseUrl: string;
   readonly models: readonly OfferedModel[];
-  /** Ids of models that there are already. */
-  readonly taken: ReadonlySet<string>;
+  readonly taken: TakenIds;
   readonly nowMs: number;
 }
 
@@ -44,13 +51,14 @@ export interface Proposal {
 
 /** What of an upstream's offer can be served, by its own names where these are free. */
 export async function proposeModels(options: ProposalOptions): Promise<Proposal[]> {
-  const taken = new Set(options.taken);
+  const taken = new Map(options.taken);
   const proposals: Proposal[] = [];
   for (const model of options.models) {
     const use = useOf(model);
-    const id = use && freeId(model.id, options.provider, taken);
+    const isFree = (id: string) => !taken.has(id) || isSameUse(taken.get(id), use);
+    const id = use && freeId(model.id, options.provider, isFree);
     if (use === undefined || id === undefined) continue;
-    taken.add(id);
+    taken.set(id, undefined);
     proposals.push(await propose({ options, model, id, ...use }));
   }
   return proposals;
@@ -60,6 +68,9 @@ interface Use {
   readonly endpoint: Endpoint;
   readonly input: InputKind;
 }
+
+const isSameUse = (one: KnownUse | undefined, other: Use | undefined) =>
+  one !== undefined && one.endpoint === other?.endpoint && one.input === other.input;
 
 const otherTrades =
   /whisper|transcri|moderation|realtime|dall-?e|imagen|(^|[-/])(image|video|veo|sora|flux|asr|stt|ocr|live|aqa)([-.:]|\d|$)|diffusion|rerank|deep-research|computer-use|native-audio|audio-(preview|dialog)|gpt-audio|(babbage|davinci)-002|turbo-instruct/;
@@ -80,14 +91,14 @@ export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
 function freeId(
   upstream: string,
   provider: string,
-  taken: ReadonlySet<string>,
+  isFree: (id: string) => boolean,
 ): string | undefined {
   const name = upstream
     .replace(/^models\//, "")
     .replace(/[^\w.:/@-]/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "");
   const names = [name, `${provider}/${name}`].filter(
-    (each) => name !== "" && each.length <= 128 && !taken.has(each),
+    (each) => name !== "" && each.length <= 128 && isFree(each),
   );
   return names[0];
 }
@@ -104,7 +115,9 @@ async function propose({
   readonly id: string;
 }): Promise<Proposal> {
   const { provider } = options;
+  const isThere = options.taken.has(id);
   const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
+  if (isThere) notes.splice(0, notes.length, "it had no route; its price stays as it was");
   const isSpeech = endpoint === "speech";
   if (isSpeech && options.kind === "openai")
     notes.push("voices: check that this server knows the names in the route");
@@ -114,7 +127,7 @@ async function propose({
     ...(endpoint === "chat" && isCount(model.maxOutputTokens)
       ? { max_output_tokens: model.maxOutputTokens }
       : {}),
-    ...(price === null ? {} : { price }),
+    ...(price === null || isThere ? {} : { price }),
     routes: [
       {
         provider,

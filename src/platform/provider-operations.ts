@@ -10,7 +10,14 @@ import { type Literals, withLiterals } from "../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import { type OfferedModel, type Proposal, proposeModels, useOf } from "./proposal.ts";
+import {
+  type KnownUse,
+  type OfferedModel,
+  type Proposal,
+  proposeModels,
+  type TakenIds,
+  useOf,
+} from "./proposal.ts";
 import { type ProviderView, toProviderView, vendorOf } from "./provider-views.ts";
 
 /** What is wrong with a provider, in plain words, and what to do. */
@@ -147,10 +154,10 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const entry = saveProviders.find(({ name }) => name === provider);
       if (entry === undefined)
         throw new Problem("not_found", `The text has no provider ${provider}.`);
-      const taken = new Set([
-        ...current.models.map(({ id }) => id),
-        ...manifest.models.map(({ id }) => id),
-      ]);
+      // What the text says of a model is what will be in force.
+      const taken = new Map(
+        [...current.models, ...manifest.models].map((model) => [model.id, useToFill(model)]),
+      );
       const isNew = !current.providers.some(({ name }) => name === provider);
       const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
       if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
@@ -167,6 +174,11 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       return plan.differences.filter(({ action }) => action !== "keep");
     },
   };
+}
+
+/** What a model is for that has no route. */
+function useToFill(model: KnownUse & { readonly routes: readonly unknown[] }) {
+  return model.routes.length > 0 ? undefined : model;
 }
 
 function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
@@ -232,7 +244,7 @@ function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLi
 async function offerView(options: {
   readonly entry: ProviderEntry;
   readonly models: readonly OfferedModel[];
-  readonly taken: ReadonlySet<string>;
+  readonly taken: TakenIds;
   readonly nowMs: number;
 }): Promise<OfferView> {
   const { entry, models, taken, nowMs } = options;

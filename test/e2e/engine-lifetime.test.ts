@@ -7,7 +7,7 @@ import { readyDir } from "../../engine/weights/state.ts";
 import { testCacheDir, weightsDir } from "../../engine/weights/test-weights.ts";
 import { connectControl } from "../../src/platform/control.ts";
 import { createHome } from "../child.ts";
-import { type EngineHome, startEngineHome } from "../engine-home.ts";
+import { type EngineHome, type EngineStatus, startEngineHome } from "../engine-home.ts";
 import { type ErrorBody, parseStream } from "../event-stream.ts";
 
 setDefaultTimeout(300_000);
@@ -23,6 +23,16 @@ const story = {
   stream: true,
   messages: [{ role: "user", content: "Write a very long story about the sea." }],
 };
+/** The processes of an engine whose chat model is loaded: asked for while it tells a story, the story may end first. */
+async function withChat({ call, status }: EngineHome): Promise<EngineStatus["engine"]> {
+  const body = { ...story, stream: false, max_tokens: 1 };
+  expect((await call("/chat/completions", body)).status).toBe(200);
+  return (await status()).engine;
+}
+
+const chatPid = ({ models }: EngineStatus["engine"]) =>
+  models.find(({ name }) => name === "chat")?.pid ?? 0;
+
 /** A process that has ended and waits to be taken note of is dead. */
 const isAlive = (pid: number | null) => {
   try {
@@ -42,12 +52,12 @@ const isAlive = (pid: number | null) => {
 describe("a dying engine", () => {
   test("ends a stream with an error event, and the next request works", async () => {
     engine = await startEngineHome({ sets: ["chat", "text"] });
+    const before = await withChat(engine);
     const response = await engine.call("/chat/completions", story);
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let text = decoder.decode((await reader?.read())?.value);
-    const before = await engine.status();
-    process.kill(before.engine.pid, "SIGKILL");
+    process.kill(before.pid, "SIGKILL");
     for (;;) {
       const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
       if (done) break;
@@ -60,9 +70,9 @@ describe("a dying engine", () => {
     expect(next.status).toBe(200);
     const after = await engine.status();
     expect(after.engine.state).toBe("running");
-    expect(after.engine.pid).not.toBe(before.engine.pid);
+    expect(after.engine.pid).not.toBe(before.pid);
     // Its models go with it, as soon as they look up from their work.
-    while (before.engine.models.some(({ pid }) => isAlive(pid))) await Bun.sleep(10);
+    while (before.models.some(({ pid }) => isAlive(pid))) await Bun.sleep(10);
   });
 
   test("that dies again before it listens keeps a waiting call no longer than its next start", async () => {
@@ -119,12 +129,11 @@ describe("a dying engine", () => {
 
   test("of which one model is killed breaks that model's call alone", async () => {
     engine = await startEngineHome({ sets: ["chat", "text"] });
+    const state = await withChat(engine);
     const response = await engine.call("/chat/completions", story);
     const reader = response.body?.getReader();
     await reader?.read();
-    const { engine: state } = await engine.status();
-    const chat = state.models.find(({ name }) => name === "chat");
-    process.kill(chat?.pid ?? 0, "SIGKILL");
+    process.kill(chatPid(state), "SIGKILL");
     let rest = "";
     for (;;) {
       const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
@@ -159,15 +168,15 @@ test("the engine and its models end with the server, when it stops and when it i
 
 test("a model that is silent for longer than ten seconds within a reply breaks nothing", async () => {
   engine = await startEngineHome({ sets: ["chat"] });
+  const pid = chatPid(await withChat(engine));
   const response = await engine.call("/chat/completions", { ...story, max_tokens: 12 });
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = decoder.decode((await reader?.read())?.value);
-  const chat = (await engine.status()).engine.models.find(({ name }) => name === "chat");
-  process.kill(chat?.pid ?? 0, "SIGSTOP");
+  process.kill(pid, "SIGSTOP");
   // The runtime's own limit, which nobody tells of before it has passed.
   await Bun.sleep(11_000);
-  process.kill(chat?.pid ?? 0, "SIGCONT");
+  process.kill(pid, "SIGCONT");
   for (;;) {
     const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
     if (done) break;
@@ -306,81 +315,4 @@ test("requests beyond the queue are 503 with Retry-After, those in it are served
   const refused = replies.find((reply) => reply?.status === 503);
   expect(refused?.headers.get("retry-after")).toBe("5");
   expect(await refused?.json()).toMatchObject({ error: { code: "upstream_overloaded" } });
-});
-
-describe("an operator's own model", () => {
-  test("is a config entry: a GGUF file that replaces the embedded chat, and one that is added", async () => {
-    const file = join(await weightsDir("chat"), "model.gguf");
-    const own = await startEngineHome({
-      sets: [],
-      config: `
-engine: { models: { chat: { file: "${file}", context: 256 }, tiny: { file: "${file}", parallel: 2 } } }
-models:
-  mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: tiny }] }
-  short: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: chat }] }`,
-    });
-    engine = own;
-    const say = (model: string, content: string) =>
-      own.call("/chat/completions", {
-        model,
-        max_tokens: 3,
-        messages: [{ role: "user", content }],
-      });
-    const [one, two] = await Promise.all([say("mine", "Hello"), say("mine", "Good day")]);
-    expect([one.status, two.status]).toEqual([200, 200]);
-    expect((await say("short", "Hello")).status).toBe(200);
-    const long = await say("short", "word ".repeat(300));
-    expect(((await long.json()) as ErrorBody).error.message).toContain("context length is 256");
-  });
-
-  test("whose file is not there is told at the start and in the log, never to callers", async () => {
-    engine = await startEngineHome({
-      sets: [],
-      config: `
-engine: { models: { mine: { file: ./nowhere.gguf } } }
-models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: mine }] } }`,
-    });
-    const reply = await engine.call("/chat/completions", {
-      model: "mine",
-      messages: [{ role: "user", content: "Hello" }],
-    });
-    expect(reply.status).toBe(502);
-    const { error } = (await reply.json()) as ErrorBody;
-    expect(error.code).toBe("upstream_unavailable");
-    expect(error.message).not.toContain("nowhere.gguf");
-    expect(engine.server.stdout()).toMatch(/mine +the file of mine, .*nowhere\.gguf, is not there/);
-    await engine.server.waitForLog("nowhere.gguf");
-  });
-
-  test("and an engine section bring the embedded ones that the catalogue lacks", async () => {
-    const home = createHome();
-    home.writeConfig(`
-engine: {}
-models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: codr }] } }`);
-    const server = await home.serve({ SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() });
-    expect(server.stdout()).toContain("there is no model codr");
-    const models = await home.json<{ id: string; routes: string[] }[]>(["model", "list"]);
-    expect(models).toHaveLength(5);
-    // What the operator has written is left as it is.
-    expect(models.find(({ id }) => id === "svc-3-flash")?.routes).toEqual(["engine/codr"]);
-    await home.remove();
-  });
-
-  test("that is written wrongly stops the start, with every mistake", async () => {
-    const home = createHome();
-    home.writeConfig(
-      `engine: { models: { text: { file: a.gguf }, mine: { context: 5, size: 3 } }, more: 1 }`,
-    );
-    const { code, stderr } = await home.svc(["serve"], { environment: { SVC_ENGINE: "on" } });
-    expect(code).toBe(2);
-    for (const word of [
-      "engine.models.text",
-      "mine.file is missing",
-      "mine.context",
-      "mine.size",
-      "engine.more",
-    ])
-      expect(stderr).toContain(word);
-    await home.remove();
-  });
 });

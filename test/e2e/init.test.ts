@@ -211,6 +211,8 @@ describe("without a terminal", () => {
     const refusals: readonly (readonly [readonly string[], string])[] = [
       [["--provider", "nobody", "--yes"], "--provider nobody is not known"],
       [["--preset", "nothing", "--yes"], "there are: google, local"],
+      [["--preset", "nothing"], "there are: google, local"],
+      [["--preset", "google"], "svc init --yes writes the preset google unasked"],
       [["--provider", "ollama", "--markup", "much", "--yes"], "--markup must be percent"],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],

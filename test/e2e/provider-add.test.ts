@@ -30,6 +30,22 @@ describe("models that are named", () => {
     expect(stage.config()).toBe(before);
   });
 
+  test("have their routes again when a provider that was removed comes back, at their price", async () => {
+    succeeds(await add(stage.own(" --models big-chat")));
+    const price = ["--input", "3", "--output", "4"];
+    succeeds(await stage.home.svc(["price", "set", "big-chat", ...price]));
+    const served = () =>
+      stage.home.json<{ id: string; routes: string[]; price: unknown }[]>(["model", "list"]);
+    const before = await served();
+    for (const way of ["", " --unlisted"]) {
+      succeeds(await stage.provider("remove mine --yes"));
+      expect((await served())[0]?.routes).toEqual([]);
+      const said = succeeds(await add(stage.own(` --models big-chat${way}`)));
+      expect(said).toContain("model big-chat: it had no route; its price stays as it was");
+      expect(await served()).toEqual(before);
+    }
+  });
+
   test("of a trade that is not served here are refused as such", async () => {
     const { code, stderr } = await add(stage.own(" --models whisper-1"));
     expect([code, stderr.includes("whisper-1 is no model for chat")]).toEqual([2, true]);

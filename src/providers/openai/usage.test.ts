@@ -21,6 +21,8 @@ test("counts are taken as they are, details where they are told", () => {
 
 test("output that is not told is what the total leaves", () => {
   expect(fromOpenAiUsage({ prompt_tokens: 5, total_tokens: 12 })?.outputTokens).toBe(7);
+  // A total that is less than its part is none.
+  expect(fromOpenAiUsage({ prompt_tokens: 10, total_tokens: 4 })).toBeUndefined();
   // Half a count would make the answer free; vectors have no output to tell.
   expect(fromOpenAiUsage({ prompt_tokens: 5 })).toBeUndefined();
   expect(fromOpenAiUsage({ prompt_tokens: 5 }, 0)?.outputTokens).toBe(0);

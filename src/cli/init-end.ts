@@ -23,7 +23,7 @@ export async function printNext(options: {
     const number = edited.added.filter((one) => one.startsWith(`${kind} `)).length;
     return number === 0 ? [] : [`${number} ${kind}${number === 1 ? "" : "s"}`];
   });
-  print(`${style.green("wrote")} ${path}: ${counts.join(", ")}`);
+  print(`${style.green("wrote")} ${path}${counts.length === 0 ? "" : `: ${counts.join(", ")}`}`);
   for (const { provider, reason } of outcome.unlisted)
     print(`${style.yellow("!")} ${notListed(provider)}: ${reason}`);
   if (applied !== undefined) for (const line of warningLines(applied)) print(line);

@@ -211,6 +211,41 @@ models:
     expect(kept).toContain("model svc-embedding-2");
   });
 
+  test("gives its own back to models that have lost them, at the price that they have", () => {
+    const lost = `providers:
+  vertex-global: { kind: vertex, project: p, location: global }
+models:
+  svc-3-flash:
+    endpoint: chat
+    price: { input: "9", output: "9" }
+    routes: [{ provider: vertex-global, model: gemini-3-flash-preview }]
+  svc-embedding-2: { endpoint: embeddings, input: text, price: { input: "9" } }
+`;
+    const { text } = fileWith({ ...options, before: lost });
+    expect(routesIn(text, "svc-3-flash")).toContain("google");
+    expect(routesIn(text, "svc-embedding-2")).toEqual(["google"]);
+    expect(text.match(/"9"/g)).toHaveLength(3);
+    const fate = presetFate({ preset, present: readPresent(lost), models: [] });
+    expect(fate.stays).toEqual([]);
+  });
+
+  test("writes its models a line each, also where all that were there give way", () => {
+    const only = `models:
+  svc-3-flash: { endpoint: chat, price: { input: "1", output: "1" }, routes: [{ provider: engine, model: chat }] }
+`;
+    const { text } = fileWith({ ...options, before: only });
+    expect(text).toMatch(/^models:\n {2}svc-/m);
+    expect(text).toMatch(/^ {2}svc-embedding-2:\n/m);
+  });
+
+  test("says what is wrong where another model uses an anchor of one that gives way", () => {
+    const shared = `models:
+  svc-3-flash: { endpoint: chat, price: &p { input: "1", output: "1" }, routes: [{ provider: engine, model: chat }] }
+  mine: { endpoint: chat, price: *p, routes: [{ provider: engine, model: chat }] }
+`;
+    expect(() => fileWith({ ...options, before: shared })).toThrow(/svc-3-flash: another model/);
+  });
+
   test("and tells both", () => {
     const models = [
       { id: "svc-3-flash", served: true, routes: ["engine/chat"] },

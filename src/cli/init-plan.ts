@@ -20,8 +20,8 @@ export interface Connection {
 export interface Present {
   readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly models: TakenIds;
-  /** Those that have only routes to the embedded models. */
-  readonly embedded: ReadonlySet<string>;
+  /** Who serves each model, by the providers' names. */
+  readonly servers: ReadonlyMap<string, readonly string[]>;
   /** As `provider/model`. */
   readonly routes: ReadonlySet<string>;
 }
@@ -34,7 +34,9 @@ export function readPresent(text: string): Present {
   return {
     providers: Object.fromEntries(section("providers")),
     models: new Map(models.map(([id, model]) => [id, useToFill(model)])),
-    embedded: new Set(models.flatMap(([id, model]) => (isEmbedded(model) ? [id] : []))),
+    servers: new Map(
+      models.map(([id, model]) => [id, routesOf(model).map(({ provider }) => String(provider))]),
+    ),
     routes: new Set(routes.map(({ provider, model }) => `${String(provider)}/${String(model)}`)),
   };
 }
@@ -44,15 +46,26 @@ function routesOf(model: Readonly<Record<string, unknown>>): readonly Record<str
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-function isEmbedded(model: Readonly<Record<string, unknown>>): boolean {
-  const routes = routesOf(model);
-  return routes.length > 0 && routes.every(({ provider }) => provider === engineProvider);
+/** Only the embedded models serve it. */
+function isEmbedded({ servers }: Present, id: string): boolean {
+  const names = servers.get(id) ?? [];
+  return names.length > 0 && names.every((name) => name === engineProvider);
+}
+
+/** Somebody else than the preset serves it. */
+function isOthers(present: Present, { providers }: ManifestDraft, id: string): boolean {
+  const names = present.servers.get(id) ?? [];
+  return !isEmbedded(present, id) && names.some((name) => !Object.hasOwn(providers, name));
 }
 
 /** What a model is for that has no route. */
 function useToFill(model: Readonly<Record<string, unknown>>): KnownUse | undefined {
   if (routesOf(model).length > 0) return undefined;
-  return { endpoint: String(model["endpoint"]), input: String(model["input"] ?? "text") };
+  return {
+    endpoint: String(model["endpoint"]),
+    input: String(model["input"] ?? "text"),
+    hasPrice: model["price"] !== undefined,
+  };
 }
 
 /** By the name that the file has for it, or by one that is free there. */
@@ -139,10 +152,10 @@ function startWith(before: string, preset: Preset | undefined): Edited {
   if (before.trim() !== "") {
     const present = readPresent(before);
     const given = Object.keys(models);
-    const kept = given.filter((id) => present.models.has(id) && !present.embedded.has(id));
+    const kept = given.filter((id) => isOthers(present, preset.draft, id));
     const text = withoutModels(
       before,
-      given.filter((id) => present.embedded.has(id)),
+      given.filter((id) => isEmbedded(present, id)),
     );
     const added = addToManifest(text, { providers, models: omit(models, kept) });
     return { ...added, kept: [...added.kept, ...kept.map((id) => `model ${id}`)] };
@@ -169,13 +182,9 @@ export function presetFate(options: {
   readonly models: readonly Pick<ModelView, "id" | "served" | "routes">[];
 }): PresetFate {
   const { preset, present, models } = options;
-  const given = preset?.draft.models ?? {};
-  const isThere = ({ provider, model }: Readonly<Record<string, unknown>>) =>
-    present.routes.has(`${String(provider)}/${String(model)}`);
-  const stays = Object.entries(given)
-    .filter(([id]) => present.models.has(id) && !present.embedded.has(id))
-    .filter(([, model]) => !routesOf(model).every(isThere))
-    .map(([id]) => id);
+  if (preset === undefined) return { moved: [], stays: [] };
+  const given = preset.draft.models;
+  const stays = Object.keys(given).filter((id) => isOthers(present, preset.draft, id));
   const isMoved = ({ id, served, routes }: (typeof models)[number]) =>
     served &&
     Object.hasOwn(given, id) &&

@@ -293,9 +293,13 @@ async function chooseNamed({
   }
   const known = await wiring.withOperations((operations) => operations.listModels({}));
   const inForce = known.map(
-    (model) => [model.id, model.routes.length > 0 ? undefined : model] as const,
+    ({ id, endpoint, input, routes, price }) =>
+      [id, routes.length > 0 ? undefined : { endpoint, input, hasPrice: price !== null }] as const,
   );
-  const taken = new Map<string, KnownUse | undefined>([...inForce, ...present.models]);
+  const inFile = [...present.models].filter(
+    ([id, use]) => use === undefined || !known.some((model) => model.id === id),
+  );
+  const taken = new Map<string, KnownUse | undefined>([...inForce, ...inFile]);
   for (const { id } of chosen) taken.set(id, undefined);
   const more = await proposeNamed({ provider, fields, names: missing, taken, nowMs: Date.now() });
   return [...chosen, ...more];

@@ -104,7 +104,15 @@ export function withoutModels(text: string, ids: readonly string[]): string {
   const { document, root } = open(text);
   const models = root.get("models");
   if (isMap(models)) for (const id of ids) drop(models, id);
-  return write(document, text);
+  try {
+    return write(document, text);
+  } catch (cause) {
+    throw new Problem(
+      "conflict",
+      `${ids.join(", ")}: another model uses an anchor (& and *) of one of these, so it cannot be taken over. Write what they share out for each, and run this again. Nothing was changed.`,
+      cause,
+    );
+  }
 }
 
 /** A draft as it would stand in a file of its own, without the words at its head. */
@@ -195,7 +203,11 @@ function routesOf(model: unknown): readonly unknown[] {
 /** The map of that name; made where there is none, or nothing behind its name. */
 function section(document: Document, root: YAMLMap, name: string): YAMLMap {
   const value = root.get(name, true);
-  if (isMap(value)) return value;
+  if (isMap(value)) {
+    // What was written as {} has entries a line each, like any other.
+    if (value.items.length === 0) value.flow = false;
+    return value;
+  }
   if (value !== undefined && !(isScalar(value) && value.value === ""))
     throw new Problem("invalid", `${name} must be a map by name`);
   const made = new YAMLMap(document.schema);

@@ -79,16 +79,21 @@ describe("ids", () => {
 
   test("are used again where a model of that kind has no route, and its price stays", async () => {
     const taken = new Map([
-      ["gpt-4o", { endpoint: "chat", input: "text" }],
-      ["gpt-4o-mini", { endpoint: "embeddings", input: "text" }],
-      ["tts-1", { endpoint: "speech", input: "text" }],
-      ["up/tts-1", { endpoint: "speech", input: "text" }],
+      ["gpt-4o", { endpoint: "chat", input: "text", hasPrice: true }],
+      ["gpt-4o-mini", { endpoint: "embeddings", input: "text", hasPrice: true }],
+      ["tts-1", { endpoint: "speech", input: "text", hasPrice: true }],
+      ["up/tts-1", { endpoint: "speech", input: "text", hasPrice: true }],
+      ["nobodys-model", { endpoint: "chat", input: "text", hasPrice: false }],
+      ["o4-mini", { endpoint: "chat", input: "text", hasPrice: false }],
     ]);
     const proposals = await propose(named("gpt-4o", "gpt-4o-mini", "tts-1"), { taken });
     expect(proposals.map(({ id }) => id)).toEqual(["gpt-4o", "up/gpt-4o-mini", "tts-1"]);
     expect(proposals[0]?.note).toBe("it had no route; its price stays as it was");
     expect(proposals[0]?.draft["price"]).toBeUndefined();
     expect(proposals[1]?.draft["price"]).toBeDefined();
+    const [unknown, known] = await propose(named("nobodys-model", "o4-mini"), { taken });
+    expect(unknown?.note).toContain("not served until it has one");
+    expect(known?.draft["price"]).toBeDefined();
   });
 
   test("are made of what svc.yaml allows; the route keeps the upstream's name", async () => {

@@ -18,6 +18,7 @@ export type TakenIds = ReadonlyMap<string, KnownUse | undefined>;
 export interface KnownUse {
   readonly endpoint: string;
   readonly input: string;
+  readonly hasPrice: boolean;
 }
 
 export interface ProposalOptions {
@@ -115,9 +116,9 @@ async function propose({
   readonly id: string;
 }): Promise<Proposal> {
   const { provider } = options;
-  const isThere = options.taken.has(id);
+  const isPriced = options.taken.get(id)?.hasPrice === true;
   const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
-  if (isThere) notes.splice(0, notes.length, "it had no route; its price stays as it was");
+  if (isPriced) notes.splice(0, notes.length, "it had no route; its price stays as it was");
   const isSpeech = endpoint === "speech";
   if (isSpeech && options.kind === "openai")
     notes.push("voices: check that this server knows the names in the route");
@@ -127,7 +128,7 @@ async function propose({
     ...(endpoint === "chat" && isCount(model.maxOutputTokens)
       ? { max_output_tokens: model.maxOutputTokens }
       : {}),
-    ...(price === null || isThere ? {} : { price }),
+    ...(price === null || isPriced ? {} : { price }),
     routes: [
       {
         provider,

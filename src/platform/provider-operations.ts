@@ -11,7 +11,6 @@ import { type AddressCheck, type Manifest, readManifest } from "../manifest/mani
 import { type Difference, planApply } from "../manifest/plan.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import {
-  type KnownUse,
   type OfferedModel,
   type Proposal,
   proposeModels,
@@ -154,10 +153,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const entry = saveProviders.find(({ name }) => name === provider);
       if (entry === undefined)
         throw new Problem("not_found", `The text has no provider ${provider}.`);
-      // What the text says of a model is what will be in force.
-      const taken = new Map(
-        [...current.models, ...manifest.models].map((model) => [model.id, useToFill(model)]),
-      );
+      const taken = takenIds(current, manifest);
       const isNew = !current.providers.some(({ name }) => name === provider);
       const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
       if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
@@ -176,9 +172,20 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
   };
 }
 
-/** What a model is for that has no route. */
-function useToFill(model: KnownUse & { readonly routes: readonly unknown[] }) {
-  return model.routes.length > 0 ? undefined : model;
+/** What the text says of a model is what will be in force; a price may have been set by command. */
+function takenIds(current: CatalogContent, manifest: Manifest): TakenIds {
+  const priced = new Set(
+    [
+      ...current.models.filter(({ prices }) => prices.length > 0),
+      ...manifest.models.filter(({ price }) => price !== undefined),
+    ].map(({ id }) => id),
+  );
+  return new Map(
+    [...current.models, ...manifest.models].map(({ id, endpoint, input, routes }) => [
+      id,
+      routes.length > 0 ? undefined : { endpoint, input, hasPrice: priced.has(id) },
+    ]),
+  );
 }
 
 function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {

@@ -320,19 +320,17 @@ test("an address that is no gateway's is told from a refusal", async () => {
 });
 
 test("a reader that has enough ends the command, and the call with it", async () => {
-  calls.upstream.replyWith([
-    { send: chatStreams.openai().head },
-    {
-      flood: 1e9,
-      chunk: httpChunk(
-        `data: ${JSON.stringify(chatChunk({ delta: { content: "x".repeat(9999) } }))}\n\n`,
-      ),
-    },
-  ]);
+  const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+  const chunk = httpChunk(
+    `data: ${JSON.stringify(chatChunk({ delta: { content: "x".repeat(9999) } }))}\n\n`,
+  );
+  const start = Buffer.concat([chatStreams.openai().head, chunk]);
+  calls.upstream.replyWith([{ send: start }, { until }, { flood: 1e9, chunk }]);
   const child = calls.start(["chat", "Hi"]);
   const reader = child.stdout.getReader();
   await reader.read();
   await reader.cancel();
+  goOn();
   expect(await child.exited).toBe(141);
   const [request] = calls.upstream.requests;
   await request?.closed;

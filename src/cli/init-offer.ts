@@ -4,7 +4,7 @@ import { addToManifest } from "../manifest/edit.ts";
 import type { Found } from "../platform/discover.ts";
 import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
 import type { Operations } from "../platform/operations.ts";
-import type { Proposal } from "../platform/proposal.ts";
+import { type Proposal, takenIds } from "../platform/proposal.ts";
 import { newTrouble } from "./connect-advice.ts";
 import { type Connection, type Present, readPresent } from "./init-plan.ts";
 
@@ -109,7 +109,7 @@ export async function chooseModels(options: {
               provider: found.name,
               fields: found.draft,
               names: missing,
-              taken: present.models,
+              taken: takenIds([], present.models),
               nowMs,
             })
           : []),

@@ -71,7 +71,9 @@ models:
 
   test("and routes that are there are known", () => {
     expect([...present.routes]).toEqual(["mine/llama"]);
-    expect([...present.models]).toEqual([["m", undefined]]);
+    expect(present.models).toEqual([
+      { id: "m", endpoint: "chat", input: "text", isRouted: true, hasPrice: false },
+    ]);
     expect(readPresent("").routes.size).toBe(0);
   });
 });

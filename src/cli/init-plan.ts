@@ -6,7 +6,7 @@ import { engineProvider } from "../catalog/model.ts";
 import { addToManifest, type Edited, type ManifestDraft, withoutModels } from "../manifest/edit.ts";
 import { type Preset, presetNames, readPreset } from "../manifest/presets.ts";
 import { assume, type Found, vertexLocation } from "../platform/discover.ts";
-import type { KnownUse, Proposal, TakenIds } from "../platform/proposal.ts";
+import type { KnownModel, Proposal } from "../platform/proposal.ts";
 import { isSamePlace } from "../platform/provider-place.ts";
 import type { ModelView } from "../platform/views.ts";
 
@@ -19,7 +19,7 @@ export interface Connection {
 /** What a file has already. */
 export interface Present {
   readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly models: TakenIds;
+  readonly models: readonly KnownModel[];
   /** Who serves each model, by the providers' names. */
   readonly servers: ReadonlyMap<string, readonly string[]>;
   /** As `provider/model`. */
@@ -33,7 +33,7 @@ export function readPresent(text: string): Present {
   const routes = models.flatMap(([, model]) => routesOf(model));
   return {
     providers: Object.fromEntries(section("providers")),
-    models: new Map(models.map(([id, model]) => [id, useToFill(model)])),
+    models: models.map(([id, model]) => toKnown(id, model)),
     servers: new Map(
       models.map(([id, model]) => [id, routesOf(model).map(({ provider }) => String(provider))]),
     ),
@@ -58,12 +58,12 @@ function isOthers(present: Present, { providers }: ManifestDraft, id: string): b
   return !isEmbedded(present, id) && names.some((name) => !Object.hasOwn(providers, name));
 }
 
-/** What a model is for that has no route. */
-function useToFill(model: Readonly<Record<string, unknown>>): KnownUse | undefined {
-  if (routesOf(model).length > 0) return undefined;
+function toKnown(id: string, model: Readonly<Record<string, unknown>>): KnownModel {
   return {
+    id,
     endpoint: String(model["endpoint"]),
     input: String(model["input"] ?? "text"),
+    isRouted: routesOf(model).length > 0,
     hasPrice: model["price"] !== undefined,
   };
 }

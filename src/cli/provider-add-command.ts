@@ -2,7 +2,7 @@ import { inFile, Problem } from "../base/problem.ts";
 import { addToManifest, fragmentOf, namesOf } from "../manifest/edit.ts";
 import type { Literals } from "../manifest/literals.ts";
 import { isNamed, listedNames, notOffered, proposeNamed } from "../platform/named-models.ts";
-import type { KnownUse, Proposal } from "../platform/proposal.ts";
+import { type Proposal, takenIds } from "../platform/proposal.ts";
 import { type DraftedProvider, draftProvider, vendorTable } from "../platform/provider-draft.ts";
 import type { OfferView } from "../platform/provider-operations.ts";
 import { readChoice } from "./ask.ts";
@@ -292,14 +292,14 @@ async function chooseNamed({
     throw notOffered({ provider, names: missing, listed, wayRound });
   }
   const known = await wiring.withOperations((operations) => operations.listModels({}));
-  const inForce = known.map(
-    ({ id, endpoint, input, routes, price }) =>
-      [id, routes.length > 0 ? undefined : { endpoint, input, hasPrice: price !== null }] as const,
-  );
-  const inFile = [...present.models].filter(
-    ([id, use]) => use === undefined || !known.some((model) => model.id === id),
-  );
-  const taken = new Map<string, KnownUse | undefined>([...inForce, ...inFile]);
+  const inForce = known.map(({ id, endpoint, input, routes, price }) => ({
+    id,
+    endpoint,
+    input,
+    isRouted: routes.length > 0,
+    hasPrice: price !== null,
+  }));
+  const taken = takenIds(inForce, present.models);
   for (const { id } of chosen) taken.set(id, undefined);
   const more = await proposeNamed({ provider, fields, names: missing, taken, nowMs: Date.now() });
   return [...chosen, ...more];

@@ -15,10 +15,30 @@ export interface OfferedModel {
 /** Models that there are already. One that has no route may have one again: what it is for. */
 export type TakenIds = ReadonlyMap<string, KnownUse | undefined>;
 
-export interface KnownUse {
+interface KnownUse {
   readonly endpoint: string;
   readonly input: string;
   readonly hasPrice: boolean;
+}
+
+export interface KnownModel extends KnownUse {
+  readonly id: string;
+  readonly isRouted: boolean;
+}
+
+/** What svc.yaml says of routes will be in force; a price may have been set by command. */
+export function takenIds(
+  inForce: readonly KnownModel[],
+  inFile: readonly KnownModel[],
+): Map<string, KnownUse | undefined> {
+  const all = [...inForce, ...inFile];
+  const priced = new Set(all.flatMap(({ id, hasPrice }) => (hasPrice ? [id] : [])));
+  return new Map(
+    all.map(({ id, endpoint, input, isRouted }) => [
+      id,
+      isRouted ? undefined : { endpoint, input, hasPrice: priced.has(id) },
+    ]),
+  );
 }
 
 export interface ProposalOptions {

@@ -4,17 +4,19 @@ import type { Endpoint, InputKind } from "../call/endpoint.ts";
 import type { Trial, TrialKind, TrialLimits } from "../call/trial.ts";
 import type { CatalogContent, CatalogStore } from "../catalog/catalog.ts";
 import type { TargetHealth } from "../catalog/health.ts";
-import { engineProvider, type ProviderEntry, type Timeouts } from "../catalog/model.ts";
+import { engineProvider, type Model, type ProviderEntry, type Timeouts } from "../catalog/model.ts";
 import { manifestDigest } from "../manifest/digest.ts";
 import { type Literals, withLiterals } from "../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import {
+  type KnownModel,
   type OfferedModel,
   type Proposal,
   proposeModels,
   type TakenIds,
+  takenIds,
   useOf,
 } from "./proposal.ts";
 import { type ProviderView, toProviderView, vendorOf } from "./provider-views.ts";
@@ -153,7 +155,10 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const entry = saveProviders.find(({ name }) => name === provider);
       if (entry === undefined)
         throw new Problem("not_found", `The text has no provider ${provider}.`);
-      const taken = takenIds(current, manifest);
+      const taken = takenIds(
+        current.models.map((model) => toKnown(model, model.prices.length > 0)),
+        manifest.models.map((model) => toKnown(model, model.price !== undefined)),
+      );
       const isNew = !current.providers.some(({ name }) => name === provider);
       const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
       if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
@@ -172,21 +177,10 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
   };
 }
 
-/** What the text says of a model is what will be in force; a price may have been set by command. */
-function takenIds(current: CatalogContent, manifest: Manifest): TakenIds {
-  const priced = new Set(
-    [
-      ...current.models.filter(({ prices }) => prices.length > 0),
-      ...manifest.models.filter(({ price }) => price !== undefined),
-    ].map(({ id }) => id),
-  );
-  return new Map(
-    [...current.models, ...manifest.models].map(({ id, endpoint, input, routes }) => [
-      id,
-      routes.length > 0 ? undefined : { endpoint, input, hasPrice: priced.has(id) },
-    ]),
-  );
-}
+const toKnown = (
+  { id, endpoint, input, routes }: Pick<Model, "id" | "endpoint" | "input" | "routes">,
+  hasPrice: boolean,
+): KnownModel => ({ id, endpoint, input, isRouted: routes.length > 0, hasPrice });
 
 function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
   if (upstreams === undefined) throw new Error("no way to the upstreams was wired");

@@ -1,55 +1,38 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { TrialView, TroubleView } from "../../src/platform/provider-operations.ts";
-import { createHome, type Environment, type Home } from "../child.ts";
+import type { Environment } from "../child.ts";
 import { operatorErrors } from "../fake/error-replies.ts";
 import { chatAnswers, chatStreams, httpReply } from "../fake/recordings.ts";
-import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { serviceAccount, signInRefusals } from "../fake/vertex-account.ts";
+import { useProviderHome } from "../provider-home.ts";
 import { startOnTerminal } from "../terminal.ts";
 
 setDefaultTimeout(60_000);
 
-let upstream: FakeUpstream;
-let home: Home;
-beforeAll(async () => {
-  upstream = await startFakeUpstream();
-});
-afterAll(() => upstream.stop());
-beforeEach(() => {
-  upstream.reset();
-  home = createHome();
-});
-afterEach(() => home.remove());
+const stage = useProviderHome();
 
-const origin = () => new URL(upstream.baseUrl).origin;
-const beside = (name: string) => join(dirname(home.configPath), name);
+const origin = () => new URL(stage.upstream.baseUrl).origin;
+const beside = (name: string) => join(dirname(stage.home.configPath), name);
 
 /** One provider `p` and a chat model on it. */
 async function applied(fields: string, model = ""): Promise<void> {
-  home.writeConfig(`providers:
+  stage.home.writeConfig(`providers:
   p: { ${fields} }
 models:
   m: { endpoint: chat, price: { input: 1, output: 1 }, ${model}routes: [{ provider: p, model: big-1 }] }
 `);
-  const { code, stderr } = await home.svc(["apply", home.configPath]);
+  const { code, stderr } = await stage.home.svc(["apply", stage.home.configPath]);
   expect([code, stderr]).toEqual([0, ""]);
 }
 
 /** What is said of the first call of a test that fails. */
 async function problemOf(environment: Environment = {}): Promise<TroubleView> {
-  const { code, stdout } = await home.svc(["provider", "test", "p", "--json"], { environment });
+  const { code, stdout } = await stage.home.svc(["provider", "test", "p", "--json"], {
+    environment,
+  });
   expect(code).toBe(1);
   const [first] = JSON.parse(stdout) as readonly TrialView[];
   if (first === undefined || first.problem === null) throw new Error(`nothing failed: ${stdout}`);
@@ -79,7 +62,7 @@ describe("provider test names the cause", () => {
   });
 
   test("of a service account that is refused", async () => {
-    upstream.replyWith(signInRefusals.badSignature());
+    stage.upstream.replyWith(signInRefusals.badSignature());
     writeFileSync(beside("key.json"), serviceAccount(`${origin()}/token`));
     await applied(
       `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
@@ -90,7 +73,7 @@ describe("provider test names the cause", () => {
       "The sign-in of p was refused (400, invalid_grant): the key was removed, or belongs to another account.",
     );
     expect(advice).toContain("Put a good key in its place");
-    expect(upstream.requests.map(({ path }) => path)).toContain("/token");
+    expect(stage.upstream.requests.map(({ path }) => path)).toContain("/token");
   });
 
   test("of a server for sign-ins that cannot be reached", async () => {
@@ -102,7 +85,7 @@ describe("provider test names the cause", () => {
     const { what, advice } = await problemOf();
     expect(what).toBe("Nothing listens at the server where p signs in.");
     expect(advice).toContain("token_uri");
-    expect(upstream.requests).toEqual([]);
+    expect(stage.upstream.requests).toEqual([]);
   });
 
   test("of a package that is not installed", async () => {
@@ -115,14 +98,14 @@ describe("provider test names the cause", () => {
 
   test("of a key that cannot be sent, and shows nothing of it", async () => {
     await applied(
-      `kind: openai, base_url: "${upstream.baseUrl}", allow_private: true, api_key: "\${P_KEY}"`,
+      `kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true, api_key: "\${P_KEY}"`,
     );
     const problem = await problemOf({ P_KEY: "sk-ünïcode-key" });
     expect(problem.trouble).toBe("unsendable_key");
     expect(problem.what).toContain("has characters that cannot be sent");
     expect(problem.advice).toContain("into P_KEY where the gateway runs");
     expect(JSON.stringify(problem)).not.toContain("ünï");
-    expect(upstream.requests).toEqual([]);
+    expect(stage.upstream.requests).toEqual([]);
   });
 
   test("of a proxy that is not there, whatever kind of provider goes through it", async () => {
@@ -143,23 +126,23 @@ describe("provider test names the cause", () => {
   });
 
   test("of a model that the vendor says it does not have, also where it lists none", async () => {
-    await applied(`kind: openai, base_url: "${upstream.baseUrl}", allow_private: true`);
-    upstream.replyWith(operatorErrors.modelMissing());
+    await applied(`kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true`);
+    stage.upstream.replyWith(operatorErrors.modelMissing());
     const { trouble, what } = await problemOf();
     expect([trouble, what]).toEqual([
       "model_missing",
       "p has no model big-1, or this key may not use it.",
     ]);
-    upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
+    stage.upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
     expect((await problemOf()).trouble).toBe("wrong_address");
   });
 });
 
 describe("a vendor that hangs", () => {
-  const openai = () => `kind: openai, base_url: "${upstream.baseUrl}", allow_private: true`;
+  const openai = () => `kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true`;
 
   test("is waited for as long as the model says", async () => {
-    upstream.replyWith([{ hang: true }]);
+    stage.upstream.replyWith([{ hang: true }]);
     await applied(openai(), "timeouts: { first_byte: 1 }, ");
     expect(await problemOf()).toMatchObject({
       trouble: "timeout",
@@ -169,15 +152,15 @@ describe("a vendor that hangs", () => {
 
   test("does not hide the call before it, which is told at once", async () => {
     const gate = Promise.withResolvers<void>();
-    upstream.replyWith(({ body }) =>
+    stage.upstream.replyWith(({ body }) =>
       body.toString().includes('"stream":true')
         ? [{ until: gate.promise }, { send: chatStreams.openai().bytes }]
         : chatAnswers.plain(),
     );
     await applied(openai());
     const terminal = startOnTerminal(["provider", "test", "p"], {
-      SVC_DATA_DIR: home.dataDir,
-      SVC_CONFIG: home.configPath,
+      SVC_DATA_DIR: stage.home.dataDir,
+      SVC_CONFIG: stage.home.configPath,
       SVC_ENGINE: "off",
     });
     await terminal.waitFor("ok      chat            big-1");
@@ -191,7 +174,7 @@ describe("a vendor that hangs", () => {
 
 describe("what to do is told for the command that was given", () => {
   const add = (line: string, environment: Environment = {}) =>
-    home.svc(["provider", "add", ...line.split(" ")], { environment });
+    stage.home.svc(["provider", "add", ...line.split(" ")], { environment });
 
   test("by flags and not by a file that has nothing of it", async () => {
     const port = await deadPort();
@@ -216,7 +199,7 @@ describe("what to do is told for the command that was given", () => {
   });
 
   test("where the address is the vendor's own, nobody is sent to check it", async () => {
-    upstream.replyWith([{ hang: true }]);
+    stage.upstream.replyWith([{ hang: true }]);
     const vendor = 'vendor: groq, api_key: "${P_KEY}"';
     for (const [fields, words] of [
       [vendor, "the status page of the vendor"],

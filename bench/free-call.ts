@@ -42,6 +42,8 @@ class FreeCharge implements Pick<Charge, keyof Charge> {
   measure: Charge["measure"];
   readonly isSettled = true;
   readonly keepsReply = false;
+  readonly attempts = 0;
+  readonly provider = undefined;
 
   constructor(cap: number) {
     this.cap = cap;

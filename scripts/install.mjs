@@ -54,6 +54,12 @@ export function ensureEngineInstalled() {
   );
 }
 
+/** The web app, bundled when its sources changed; false if that failed, which was then said. */
+export function ensureConsoleBuilt() {
+  const words = [join(root, "console", "build.ts"), "--if-needed"];
+  return spawnSync(bun, words, { cwd: root, stdio: ["ignore", 2, 2] }).status === 0;
+}
+
 function underLock(folder, isWhole, install) {
   if (isWhole()) return;
   takeInstallLock(folder);

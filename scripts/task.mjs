@@ -1,11 +1,12 @@
 // The tasks of development: node scripts/task.mjs dev | test | check | bench …, with further words passed on.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   bun,
   checkMachine,
+  ensureConsoleBuilt,
   ensureEngineInstalled,
   ensureInstalled,
   giveUp,
@@ -17,14 +18,20 @@ const [task, ...words] = process.argv.slice(2);
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
 const tasks = {
-  dev: () =>
-    run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]),
+  dev: () => {
+    // Ends with us: it watches its parent as well.
+    spawn(bun, [join(root, "console", "build.ts"), "--if-needed", "--watch"], {
+      stdio: ["ignore", 2, 2],
+    }).unref();
+    run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]);
+  },
   openapi: () => run(bun, [join(root, "scripts", "openapi.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
   "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
   "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
+  "bench-overview": () => run(bun, [join(root, "bench", "overview.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers.ts"), ...words]),
   "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
@@ -49,11 +56,14 @@ const withoutEngine = [
   "test-fuzz",
   "test-faults",
   "bench",
+  "bench-overview",
   "bench-engine",
   "bench-providers",
   "format",
 ];
 if (!withoutEngine.includes(task)) ensureEngineInstalled();
+if (["test", "check", "bench"].includes(task) && !ensureConsoleBuilt())
+  giveUp("The console was not built; the message is above.");
 tasks[task]();
 
 function checkStatic() {

@@ -1,7 +1,11 @@
 import type { Clock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
+import { KeyUses } from "./keys/uses.ts";
 import { Journal } from "./ledger/journal.ts";
+import { Minutes } from "./ledger/minutes.ts";
 import { Purses } from "./ledger/purses.ts";
+import type { Receipt } from "./ledger/receipt.ts";
+import type { LedgerReports } from "./ledger/reports.ts";
 import { Rollups } from "./ledger/rollups.ts";
 import { TokenCounter } from "./ledger/token-counter.ts";
 import { Limiter } from "./limits/limiter.ts";
@@ -13,6 +17,10 @@ export interface Money {
   readonly limiter: Limiter;
   readonly journal: Journal;
   readonly counter: TokenCounter;
+  readonly keyUses: KeyUses;
+  /** Told of every receipt whose transaction stands, between two calls: what they do must be short. */
+  readonly receiptWatchers: Set<(receipt: Receipt) => void>;
+  readonly reports: LedgerReports;
   flushRollups(): Promise<void>;
   /** After the last call: everything is written. */
   close(): Promise<void>;
@@ -37,7 +45,16 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   // Calls of a process that is gone cost nothing: their keys may be used again.
   await ledger.releaseRunningClaims();
   await rollups.start(clock.nowMs());
-  ledger.watch((receipt) => rollups.add(receipt));
+  const minutes = new Minutes();
+  const receiptWatchers = new Set([
+    (receipt: Receipt) => rollups.add(receipt),
+    (receipt: Receipt) => minutes.add(receipt),
+  ]);
+  const keyUses = new KeyUses(store.keys);
+  receiptWatchers.add(({ keyId, id }) => keyUses.add(keyId, id));
+  ledger.watch((receipt) => {
+    for (const tell of receiptWatchers) tell(receipt);
+  });
   const purses = new Purses(accounts, ledger);
   await purses.start(clock.nowMs());
   const journal = new Journal({
@@ -48,6 +65,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   const counter = new TokenCounter();
   const tell = (what: string) => (error: unknown) => log.warn(what, { detail: String(error) });
   const flushRollups = () => rollups.flush(clock.nowMs());
+  const reports = store.openReports({ clock, flush: flushRollups, minutes });
   const eraseAll = async () => {
     while ((await ledger.eraseClaims(clock.nowMs())) > 0)
       await new Promise((resolve) => setImmediate(resolve));
@@ -55,6 +73,10 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   const timers = [
     setInterval(
       () => void flushRollups().catch(tell("the sums of receipts cannot be written")),
+      flushEveryMs,
+    ),
+    setInterval(
+      () => void keyUses.flush().catch(tell("the last uses of keys cannot be written")),
       flushEveryMs,
     ),
     setInterval(() => void eraseAll().catch(tell("kept replies cannot be erased")), eraseEveryMs),
@@ -66,8 +88,12 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     limiter,
     journal,
     counter,
+    receiptWatchers,
+    keyUses,
+    reports,
     flushRollups,
     async close() {
+      await reports.close();
       for (const timer of timers) clearInterval(timer);
       counter.close();
       const left = await journal.idle(writeWithinMs);
@@ -78,6 +104,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
           ids: ids.slice(0, 20).join(" "),
         });
       journal.close();
+      await keyUses.flush().catch(tell("the last uses of keys could not be written"));
       // The mark stays where this fails: the next start sums anew.
       await rollups
         .flush(clock.nowMs(), true)

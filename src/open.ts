@@ -5,14 +5,11 @@ import { Problem } from "./base/problem.ts";
 import { engineProvider, type Route } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import type { LedgerReader } from "./ledger/store.ts";
+import { audited } from "./platform/audited.ts";
 import { connectControl } from "./platform/control.ts";
+import type { RunningEngine } from "./platform/engine-operations.ts";
 import type { RunningMoney } from "./platform/money-operations.ts";
-import {
-  createOperations,
-  type Operations,
-  type RunningEngine,
-  type RunningGateway,
-} from "./platform/operations.ts";
+import { createOperations, type Operations, type RunningGateway } from "./platform/operations.ts";
 import { addressProblem } from "./providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "./secrets/secrets.ts";
 import { openLedgerReader } from "./store/ledger-reader.ts";
@@ -55,6 +52,8 @@ export interface OperationsOptions {
   readonly opened: Opened;
   readonly takeEffect: () => Promise<void>;
   readonly clock?: Clock;
+  /** Where people reach the platform; by the settings, unless told. */
+  readonly platformUrl?: () => string;
   /** Absent when no server runs. */
   readonly money?: RunningMoney;
   readonly gateway?: RunningGateway;
@@ -67,6 +66,7 @@ export function operationsOn({
   opened,
   takeEffect,
   clock = systemClock,
+  platformUrl = () => platformAddress(configuration),
   money,
   gateway,
   engine,
@@ -76,6 +76,7 @@ export function operationsOn({
     ...store,
     secrets,
     clock,
+    platformUrl,
     money,
     variable: configuration.variable,
     checkAddress: addressProblem,
@@ -87,6 +88,12 @@ export function operationsOn({
     upstreams: async () =>
       (await import("./connect.ts")).createUpstreams({ configuration, secrets }),
   });
+}
+
+/** For links that are made while no server runs. */
+function platformAddress({ settings }: Configuration): string {
+  const { platformUrl, platformHost, platformPort } = settings;
+  return platformUrl ?? `http://${platformHost}:${platformPort}`;
 }
 
 /** Routes to the embedded models lead nowhere while these are switched off. */
@@ -134,7 +141,9 @@ async function withStore<T>(
 ): Promise<T> {
   const opened = await openStore(configuration);
   try {
-    return await run(operationsOn({ configuration, opened, takeEffect: async () => {} }));
+    const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
+    const { people } = opened.store;
+    return await run(audited({ operations, people, clock: systemClock }));
   } finally {
     await opened.close();
   }

@@ -9,6 +9,7 @@ import type { Configuration } from "./config/load.ts";
 import { proxyCheck } from "./config/proxy.ts";
 import { wantsColour } from "./config/terminal.ts";
 import { openSettings } from "./connect.ts";
+import { openControl } from "./control.ts";
 import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
@@ -22,14 +23,14 @@ import { manifestDigest } from "./manifest/digest.ts";
 import { providerWarnings } from "./manifest/plan.ts";
 import { type Money, openMoney } from "./money.ts";
 import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
+import { audited } from "./platform/audited.ts";
 import { startControl } from "./platform/control.ts";
 import type { ApplyView, Operations } from "./platform/operations.ts";
-import { startPlatform } from "./platform/server.ts";
 import type { Lookup } from "./providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
 import { Router } from "./router/router.ts";
 import type { Secrets } from "./secrets/secrets.ts";
-import { readChanges } from "./wire/changes.ts";
+import { Metrics } from "./telemetry/metrics.ts";
 
 export interface RunningServer {
   readonly gatewayUrl: string;
@@ -104,6 +105,8 @@ export async function startServer({
         await opened.store.sync();
         await state.follower.catchUp();
       },
+      // Known once the platform listens, and asked for only then.
+      platformUrl: () => control.url,
       gateway: {
         issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, clock.nowMs()),
         health: () => state.router.health(),
@@ -113,6 +116,9 @@ export async function startServer({
       },
     });
     const calls = new ActiveCalls(settings);
+    const metrics = new Metrics({ version, calls, router: state.router, ...money });
+    undo.push(async () => metrics.close());
+    money.receiptWatchers.add(metrics.traffic.watch);
     const gateway = listenGateway({
       configuration,
       opened,
@@ -120,28 +126,41 @@ export async function startServer({
       calls,
       majors,
       money,
+      metrics,
       clock,
       log,
     });
     undo.push(() => gateway.close());
     const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
-    const platform = startPlatform({
-      host: settings.platformHost,
-      port: settings.platformPort,
+    const control = openControl({
+      configuration,
+      opened,
+      money,
+      operations,
+      gatewayUrl,
+      toUrl,
+      metricsText: () => metrics.text(),
       version,
-      gatewayUrl: () => gatewayUrl,
-      changes: readChanges(),
+      clock,
+      log,
     });
-    undo.push(() => platform.close());
-    const platformUrl = toUrl(settings.platformHost, platform.port);
-    for (const origin of settings.corsOrigins ?? [platformUrl, `http://localhost:${platform.port}`])
+    undo.push(() => control.close());
+    // Where a public address is set, people come from there, and from this machine too.
+    const { url: platformUrl, port: platformPort } = control;
+    const own = [platformUrl, toUrl(settings.platformHost, platformPort)];
+    for (const origin of settings.corsOrigins ?? [...own, `http://localhost:${platformPort}`])
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
-    const applied = await applyChangedFile(configuration, opened, operations);
+    const noted = { operations, people: opened.store.people, clock };
+    const applied = await applyChangedFile(
+      configuration,
+      opened,
+      audited({ ...noted, by: "svc.yaml" }),
+    );
     if (engine !== undefined) await addEmbedded({ configuration, opened, state, clock });
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
-    const control = startControl(settings.dataDir, operations);
-    undo.push(() => control.close());
+    const socket = startControl(settings.dataDir, audited(noted));
+    undo.push(() => socket.close());
     const stop = async () => {
       gateway.stopAccepting();
       await calls.drain(settings.graceMs);
@@ -322,6 +341,7 @@ interface ListenOptions {
   readonly calls: ActiveCalls;
   readonly majors: readonly Major[];
   readonly money: Money;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -333,6 +353,7 @@ function listenGateway({
   calls,
   majors,
   money,
+  metrics,
   clock,
   log,
 }: ListenOptions): GatewayServer {
@@ -346,6 +367,7 @@ function listenGateway({
     idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
     clock,
     log,
+    tally: metrics.traffic,
     origins,
     publicUrl: () => settings.publicUrl ?? toUrl(settings.host, gateway.port),
   };

@@ -39,6 +39,8 @@ export interface ChildServer {
   readonly baseUrl: string;
   readonly origin: string;
   readonly platformUrl: string;
+  /** The link for the first operator, while there is none. */
+  readonly operatorLink: string | undefined;
   /** The key that a first start printed. */
   readonly key: string | undefined;
   readonly exited: Promise<number>;
@@ -125,7 +127,8 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
     pid: child.pid,
     baseUrl,
     origin: baseUrl.replace(/\/v1$/, ""),
-    platformUrl: found(/platform {2}(\S+)/) ?? "",
+    platformUrl: found(/console {3}(\S+)/) ?? "",
+    operatorLink: found(/operator {2}(\S+)/),
     key: found(/(sk-svc-\w+)/),
     // What it printed last is read before its end is told.
     exited: Promise.all([child.exited, stdout.ended, stderr.ended]).then(([code]) => code),

@@ -62,6 +62,7 @@ export async function openOperations(): Promise<OperationsHome> {
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),
     money: { purses, flushRollups: () => rollups.flush(clock.ms) },
   };

@@ -11,6 +11,7 @@ const notOurs = new Set([
   ".env",
   "svc.yaml",
   ".install.lock",
+  "dist",
   ".clients",
   ".fuzz",
 ]);
@@ -30,7 +31,7 @@ const sources = tracked.filter((path) => /\.(ts|tsx|mjs)$/.test(path));
 const texts = tracked.filter((path) => path.endsWith(".md"));
 
 /** What each folder of src may import, besides itself. The composition root may import anything. */
-const domains = ["catalog", "keys", "limits", "ledger"];
+const domains = ["catalog", "keys", "limits", "ledger", "people"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ["base"],
@@ -42,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   keys: ["base", "call"],
   limits: ["base", "call"],
   ledger: ["base", "call"],
+  people: ["base"],
   providers: ["base", "call"],
   router: ["base", "call", ...domains, "providers/contract.ts"],
   manifest: ["base", "call", "secrets", ...domains],
@@ -57,6 +59,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...domains,
   ],
   store: ["base", "call", ...domains],
+  telemetry: ["base", "call", ...domains],
   engine: ["base", "call", "config", "catalog", "providers"],
   cli: [
     "base",
@@ -77,6 +80,7 @@ const compositionRoot = [
   "src/open.ts",
   "src/money.ts",
   "src/connect.ts",
+  "src/control.ts",
 ];
 
 interface Import {

@@ -52,6 +52,16 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
+/** Whose it is to mend what went wrong. */
+type Fault = "caller" | "upstream" | "gateway";
+
+export function faultOf(code: ErrorCode): Fault {
+  const { type, status } = errorKinds[code];
+  if (type === "upstream_error" || code === "upstream_rate_limited" || code === "model_loading")
+    return "upstream";
+  return status >= 500 ? "gateway" : "caller";
+}
+
 /** Why an upstream did not serve a call, for those who decide whom to ask next. */
 export type UpstreamReason =
   | "auth"

@@ -1,4 +1,13 @@
-export type IdPrefix = "req" | "acct" | "key" | "entry";
+export type IdPrefix =
+  | "req"
+  | "acct"
+  | "key"
+  | "entry"
+  | "user"
+  | "session"
+  | "invite"
+  | "token"
+  | "audit";
 
 /** Time-ordered and unique: a UUIDv7 without its dashes, behind a word that says what it names. */
 export function newId(prefix: IdPrefix, nowMs?: number): string {

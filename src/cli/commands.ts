@@ -13,6 +13,7 @@ import { engineCommands } from "./engine-commands.ts";
 import { importCommands } from "./import-command.ts";
 import { initCommand } from "./init-command.ts";
 import { keyCommands } from "./key-commands.ts";
+import { operatorCommands } from "./operator-commands.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 import { priceCommands } from "./price-commands.ts";
 import { providerCommands } from "./provider-commands.ts";
@@ -195,6 +196,7 @@ export const commands: readonly Command[] = [
   ...importCommands,
   ...accountCommands,
   ...keyCommands,
+  ...operatorCommands,
   ...providerCommands,
   modelList,
   modelDeprecate,

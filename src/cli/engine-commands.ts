@@ -12,7 +12,7 @@ import { removeSets, type SetState, stateOf } from "../../engine/weights/state.t
 import { Problem } from "../base/problem.ts";
 import { ensureEngineInstalled } from "../engine/install.ts";
 import { pullWeights } from "../engine/weights-pull.ts";
-import type { RunningEngineView } from "../platform/operations.ts";
+import type { RunningEngineView } from "../platform/engine-operations.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 import { createProgressView, megabytes, type ProgressView } from "./progress.ts";

@@ -1,4 +1,4 @@
-import type { KeyView } from "../platform/views.ts";
+import type { KeyView, NewKeyView } from "../platform/views.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";
 import { print, printJson, printTable, style } from "./output.ts";
@@ -32,13 +32,19 @@ const keyCreate: Command = {
       }),
     );
     if (switches.has("json")) return printJson(created);
-    print(
-      `${style.green("created")} key ${style.dim(created.id)}\n\n  ${style.bold(created.key)}\n`,
-    );
-    print("It is shown this once: keep it now.");
-    for (const warning of created.warnings) print(`${style.yellow("!")} ${warning}`);
+    printSecret("created", created);
   },
 };
+
+function printSecret(what: string, { id, key, warnings }: NewKeyView): void {
+  print(`${style.green(what)} key ${style.dim(id)}\n\n  ${style.bold(key)}\n`);
+  print("It is shown this once: keep it now.");
+  printWarnings(warnings);
+}
+
+function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings) print(`${style.yellow("!")} ${warning}`);
+}
 
 const keyList: Command = {
   name: "key list",
@@ -86,21 +92,88 @@ const keyLimit: Command = {
   },
 };
 
-export const keyCommands: readonly Command[] = [keyCreate, keyList, keyRevoke, keyLimit];
+const keyRotate: Command = {
+  name: "key rotate",
+  about:
+    "Gives a key a new secret and shows it, this once. The old one works until the overlap ends.",
+  positionals: ["ID"],
+  flags: {
+    overlap: {
+      about: "how long the old secret still works: 30m, 24h, 7d; 0: no longer (default: 24h)",
+      value: "TIME",
+    },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc key rotate key_0199…",
+    "svc key rotate key_0199… --overlap 7d",
+    "svc key rotate key_0199… --overlap 0 --json | jq -r .key",
+  ],
+  async run({ positionals: [id = ""], flags: { overlap }, switches, wiring }) {
+    const rotated = await wiring.withOperations((operations) =>
+      operations.rotateKey({ id, ...(overlap === undefined ? {} : { overlap }) }),
+    );
+    if (switches.has("json")) return printJson(rotated);
+    printSecret("rotated", rotated);
+    const { previous } = rotated;
+    if (previous === null) print("The secret before it no longer works.");
+    else print(`The secret before it (${previous.hint}) works until ${previous.expires_at}.`);
+  },
+};
+
+const keyUpdate: Command = {
+  name: "key update",
+  about: "Changes the name of a key, or the models that it may call, at once.",
+  positionals: ["ID"],
+  flags: {
+    name: { about: "a name to know it by", value: "NAME" },
+    models: { about: "the only models it may call; all: every one", value: "A,B" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc key update key_0199… --name laptop",
+    "svc key update key_0199… --models svc-3-flash,svc-embedding-2",
+    "svc key update key_0199… --models all",
+  ],
+  async run({ positionals: [id = ""], flags: { name, models }, switches, wiring }) {
+    const list = models === "all" ? null : models?.split(",").map((one) => one.trim());
+    const key = await wiring.withOperations((operations) =>
+      operations.updateKey({
+        id,
+        ...(name === undefined ? {} : { name }),
+        ...(list === undefined ? {} : { models: list }),
+      }),
+    );
+    if (switches.has("json")) return printJson(key);
+    const allowed = key.models === null ? "every model" : key.models.join(", ");
+    print(`${style.green("set")} ${key.id} ${key.hint}: ${key.name || "no name"}, ${allowed}`);
+    printWarnings(key.warnings);
+  },
+};
+
+export const keyCommands: readonly Command[] = [
+  keyCreate,
+  keyList,
+  keyRevoke,
+  keyLimit,
+  keyRotate,
+  keyUpdate,
+];
 
 export function printKeys(keys: readonly KeyView[]): void {
   if (keys.length === 0) return print("No keys yet. Create one: ./svc key create --account ID");
   printTable(
-    ["id", "key", "name", "account", "state", "models", "expires", "limits"],
-    keys.map(({ id, hint, name, account, status, models, expires_at, limits }) => [
-      id,
-      hint,
-      name || null,
-      account,
-      status,
-      models === null ? "all" : models.join(","),
-      expires_at,
-      limitsText(limits) ?? null,
+    ["id", "key", "name", "account", "state", "models", "expires", "last used", "limits"],
+    keys.map((key) => [
+      key.id,
+      key.hint,
+      key.name || null,
+      key.account,
+      key.status,
+      key.models === null ? "all" : key.models.join(","),
+      key.expires_at,
+      key.last_used_at?.slice(0, 10) ?? "never",
+      limitsText(key.limits) ?? null,
     ]),
   );
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { csvLine } from "../base/csv.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
 import { costOf, type Price } from "../call/price.ts";
@@ -11,7 +12,6 @@ import { above2to53, entryOf, noonMs, receiptOf, write } from "../store/ledger-s
 import { openSqlite, type Sqlite } from "../store/sqlite.ts";
 import { createStore, type Store } from "../store/store.ts";
 import { readInvocation, type Wiring } from "./command.ts";
-import { csvLine } from "./csv.ts";
 import { arithmeticLines, receiptCommands, receiptLines } from "./receipt-commands.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-receipts-"));

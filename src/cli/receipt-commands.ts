@@ -1,22 +1,20 @@
+import { csvLine } from "../base/csv.ts";
 import { fromDateText, toDateText } from "../base/dates.ts";
-import { toDecimal } from "../base/decimal.ts";
 import { idTimeMs } from "../base/ids.ts";
 import { toUsd } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
-import {
-  costOf,
-  type Price,
-  type PriceKey,
-  priceKeys,
-  priceScale,
-  unitPrice,
-} from "../call/price.ts";
+import { type Price, type PriceKey, priceKeys } from "../call/price.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
 import { type LedgerFindings, verifyLedger } from "../ledger/verify.ts";
+import {
+  type AccountNames,
+  operatorColumns,
+  type ReceiptCell,
+} from "../platform/receipt-columns.ts";
+import { toExactUsd, toUnitPriceUsd, unitWords, workOut } from "../platform/receipt-views.ts";
 import { writeOut } from "./call-io.ts";
 import { type Command, type Invocation, jsonFlag } from "./command.ts";
-import { csvLine } from "./csv.ts";
 import { print, printJson, printTable, style } from "./output.ts";
 import { ProgressLine } from "./progress-line.ts";
 
@@ -163,16 +161,6 @@ async function priceOf(ledger: LedgerReader, receipt: Receipt): Promise<Price | 
   return found?.price ?? undefined;
 }
 
-const unitWords: Readonly<Record<PriceKey, string>> = {
-  input: "input tokens",
-  cached_input: "cached input tokens",
-  cache_write: "cache write tokens",
-  output: "output tokens",
-  audio_output: "audio output tokens",
-  image: "images",
-  video_second: "seconds of video",
-};
-
 export interface ReceiptText {
   readonly receipt: Receipt;
   /** Undefined: its version is not known. */
@@ -210,36 +198,28 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
   ];
 }
 
-/** Exact: a millionth of a nano-USD is the smallest amount that a product can have. */
 export function arithmeticLines(receipt: Receipt, price: Price): string[] {
-  const { units, cost, priceVersion } = receipt;
-  const used = priceKeys.flatMap((key) => {
-    const count = units[key] ?? 0;
-    return count === 0 ? [] : [{ key, count, each: unitPrice(price, key) }];
-  });
-  const rows = used.map(({ key, count, each }) => ({
-    text: `${unitWords[key]}: ${count} × ${priceText(key, each)}`,
-    amount: BigInt(count) * each,
+  const { cost, priceVersion } = receipt;
+  const worked = workOut(receipt, price);
+  const rows = worked.rows.map(({ key, units, each, amount }) => ({
+    text: `${unitWords[key]}: ${units} × ${priceText(key, each)}`,
+    amount,
   }));
-  const sum = rows.reduce((total, { amount }) => total + amount, 0n);
   const width = Math.max(3, ...rows.map(({ text }) => text.length));
-  const line = (text: string, amount: string) => `  ${text.padEnd(width)} = ${amount}`;
-  const recomputed = costOf(units, price);
+  const line = (text: string, amount: bigint) => `  ${text.padEnd(width)} = ${toExactUsd(amount)}`;
   return [
     `price version ${priceVersion}, in USD`,
-    ...rows.map(({ text, amount }) => line(text, toDecimal(amount, exactDigits, 2))),
-    line("sum", toDecimal(sum, exactDigits, 2)),
-    `  rounded up once: ${toUsd(recomputed)}`,
-    ...(recomputed === cost ? [] : [style.red(`  the receipt says ${toUsd(cost)}: it is off`)]),
+    ...rows.map(({ text, amount }) => line(text, amount)),
+    line("sum", worked.sum),
+    `  rounded up once: ${toUsd(worked.cost)}`,
+    ...(worked.cost === cost ? [] : [style.red(`  the receipt says ${toUsd(cost)}: it is off`)]),
     "",
   ];
 }
 
-const exactDigits = 15;
-
 function priceText(key: PriceKey, each: bigint): string {
   const isPiece = key === "image" || key === "video_second";
-  return `${toDecimal(each, priceScale(key), 2)} ${isPiece ? "each" : "a million"}`;
+  return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "a million"}`;
 }
 
 function moneyFacts({ cost, charged, hold, vendorCost }: Receipt): [string, string][] {
@@ -262,46 +242,16 @@ function labelled(facts: readonly (readonly [string, string])[]): string[] {
   return facts.map(([label, text]) => `${style.dim(label.padEnd(width))}  ${text}`);
 }
 
-type Cell = string | number | boolean | null;
-
-/** One receipt for machines: the names in JSON, and the columns of the CSV in this order. */
-const columns: Readonly<Record<string, (receipt: Receipt, names: AccountNames) => Cell>> = {
-  id: ({ id }) => id,
-  began_at: ({ id }) => toDateText(idTimeMs(id)),
-  account_id: ({ accountId }) => accountId,
-  account: ({ accountId }, names) => names.get(accountId) ?? null,
-  key_id: ({ keyId }) => keyId,
-  model: ({ model }) => model,
-  endpoint: ({ endpoint }) => endpoint,
-  provider: ({ provider }) => provider,
-  attempts: ({ attempts }) => attempts,
-  outcome: ({ outcome }) => outcome,
-  price_version: ({ priceVersion }) => priceVersion,
-  ...Object.fromEntries(priceKeys.map((key) => [key, ({ units }: Receipt) => units[key] ?? 0])),
-  reasoning: ({ reasoningTokens }) => reasoningTokens,
-  estimated: ({ estimated }) => estimated,
-  hold_usd: ({ hold }) => toUsd(hold),
-  cost_usd: ({ cost }) => toUsd(cost),
-  charged_usd: ({ charged }) => toUsd(charged),
-  vendor_cost_usd: ({ vendorCost }) => (vendorCost === undefined ? null : toUsd(vendorCost)),
-  first_byte_ms: ({ firstByteMs }) => firstByteMs ?? null,
-  duration_ms: ({ durationMs }) => durationMs,
-};
-
-type AccountNames = ReadonlyMap<string, string>;
-
-function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, Cell>> {
-  const cells = Object.entries(columns).map(
-    ([name, read]) => [name, read(receipt, names)] as const,
-  );
-  return Object.fromEntries(cells);
+function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, ReceiptCell>> {
+  const cells = operatorColumns.cells(receipt, names);
+  return Object.fromEntries(operatorColumns.names.map((name, at) => [name, cells[at] ?? null]));
 }
 
 /** However many there are, only some are in memory. */
 async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): Promise<void> {
-  let lines = [csvLine(Object.keys(columns))];
+  let lines = [csvLine(operatorColumns.names)];
   for await (const receipt of receipts) {
-    lines.push(csvLine(Object.values(columns).map((read) => read(receipt, names))));
+    lines.push(csvLine(operatorColumns.cells(receipt, names)));
     if (lines.length < linesAtOnce) continue;
     await writeOut(lines.join(""));
     lines = [];

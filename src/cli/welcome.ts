@@ -44,7 +44,7 @@ export async function printServing({
   const weights = engine?.progress ?? [];
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
-  print(`  platform  ${style.cyan(platformUrl)}`);
+  print(`  console   ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
   const first = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
   const key = first?.key;
@@ -54,6 +54,11 @@ export async function printServing({
     print(
       `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
     );
+  }
+  const link = await operations.firstOperator({});
+  if (link !== null) {
+    print(`  operator  ${style.cyan(link.link)}`);
+    print(`            ${style.yellow("works once: open it to choose your email and password")}`);
   }
   if (key === undefined && settings.firstKey === "off")
     print(

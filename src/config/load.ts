@@ -66,6 +66,7 @@ function derivedValues(settings: Settings, configPath: string | undefined): Reco
   const { host, port, platformHost, platformPort, dataDir } = settings;
   return {
     SVC_PUBLIC_URL: `http://${host}:${port}`,
+    SVC_PLATFORM_URL: `http://${platformHost}:${platformPort}`,
     SVC_CORS_ORIGINS: `http://${platformHost}:${platformPort},http://localhost:${platformPort}`,
     SVC_DATABASE_URL: `sqlite:${join(dataDir, "svc.db")}`,
     SVC_SECRET: `in ${join(dataDir, "secret")}`,

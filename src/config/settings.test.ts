@@ -83,3 +83,23 @@ test("reads addresses strictly", () => {
     "/data/svc.db",
   );
 });
+
+test("the metrics are open where only this machine reaches them, else they need a token", () => {
+  const access = (environment: Record<string, string>) => {
+    const { settings, inForce, problems } = read(environment);
+    expect(problems).toEqual([]);
+    const shown = inForce.find(({ name }) => name === "SVC_METRICS");
+    expect(shown?.value).toBe(settings.metricsAccess);
+    return settings.metricsAccess;
+  };
+  expect(access({})).toBe("open");
+  for (const host of ["127.0.0.1", "127.8.0.3", "::1", "localhost"])
+    expect(access({ SVC_PLATFORM_HOST: host })).toBe("open");
+  for (const host of ["0.0.0.0", "::", "10.0.0.5", "127.example", "localhost.example"])
+    expect(access({ SVC_PLATFORM_HOST: host })).toBe("token");
+  expect(access({ SVC_PLATFORM_HOST: "0.0.0.0", SVC_METRICS: "open" })).toBe("open");
+  expect(access({ SVC_METRICS: "off" })).toBe("off");
+  expect(read({ SVC_METRICS: "yes" }).problems).toEqual([
+    'SVC_METRICS must be one of: open, token, off, not "yes".',
+  ]);
+});

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
+import { suggestion } from "./suggestion.ts";
 
 /** The one list of settings. Nothing else in the program reads the environment. */
 interface Setting<T> {
@@ -8,6 +9,8 @@ interface Setting<T> {
   readonly about: string;
   /** Decimal text as the default is read like any other value; undefined means "not set". */
   readonly fallback: string | undefined;
+  /** In place of a fixed default: what the settings above it make it. */
+  readonly otherwise?: (values: Readonly<Record<string, unknown>>) => string;
   readonly read: (text: string) => T | Wrong;
   /** Secrets and the config file's own path cannot stand in the config file. */
   readonly inFile?: false;
@@ -37,6 +40,10 @@ function host(text: string): string | Wrong {
   return /^[A-Za-z0-9.:_-]+$/.test(text)
     ? text
     : new Wrong("a host name or address without scheme or port, such as 127.0.0.1 or 0.0.0.0");
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function seconds(text: string): number | Wrong {
@@ -92,6 +99,18 @@ function publicUrl(text: string): string | Wrong {
   }
 }
 
+/** An origin: the console and its API lie at its root. */
+function platformUrl(text: string): string | Wrong {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOrigin =
+    url !== undefined &&
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.href === `${url.origin}/`;
+  return isOrigin
+    ? url.origin
+    : new Wrong("an address without a path, such as https://console.example.com");
+}
+
 function secret(text: string): string | Wrong {
   return text.length >= 32
     ? text
@@ -126,11 +145,24 @@ export const settingList = {
     fallback: "8081",
     read: port,
   },
+  metricsAccess: {
+    env: "SVC_METRICS",
+    about: "who may read /metrics of the platform",
+    fallback: undefined,
+    otherwise: ({ platformHost }) => (isLoopback(String(platformHost)) ? "open" : "token"),
+    read: oneOf("open", "token", "off"),
+  },
   publicUrl: {
     env: "SVC_PUBLIC_URL",
     about: "address of the gateway as callers see it",
     fallback: undefined,
     read: publicUrl,
+  },
+  platformUrl: {
+    env: "SVC_PLATFORM_URL",
+    about: "address of the platform as people see it",
+    fallback: undefined,
+    read: platformUrl,
   },
   corsOrigins: {
     env: "SVC_CORS_ORIGINS",
@@ -260,7 +292,7 @@ export const settingList = {
 
 type SettingName = keyof typeof settingList;
 type Value<N extends SettingName> = Exclude<ReturnType<(typeof settingList)[N]["read"]>, Wrong>;
-type Optional = "publicUrl" | "corsOrigins" | "secret" | "databaseUrl" | "config";
+type Optional = "publicUrl" | "platformUrl" | "corsOrigins" | "secret" | "databaseUrl" | "config";
 
 export type Settings = Readonly<
   { [N in Exclude<SettingName, Optional>]: Value<N> } & { [N in Optional]: Value<N> | undefined }
@@ -298,7 +330,8 @@ export function readSettings({ environment, file, references }: SettingsInput): 
   const values: Record<string, unknown> = {};
   const inForce: SettingInForce[] = [];
   for (const [name, setting] of Object.entries<Setting<unknown>>(settingList)) {
-    const { text, source, at } = whereFrom(setting, environment, file);
+    const { text: said, source, at } = whereFrom(setting, environment, file);
+    const text = said ?? setting.otherwise?.(values);
     const value = text === undefined ? undefined : setting.read(text);
     if (value instanceof Wrong)
       problems.push(`${at} must be ${value.expected}${setting.hidden ? "" : `, not "${text}"`}.`);
@@ -356,34 +389,4 @@ function notInFile(name: string, all: readonly Setting<unknown>[]): string {
   return setting === undefined
     ? "is not a setting"
     : `is only read from the environment, as ${setting.env}`;
-}
-
-function suggestion(name: string, known: readonly string[]): string {
-  if (known.includes(name)) return ".";
-  const near = known
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .filter(({ distance }) => distance <= Math.min(3, name.length / 3))
-    .sort((left, right) => left.distance - right.distance)[0];
-  return near === undefined
-    ? "; ./svc config lists those there are."
-    : `: did you mean ${near.candidate}?`;
-}
-
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let line = 1; line <= left.length; line++) {
-    const next = [line];
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[line - 1] === right[column - 1] ? 0 : 1;
-      next.push(
-        Math.min(
-          (next[column - 1] ?? 0) + 1,
-          (row[column] ?? 0) + 1,
-          (row[column - 1] ?? 0) + same,
-        ),
-      );
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

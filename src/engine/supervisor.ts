@@ -10,6 +10,7 @@ import { projectDir } from "../config/settings.ts";
 import { setOf } from "./embedded.ts";
 import { ensureEngineInstalled } from "./install.ts";
 import { pullWeights } from "./weights-pull.ts";
+import { toWeightsView, type WeightsView } from "./weights-view.ts";
 
 /** The engine as `svc engine status` shows it. */
 export interface EngineView {
@@ -63,6 +64,10 @@ export class EngineSupervisor {
   readonly #stopping = new AbortController();
   readonly #progress = new Map<SetName, SetProgress>();
   #wanted: readonly SetName[] = [];
+  /** Those that the operator wants beside them, until they are here. */
+  readonly #asked = new Set<SetName>();
+  /** Ends the pause before what failed is tried again. */
+  #hurry = new AbortController();
   #isStarted = false;
   #isPulling = false;
   #child: Child | undefined;
@@ -89,6 +94,33 @@ export class EngineSupervisor {
       this.#isStarted = true;
       void this.#install();
     } else if (this.#child !== undefined) void this.#pull();
+  }
+
+  /** Fetches what the operator asks for in the background, and at once what had failed. */
+  fetchWeights(names: readonly string[]): void {
+    const sets = setNames.filter((set) => names.includes(set) && !this.#isReady(set));
+    for (const set of sets) {
+      this.#asked.add(set);
+      if (this.#progress.get(set)?.phase === "failed") this.#progress.delete(set);
+    }
+    if (sets.length === 0) return;
+    this.#hurry.abort();
+    this.#hurry = new AbortController();
+    // What is prepared here needs the libraries; an install that is under way fetches at its end.
+    if (this.#child !== undefined) void this.#pull();
+    else if (!this.#isStarted) void this.#installAndPull();
+  }
+
+  weights(): readonly WeightsView[] {
+    return setNames.map((set) =>
+      toWeightsView({
+        set,
+        isReady: this.#isReady(set),
+        isNeeded: this.#wanted.includes(set),
+        isAsked: this.#asked.has(set),
+        progress: this.#progress.get(set),
+      }),
+    );
   }
 
   /** Throws `model_loading` with how far it is; waits for an engine that is just (re)starting. */
@@ -196,14 +228,33 @@ export class EngineSupervisor {
     }
   }
 
+  async #installAndPull(): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      await ensureEngineInstalled({ signal });
+      await this.#pull();
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      for (const set of this.#asked) {
+        const totalBytes = packedBytes(weightSets[set]);
+        this.#note({ set, phase: "failed", doneBytes: 0, totalBytes, problem });
+      }
+      this.#asked.clear();
+    }
+  }
+
   /** Fetches what is missing; what failed is tried again later, with growing pauses. */
   async #pull(): Promise<void> {
     if (this.#isPulling) return;
     this.#isPulling = true;
     const { cacheDir, log } = this.#options;
     for (let pauseMs = retryPullMs; !this.#stopping.signal.aborted; pauseMs *= 2) {
-      const sets = this.#wanted.filter((set) => !this.#isReady(set));
+      for (const set of this.#asked) if (this.#isReady(set)) this.#asked.delete(set);
+      const sets = setNames.filter(
+        (set) => (this.#wanted.includes(set) || this.#asked.has(set)) && !this.#isReady(set),
+      );
       if (sets.length === 0) break;
+      const hurry = this.#hurry.signal;
       log.info(`engine: fetching the weights of ${sets.join(", ")}`);
       await pullWeights({
         cacheDir,
@@ -211,8 +262,8 @@ export class EngineSupervisor {
         signal: this.#stopping.signal,
         onProgress: (progress) => this.#note(progress),
       }).catch((error: unknown) => log.error(`engine: ${String(error)}`));
-      if (sets.every((set) => this.#isReady(set))) continue;
-      await this.#pause(Math.min(pauseMs, 600_000));
+      if (hurry.aborted || sets.every((set) => this.#isReady(set))) continue;
+      await this.#pause(Math.min(pauseMs, 600_000), hurry);
     }
     this.#isPulling = false;
   }
@@ -270,10 +321,11 @@ export class EngineSupervisor {
     void this.#pause(pauseMs).then(() => this.#spawn());
   }
 
-  #pause(ms: number): Promise<void> {
+  #pause(ms: number, hurry?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    this.#stopping.signal.addEventListener("abort", () => resolve(), { once: true });
+    for (const signal of [this.#stopping.signal, hurry])
+      signal?.addEventListener("abort", () => resolve(), { once: true });
     return promise.finally(() => clearTimeout(timer));
   }
 

@@ -49,6 +49,8 @@ export class Charge {
   /** What was produced so far; set once there may be something. */
   measure: (() => Measured | Promise<Measured>) | undefined;
   readonly #options: ChargeOptions;
+  /** How often a target was asked. */
+  attempts = 0;
   #isAccepted = false;
   #firstByteMs: number | undefined;
   #attempt: Attempt | undefined;
@@ -64,6 +66,11 @@ export class Charge {
     return this.#settled !== undefined;
   }
 
+  /** Who was asked last, if anybody was. */
+  get provider(): string | undefined {
+    return this.#attempt?.target.provider;
+  }
+
   /** Whether the caller may ask for the same reply again. */
   get keepsReply(): boolean {
     return this.#options.claim !== undefined;
@@ -72,6 +79,7 @@ export class Charge {
   /** Another target is asked. */
   begin(attempt: Attempt): void {
     this.#isAccepted = false;
+    this.attempts++;
     this.#attempt = attempt;
   }
 

@@ -1,12 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { ApiError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import type { Endpoint } from "../call/endpoint.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { formatReset, type Limiter, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
+import type { Charge } from "./charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 
 /** What replies are made with. */
@@ -48,6 +50,10 @@ export class Exchange {
   readonly requestId: string;
   readonly startedMs: number;
   readonly #parts: ExchangeParts;
+  /** What was asked for; "" until an endpoint has taken it. */
+  endpoint: Endpoint | "models" | "" = "";
+  /** The money of the call, once it was let in: from then on it will have a receipt. */
+  charge: Charge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
   /** Known once the caller is: what is left of their limits is told on every reply from then on. */

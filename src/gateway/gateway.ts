@@ -14,13 +14,7 @@ import type { Purse, Purses } from "../ledger/purses.ts";
 import type { TokenCounter } from "../ledger/token-counter.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
-import {
-  type ActiveCall,
-  type ActiveCalls,
-  callerLeft,
-  isCallerLeft,
-  shuttingDown,
-} from "./active-calls.ts";
+import { type ActiveCall, type ActiveCalls, callerLeft, shuttingDown } from "./active-calls.ts";
 import {
   authenticate,
   bearerOf,
@@ -32,6 +26,7 @@ import {
 import { admit } from "./admit.ts";
 import { type Charge, storeUnavailable } from "./charge.ts";
 import { Exchange } from "./exchange.ts";
+import { noteFailure, type Tally } from "./failures.ts";
 import { type Idempotency, OpenClaim } from "./idempotency.ts";
 import { checkStanding } from "./standing.ts";
 
@@ -52,6 +47,7 @@ export interface GatewayParts {
   readonly counter: TokenCounter;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tally: Tally;
   readonly origins: ReadonlySet<string>;
   readonly publicUrl: () => string;
 }
@@ -87,7 +83,7 @@ export async function respond(
     return await work(exchange, server);
   } catch (thrown) {
     const error = toApiError(thrown);
-    logFailure(parts.log, exchange, error);
+    noteFailure(parts, exchange, error);
     return exchange.fail(error);
   }
 }
@@ -100,6 +96,7 @@ export function modelEndpoint(
 ): Work {
   const { keys, purses } = parts;
   return (exchange, server) => {
+    exchange.endpoint = endpoint;
     const { request, startedMs: nowMs } = exchange;
     const key: KeyRecord = authenticate(request, keys, nowMs);
     const purse = purses.find(key.accountId);
@@ -128,6 +125,7 @@ async function serveOnce(serving: Serving, header: string): Promise<Response> {
   if (parts.journal.isFailing) throw storeUnavailable();
   const claim = await parts.idempotency.open({
     secret: bearerOf(exchange.request),
+    claimKey: parts.keys.claimKey(caller.key.id),
     accountId: purse.account.id,
     header,
     path: serving.endpoint,
@@ -135,7 +133,10 @@ async function serveOnce(serving: Serving, header: string): Promise<Response> {
     requestId: exchange.requestId,
     nowMs: exchange.startedMs,
   });
-  if (!(claim instanceof OpenClaim)) return exchange.replay(claim);
+  if (!(claim instanceof OpenClaim)) {
+    parts.tally.answered(exchange, "replayed");
+    return exchange.replay(claim);
+  }
   const key = lookAgain(serving, claim);
   return serveModel({ ...serving, caller: { ...caller, key }, claim });
 }
@@ -188,7 +189,7 @@ function chooseModel({ parts, endpoint, caller, claim }: Omit<Serving, "serve">)
 /** Written without async functions, like all that every request passes: each costs a microsecond. */
 function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise<Response> {
   const { exchange, server, key, purse, body } = caller;
-  const { calls, log } = parts;
+  const { calls } = parts;
   const { request } = exchange;
   const { model, pricing } = chooseModel({ parts, endpoint, caller, claim });
   const call = calls.begin(model);
@@ -217,13 +218,14 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     charge.close(failure).then(over, over);
   };
   const end = (error?: ApiError) => {
-    if (error !== undefined) logFailure(log, exchange, error);
+    if (error !== undefined) noteFailure(parts, exchange, error);
     close(error);
   };
   const admitted = { parts, exchange, key, purse, model, pricing, claim, call };
   const admitCall = (need: Need, tokens: number) => {
     const taken = admit(admitted, need, tokens);
     charge = taken;
+    exchange.charge = taken;
     return claim === undefined ? taken : claim.persist().then(() => taken, notPersisted);
   };
   const fail = (error: unknown): never => {
@@ -249,19 +251,4 @@ export function notProvided(model: Model): ApiError {
     message: "The model cannot be reached at present. The operator finds the reason in the log.",
     detail: `a provider of ${model.id} does not serve ${model.endpoint}`,
   });
-}
-
-/** Failures of ours and of upstreams, one line each; never a prompt, a reply or a key. */
-function logFailure(log: Log, { requestId, model, startedMs }: Exchange, error: ApiError): void {
-  const fields = {
-    request_id: requestId,
-    code: error.code,
-    status: error.status,
-    model: model?.id,
-    after_ms: Date.now() - startedMs,
-    detail: error.detail,
-  };
-  if (isCallerLeft(error) || error.status < 500) log.debug("request refused", fields);
-  else if (error.code === "internal_error") log.error("request failed", fields);
-  else log.warn("request failed", fields);
 }

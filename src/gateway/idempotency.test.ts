@@ -13,7 +13,8 @@ test("an account fills a bounded part of the disk with kept replies, and no othe
   let count = 0;
   const isKept = async (accountId: string, nowMs: number) => {
     const header = `key-${++count}`;
-    const request = { secret: "s", accountId, header, path: "chat", body: {}, requestId: "r" };
+    const asked = { secret: "s", claimKey: "c", accountId, header, path: "chat", body: {} };
+    const request = { ...asked, requestId: "r" };
     const claim = await idempotency.open({ ...request, nowMs });
     if (!(claim instanceof OpenClaim)) throw new Error("nothing was kept before");
     return claim.done({ contentType: "audio/pcm", body }).reply !== undefined;
@@ -50,7 +51,8 @@ describe("who waits for a key that is about to be free", () => {
     const journal = new Journal({ store: { commit }, log, patienceMs: 0, retryMs: 1_000_000 });
     const ledger = { findClaim: async (id: string) => stored.get(id) };
     const idempotency = new Idempotency({ ledger, journal });
-    const request = { secret: "s", accountId: "acct_1", header: "k", path: "chat", body: {} };
+    const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
+    const request = { ...caller, header: "k", path: "chat", body: {} };
     const open = (requestId: string) => idempotency.open({ ...request, requestId, nowMs: 0 });
     const confirm = async () => {
       await new Promise(setImmediate);
@@ -127,7 +129,8 @@ describe("who waits for a key that is about to be free", () => {
 test("of several at the same moment one has the key", async () => {
   const journal = new Journal({ store: { commit: async () => {} }, log });
   const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });
-  const request = { secret: "s", accountId: "acct_1", header: "k", path: "chat", body: {} };
+  const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
+  const request = { ...caller, header: "k", path: "chat", body: {} };
   const opening = ["a", "b", "c"].map((requestId) =>
     idempotency.open({ ...request, requestId, nowMs: 0 }),
   );

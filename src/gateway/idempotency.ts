@@ -31,6 +31,8 @@ export interface IdempotencyOptions {
 export interface IdempotentRequest {
   /** The caller's own API key: what is kept can be read with it alone. */
   readonly secret: string;
+  /** Of the key whichever secret opens it: a request is made once, also across a rotation. */
+  readonly claimKey: string;
   readonly accountId: string;
   readonly header: string;
   readonly path: string;
@@ -65,15 +67,15 @@ export class Idempotency {
 
   /** The reply that is kept, or a claim for a request that is new; else a 409 is thrown. */
   async open(request: IdempotentRequest): Promise<StoredReply | OpenClaim> {
-    const { secret, header, path, body, requestId, nowMs } = request;
+    const { secret, claimKey, header, path, body, requestId, nowMs } = request;
     if (!keyText.test(header))
       throw new ApiError({
         code: "invalid_request",
         param: "Idempotency-Key",
         message: "Idempotency-Key must be 1 to 255 visible ASCII characters without spaces.",
       });
-    const id = createHmac("sha256", secret).update(`claim ${header}`).digest("hex");
-    // Keyed, too: who has the file cannot try out what the body may have been.
+    const id = createHmac("sha256", claimKey).update(`claim ${header}`).digest("hex");
+    // Keyed by what is kept nowhere: who has the file cannot try out what the body may have been.
     const bodyHash = createHmac("sha256", secret)
       .update(`body ${path}\n${JSON.stringify(body)}`)
       .digest("hex");
@@ -207,7 +209,7 @@ function refusal(
   if (first.bodyHash !== bodyHash)
     return new ApiError({
       code: "idempotency_key_reused",
-      message: `This Idempotency-Key was used for another request (${firstRequestId}). Use a new key for a new request.`,
+      message: `This Idempotency-Key was used for another request (${firstRequestId}), or with a former secret of this API key. Use a new key for a new request.`,
       firstRequestId,
     });
   if (!first.isDone)

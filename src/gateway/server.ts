@@ -2,6 +2,7 @@ import { ApiError } from "../base/errors.ts";
 import { listen } from "../base/listen.ts";
 import { requestPath } from "../base/request-path.ts";
 import { shuttingDown } from "./active-calls.ts";
+import { noteFailure } from "./failures.ts";
 import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./gateway.ts";
 import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./majors.ts";
 
@@ -41,7 +42,9 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
         if (request.method === "OPTIONS") return exchange.preflight();
         if (endpoint === undefined) throw notFound(request.url, Object.keys(endpoints));
         if (!endpoint.methods.includes(request.method)) {
-          const response = exchange.fail(wrongMethod(endpoint.methods));
+          const error = wrongMethod(endpoint.methods);
+          noteFailure(parts, exchange, error);
+          const response = exchange.fail(error);
           response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
           return response;
         }

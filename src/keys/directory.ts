@@ -2,6 +2,13 @@ import { newId } from "../base/ids.ts";
 import type { Limits } from "../call/limits.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
 
+/** The secret that a rotation replaced, until its time is up. */
+export interface PreviousSecret {
+  readonly hash: string;
+  readonly hint: string;
+  readonly expiresAtMs: number;
+}
+
 export interface KeyRecord {
   readonly id: string;
   readonly accountId: string;
@@ -14,16 +21,43 @@ export interface KeyRecord {
   readonly expiresAtMs?: number;
   readonly revokedAtMs?: number;
   readonly limits?: Limits;
+  readonly previous?: PreviousSecret;
 }
 
-/** Implemented by the store. Every write is an entry of the change feed. */
+/** What a rotation puts in the place of a key's secret. */
+export interface NewSecret {
+  readonly hash: string;
+  readonly hint: string;
+  /** Until when the secret before it works; undefined: no longer. */
+  readonly previousUntilMs: number | undefined;
+}
+
+/** What people may change of a key; what is absent stays. */
+export interface KeyChange {
+  readonly name?: string;
+  /** Null: all. */
+  readonly models?: ReadonlySet<string> | null;
+}
+
+/** Implemented by the store. Every write but that of uses is an entry of the change feed. */
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   insert(record: KeyRecord): Promise<void>;
   setLimits(id: string, limits: Limits | undefined): Promise<void>;
+  /** False when there is no such key, or a revoked one. */
+  update(id: string, change: KeyChange): Promise<boolean>;
+  /**
+   * False when there is no such key, or a revoked one. The secret before becomes the previous one;
+   * what was the previous one until then is gone.
+   */
+  rotate(id: string, secret: NewSecret): Promise<boolean>;
   /** False when there is no such key. Revoking twice keeps the first time. */
   revoke(id: string, atMs: number): Promise<boolean>;
+  /** When each key was last used, by its id; absent: never. */
+  lastUses(): Promise<ReadonlyMap<string, number>>;
+  /** Keeps the later of what is there and what is told; keys that it does not know are left out. */
+  noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
 }
 
 /** Long enough for a call at the command line, too short to be worth keeping. */
@@ -36,9 +70,9 @@ export interface TemporaryKey {
 }
 
 /**
- * All live keys in memory, by their hash. A look-up touches no database, whether the key is known
- * or not: a flood of unknown keys costs a hash each and stores nothing. Unknown, revoked and
- * expired keys leave by the same way. About 0.4 KB a key.
+ * All live keys in memory, by the hash of each secret that opens them. A look-up touches no
+ * database, whether the key is known or not: a flood of unknown keys costs a hash each and stores
+ * nothing. Unknown, revoked and expired keys leave by the same way. About 0.4 KB a key.
  *
  * Temporary keys are here alone: no store has them, and they end with the process.
  */
@@ -46,7 +80,7 @@ export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #hashKey: Uint8Array;
   #byHash = new Map<string, KeyRecord>();
-  readonly #hashById = new Map<string, string>();
+  readonly #byId = new Map<string, KeyRecord>();
   /** By hash, in the order in which they were issued and expire. */
   readonly #temporary = new Map<string, KeyRecord & { readonly expiresAtMs: number }>();
 
@@ -58,15 +92,16 @@ export class KeyDirectory {
   async reloadAll(): Promise<void> {
     const records = await this.#store.all();
     this.#byHash = new Map();
-    this.#hashById.clear();
+    this.#byId.clear();
     for (const record of records) this.#put(record);
   }
 
   async reload(id: string): Promise<void> {
     const record = await this.#store.get(id);
-    const known = this.#hashById.get(id);
-    if (known !== undefined) this.#byHash.delete(known);
-    this.#hashById.delete(id);
+    const known = this.#byId.get(id);
+    if (known !== undefined) this.#byHash.delete(known.hash);
+    if (known?.previous !== undefined) this.#byHash.delete(known.previous.hash);
+    this.#byId.delete(id);
     if (record !== undefined) this.#put(record);
   }
 
@@ -89,7 +124,12 @@ export class KeyDirectory {
   }
 
   has(id: string): boolean {
-    return this.#hashById.has(id);
+    return this.#byId.has(id);
+  }
+
+  /** Stays the same when the secret changes; not to be had without the master secret. */
+  claimKey(id: string): string {
+    return hashKeySecret(`claims of ${id}`, this.#hashKey);
   }
 
   /** A key that may call every model for a while. Never refused: at the bound the oldest falls. */
@@ -116,6 +156,14 @@ export class KeyDirectory {
   #put(record: KeyRecord): void {
     if (record.revokedAtMs !== undefined) return;
     this.#byHash.set(record.hash, record);
-    this.#hashById.set(record.id, record.hash);
+    this.#byId.set(record.id, record);
+    if (record.previous !== undefined)
+      this.#byHash.set(record.previous.hash, asPrevious(record, record.previous));
   }
+}
+
+/** The same key as its former secret opens it: all is alike, and it ends earlier. */
+function asPrevious(record: KeyRecord, { hash, hint, expiresAtMs }: PreviousSecret): KeyRecord {
+  const { expiresAtMs: endsMs = expiresAtMs } = record;
+  return { ...record, hash, hint, expiresAtMs: Math.min(endsMs, expiresAtMs) };
 }

@@ -58,7 +58,11 @@ function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
     },
     insert: () => Promise.reject(new Error("not here")),
     setLimits: () => Promise.reject(new Error("not here")),
+    update: () => Promise.reject(new Error("not here")),
+    rotate: () => Promise.reject(new Error("not here")),
     revoke: () => Promise.reject(new Error("not here")),
+    lastUses: () => Promise.reject(new Error("not here")),
+    noteUses: () => Promise.reject(new Error("not here")),
   };
 }
 
@@ -100,6 +104,87 @@ test("a revoked key is gone after its reload", async () => {
   expect(directory.verify(secret, 9)?.id).toBe("key_1");
   await directory.reload("key_1");
   expect(directory.verify(secret, 9)).toBeUndefined();
+});
+
+describe("a key whose secret was rotated", () => {
+  const [before, now, next] = [newKeySecret(), newKeySecret(), newKeySecret()];
+  const record: KeyRecord = {
+    id: "key_1",
+    accountId: "acct_1",
+    name: "ci",
+    hash: hashKeySecret(now, hashKey),
+    hint: keyHint(now),
+    createdAtMs: 0,
+    models: new Set(["m"]),
+    limits: { rpm: 3 },
+    previous: { hash: hashKeySecret(before, hashKey), hint: keyHint(before), expiresAtMs: 100 },
+  };
+
+  async function load(first: KeyRecord) {
+    const records = [first];
+    const directory = new KeyDirectory(storeOf(records), hashKey);
+    await directory.reloadAll();
+    const change = async (changed: KeyRecord) => {
+      records[0] = changed;
+      await directory.reload(changed.id);
+    };
+    return { directory, change };
+  }
+
+  test("is opened by both secrets until the overlap ends, and by the new one after it", async () => {
+    const { directory } = await load(record);
+    const [old, fresh] = [directory.verify(before, 99), directory.verify(now, 99)];
+    if (old === undefined || fresh === undefined) throw new Error("both must open it");
+    for (const one of [old, fresh])
+      expect(one).toMatchObject({ id: "key_1", limits: { rpm: 3 }, models: new Set(["m"]) });
+    expect(directory.current(old, 99)).toBe(old);
+    expect(directory.verify(before, 100)).toBeUndefined();
+    expect(directory.current(old, 100)).toBeUndefined();
+    expect(directory.verify(now, 100)).toBe(fresh);
+    expect(directory.current(fresh, 100)).toBe(fresh);
+  });
+
+  test("that expires later itself does not lend that time to its former secret", async () => {
+    const { directory } = await load({ ...record, expiresAtMs: 500 });
+    expect(directory.verify(before, 99)?.id).toBe("key_1");
+    expect(directory.verify(before, 100)).toBeUndefined();
+    expect(directory.verify(now, 499)?.id).toBe("key_1");
+  });
+
+  test("ends with both when it expires itself", async () => {
+    const { directory } = await load({ ...record, expiresAtMs: 50 });
+    expect(directory.verify(before, 49)?.id).toBe("key_1");
+    expect(directory.verify(before, 50)).toBeUndefined();
+    expect(directory.verify(now, 50)).toBeUndefined();
+  });
+
+  test("that is rotated again is no longer opened by its first secret", async () => {
+    const { directory, change } = await load(record);
+    const { hash, hint } = record;
+    const previous = { hash, hint, expiresAtMs: 200 };
+    await change({ ...record, hash: hashKeySecret(next, hashKey), previous });
+    expect(directory.verify(before, 1)).toBeUndefined();
+    expect(directory.verify(now, 199)?.id).toBe("key_1");
+    expect(directory.verify(next, 200)?.id).toBe("key_1");
+  });
+
+  test("that is revoked is opened by neither, and a request under way hears of it", async () => {
+    const { directory, change } = await load(record);
+    const old = directory.verify(before, 1);
+    if (old === undefined) throw new Error("it must open it");
+    await change({ ...record, revokedAtMs: 2 });
+    for (const secret of [before, now]) expect(directory.verify(secret, 3)).toBeUndefined();
+    expect(directory.current(old, 3)).toBeUndefined();
+    expect(directory.has("key_1")).toBe(false);
+  });
+
+  test("tells its former secret of what is changed of it", async () => {
+    const { directory, change } = await load(record);
+    const old = directory.verify(before, 1);
+    if (old === undefined) throw new Error("it must open it");
+    await change({ ...record, limits: { rpm: 9 } });
+    expect(directory.current(old, 3)?.limits).toEqual({ rpm: 9 });
+  });
 });
 
 describe("a temporary key", () => {

@@ -35,7 +35,7 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
       findClaim: absent,
       releaseRunningClaims: absent,
       eraseClaims: absent,
-      rollups: { add: absent, list: absent, openFromMs: absent, recount: absent },
+      rollups: { add: absent, list: absent, openFromMs: absent, recount: absent, fold: absent },
     },
   );
   return { purses, accounts, leases };

@@ -70,6 +70,13 @@ export class Purses {
     return this.#purses.values();
   }
 
+  /** What calls under way hold of all accounts; a walk through them. */
+  heldNano(): bigint {
+    let held = 0n;
+    for (const { pot } of this.#purses.values()) if (pot.held !== 0n) held += pot.held;
+    return held;
+  }
+
   /** The budgets that a call of this key counts for, as they stand now. */
   budgetsOf(options: {
     readonly purse: Purse;

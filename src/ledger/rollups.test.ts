@@ -63,6 +63,7 @@ function failing(fails: (step: "openFromMs" | "add") => boolean): RollupStore {
   return {
     list: (filter) => rollups.list(filter),
     recount: (fromMs) => rollups.recount(fromMs),
+    fold: (beforeMs) => rollups.fold(beforeMs),
     async openFromMs() {
       const mark = await rollups.openFromMs();
       check("openFromMs");

@@ -1,16 +1,13 @@
 import { idTimeMs } from "../base/ids.ts";
 import type { Receipt } from "./receipt.ts";
+import { latencyBoundsMs } from "./reports.ts";
 import type { RollupStore } from "./store.ts";
 
 export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 
-/** Sums of the receipts that began within one hour. */
-export interface Rollup {
-  readonly hourMs: number;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-  readonly provider: string;
+/** What some receipts add up to. */
+export interface Sums {
   receipts: number;
   failures: number;
   inputTokens: number;
@@ -20,14 +17,43 @@ export interface Rollup {
   /** Of the receipts whose vendor cost is known. */
   vendorCost: bigint;
   vendorKnown: number;
+  /** How many took so long, by `latencyBoundsMs`, and one more. */
+  durations: number[];
+  /** The same of the time to the first byte, where one went out. */
+  firstBytes: number[];
+}
+
+/** Sums of the receipts that began within one hour. */
+export interface Rollup extends Sums {
+  readonly hourMs: number;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly provider: string;
+}
+
+/** Up to where sums by hour are in the sums by day too, in the order of hour, account and key. */
+export interface FoldMark {
+  readonly hourMs: number;
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+export function isFolded({ hourMs, accountId, keyId }: FoldMark, mark: FoldMark): boolean {
+  if (hourMs !== mark.hourMs) return hourMs < mark.hourMs;
+  if (accountId !== mark.accountId) return accountId < mark.accountId;
+  return keyId <= mark.keyId;
 }
 
 /** How many rows are written in one turn of the event loop: a commit must not hold it up. */
 const rowsAtOnce = 25;
+/** Of closed hours, so many pieces are added to the sums by day in one flush. */
+const piecesAtOnce = 500;
 
 /**
  * Sums by hour, so that nobody has to scan receipts. They are added up in memory as receipts are
- * committed and written in bulk; after a crash the open hours are summed anew.
+ * committed and written in bulk; after a crash the open hours are summed anew. An hour that is closed
+ * is then added to the sums of its day.
  */
 export class Rollups {
   readonly #store: RollupStore;
@@ -35,6 +61,8 @@ export class Rollups {
   readonly #maxCallMs: number;
   #open = new Map<string, Rollup>();
   #flushing: Promise<void> = Promise.resolve();
+  /** Whether every closed hour is known to be in the sums by day. */
+  #isFolded = false;
 
   constructor(store: RollupStore, maxCallMs: number) {
     this.#store = store;
@@ -70,10 +98,30 @@ export class Rollups {
     const openFromMs = isLast ? undefined : toHour(nowMs - this.#maxCallMs);
     const mark = await this.#store.openFromMs();
     // A gateway at rest writes nothing.
-    if (this.#open.size === 0 && mark === openFromMs) return;
+    if (this.#open.size > 0 || mark !== openFromMs) {
+      await this.#writeRows({ openFromMs, openedMs: mark ?? toHour(nowMs - this.#maxCallMs) });
+      this.#isFolded = false;
+    }
+    if (openFromMs !== undefined && !this.#isFolded) await this.#fold(openFromMs);
+  }
+
+  async #fold(beforeMs: number): Promise<void> {
+    for (let pieces = 0; pieces < piecesAtOnce; pieces++) {
+      this.#isFolded = !(await this.#store.fold(beforeMs));
+      if (this.#isFolded) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async #writeRows(marks: {
+    readonly openFromMs: number | undefined;
+    /** As it was until now. */
+    readonly openedMs: number;
+  }): Promise<void> {
+    const { openFromMs, openedMs } = marks;
     // The mark moves with the last piece only: until then all of it may still be lost.
     const rows = [...this.#open.values()];
-    const before = oldestOf(rows, mark ?? toHour(nowMs - this.#maxCallMs));
+    const before = oldestOf(rows, openedMs);
     this.#open = new Map();
     let written = 0;
     try {
@@ -106,12 +154,10 @@ function oldestOf<T extends number | undefined>(rows: Iterable<Rollup>, openFrom
 }
 
 export const toHour = (ms: number) => ms - (ms % hourMs);
+export const toDay = (ms: number) => ms - (ms % dayMs);
 
-export function emptyRollup(
-  of: Pick<Rollup, "hourMs" | "accountId" | "keyId" | "model" | "provider">,
-): Rollup {
+export function emptySums(): Sums {
   return {
-    ...of,
     receipts: 0,
     failures: 0,
     inputTokens: 0,
@@ -120,29 +166,52 @@ export function emptyRollup(
     charged: 0n,
     vendorCost: 0n,
     vendorKnown: 0,
+    durations: noCounts(),
+    firstBytes: noCounts(),
   };
 }
 
-export function addTo(rollup: Rollup, receipt: Receipt): void {
-  const { units, outcome, vendorCost } = receipt;
-  rollup.receipts++;
-  if (outcome !== "ok" && outcome !== "left") rollup.failures++;
-  rollup.inputTokens += (units.input ?? 0) + (units.cached_input ?? 0) + (units.cache_write ?? 0);
-  rollup.outputTokens += (units.output ?? 0) + (units.audio_output ?? 0);
-  rollup.cost += receipt.cost;
-  rollup.charged += receipt.charged;
-  if (vendorCost === undefined) return;
-  rollup.vendorCost += vendorCost;
-  rollup.vendorKnown++;
+/** Written out: an array that is filled by a call is slower to count in. */
+const noCounts = () => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+export function emptyRollup(of: Omit<Rollup, keyof Sums>): Rollup {
+  return { ...of, ...emptySums() };
 }
 
-export function mergeInto(rollup: Rollup, other: Rollup): void {
-  rollup.receipts += other.receipts;
-  rollup.failures += other.failures;
-  rollup.inputTokens += other.inputTokens;
-  rollup.outputTokens += other.outputTokens;
-  rollup.cost += other.cost;
-  rollup.charged += other.charged;
-  rollup.vendorCost += other.vendorCost;
-  rollup.vendorKnown += other.vendorKnown;
+export function addTo(sums: Sums, receipt: Receipt): void {
+  const { units, outcome, vendorCost, firstByteMs } = receipt;
+  sums.receipts++;
+  if (outcome !== "ok" && outcome !== "left") sums.failures++;
+  sums.inputTokens += (units.input ?? 0) + (units.cached_input ?? 0) + (units.cache_write ?? 0);
+  sums.outputTokens += (units.output ?? 0) + (units.audio_output ?? 0);
+  sums.cost += receipt.cost;
+  sums.charged += receipt.charged;
+  count(sums.durations, receipt.durationMs);
+  if (firstByteMs !== undefined) count(sums.firstBytes, firstByteMs);
+  if (vendorCost === undefined) return;
+  sums.vendorCost += vendorCost;
+  sums.vendorKnown++;
 }
+
+function count(counts: number[], ms: number): void {
+  let at = 0;
+  while (ms > (latencyBoundsMs[at] ?? Number.POSITIVE_INFINITY)) at++;
+  counts[at] = (counts[at] ?? 0) + 1;
+}
+
+export function mergeInto(sums: Sums, other: Sums): void {
+  sums.receipts += other.receipts;
+  sums.failures += other.failures;
+  sums.inputTokens += other.inputTokens;
+  sums.outputTokens += other.outputTokens;
+  sums.cost += other.cost;
+  sums.charged += other.charged;
+  sums.vendorCost += other.vendorCost;
+  sums.vendorKnown += other.vendorKnown;
+  // New ones: a copy of the sums may have the same counts.
+  sums.durations = addCounts(sums.durations, other.durations);
+  sums.firstBytes = addCounts(sums.firstBytes, other.firstBytes);
+}
+
+const addCounts = (counts: readonly number[], others: readonly number[]) =>
+  counts.map((value, at) => value + (others[at] ?? 0));

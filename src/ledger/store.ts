@@ -1,6 +1,6 @@
 import type { Price } from "../call/price.ts";
 import type { Receipt } from "./receipt.ts";
-import type { Rollup } from "./rollups.ts";
+import type { FoldMark, Rollup, Sums } from "./rollups.ts";
 
 export const entryKinds = ["credit", "withdrawal", "refund"] as const;
 export type EntryKind = (typeof entryKinds)[number];
@@ -124,6 +124,37 @@ export interface RollupStore {
   openFromMs(): Promise<number | undefined>;
   /** Sums the receipts from this hour on anew, what the accounts have spent too. Then none is open. */
   recount(fromMs: number): Promise<void>;
+  /**
+   * Adds a piece of the oldest hour that begins before this moment, and is not in them yet, to the
+   * sums by day and to the totals; false when there is none. From then on what is added to its rows
+   * goes there too.
+   */
+  fold(beforeMs: number): Promise<boolean>;
+}
+
+/** What totals tell apart; an account, a key or a model each stands in them with all that it did. */
+export const totalGroups = ["model", "account", "key"] as const;
+export type TotalGroup = (typeof totalGroups)[number];
+
+/** Sums of one account, key or model over an hour or a day. */
+export interface Total extends Sums {
+  readonly grain: "hour" | "day";
+  readonly by: TotalGroup;
+  readonly startMs: number;
+  readonly name: string;
+}
+
+/** All sums that are kept of receipts. */
+export interface StoredSums {
+  readonly list: readonly Rollup[];
+  readonly openFromMs: number | undefined;
+  /** What lies before it is in the sums by day and in the totals, and nothing else. */
+  readonly foldedTo: FoldMark;
+  /** Sums by day: `hourMs` is where the day begins. */
+  readonly days: readonly Rollup[];
+  readonly totals: readonly Total[];
+  /** Earlier hours lack counts of durations: they are from before there were any. */
+  readonly countedFromMs: number;
 }
 
 /** A price of a model, from a moment on; null: it has none from then on. */
@@ -154,9 +185,6 @@ export interface LedgerReader {
   entries(): Promise<readonly Entry[]>;
   leases(): Promise<readonly Lease[]>;
   budgetSpends(): Promise<readonly BudgetSpend[]>;
-  rollups(): Promise<{
-    readonly list: readonly Rollup[];
-    readonly openFromMs: number | undefined;
-  }>;
+  rollups(): Promise<StoredSums>;
   close(): Promise<void>;
 }

@@ -175,6 +175,7 @@ describe("finds", () => {
       "rollup outputTokens",
       "rollup cost",
       "rollup charged",
+      "rollup durations",
     ]);
   });
 

@@ -2,16 +2,10 @@ import { idTimeMs } from "../base/ids.ts";
 import { type BudgetPeriod, budgetPeriods, periodEndMs, periodStartMs } from "../call/limits.ts";
 import { costOf, type Price } from "../call/price.ts";
 import type { Receipt } from "./receipt.ts";
-import { addTo, emptyRollup, type Rollup, toHour } from "./rollups.ts";
+import type { Rollup } from "./rollups.ts";
 import type { BudgetSpend, Entry, LedgerReader } from "./store.ts";
-
-export interface LedgerProblem {
-  readonly kind: string;
-  /** The id of what is off. */
-  readonly subject: string;
-  readonly expected: string;
-  readonly found: string;
-}
+import { type LedgerProblem, Problems } from "./verify-problems.ts";
+import { checkFolded, RollupSums } from "./verify-sums.ts";
 
 export interface LedgerFindings {
   readonly ok: boolean;
@@ -26,7 +20,6 @@ export interface LedgerFindings {
   readonly notes: readonly LedgerProblem[];
 }
 
-const maxProblems = 100;
 const receiptsAtOnce = 10_000;
 
 /**
@@ -51,7 +44,7 @@ export async function verifyLedger(
   for (const entry of entries) accounts.addEntry(entry);
   const budgets = new BudgetSums(await reader.budgetSpends());
   const stored = await reader.rollups();
-  const rollups = new RollupSums(stored.openFromMs);
+  const rollups = new RollupSums(stored);
   let receipts = 0;
   let charged = 0n;
   for await (const receipt of reader.receipts({ oldestFirst: true })) {
@@ -66,6 +59,7 @@ export async function verifyLedger(
   accounts.compare(await reader.leases(), stored.list);
   budgets.compare(problems);
   rollups.compare(stored.list, problems);
+  checkFolded(stored, problems);
   return {
     ok: problems.count === 0,
     receipts,
@@ -76,33 +70,6 @@ export async function verifyLedger(
     problemCount: problems.count,
     notes: problems.notes,
   };
-}
-
-class Problems {
-  readonly first: LedgerProblem[] = [];
-  readonly notes: LedgerProblem[] = [];
-  count = 0;
-
-  add(problem: LedgerProblem): void {
-    this.count++;
-    if (this.first.length < maxProblems) this.first.push(problem);
-  }
-
-  note(problem: LedgerProblem): void {
-    if (this.notes.length < maxProblems) this.notes.push(problem);
-  }
-
-  /** Adds one when the two are not the same. */
-  compare(options: {
-    readonly kind: string;
-    readonly subject: string;
-    readonly expected: bigint | number;
-    readonly found: bigint | number;
-  }): void {
-    const { kind, subject, expected, found } = options;
-    if (expected !== found)
-      this.add({ kind, subject, expected: String(expected), found: String(found) });
-  }
 }
 
 function checkReceipt(options: {
@@ -245,63 +212,5 @@ class BudgetSums {
         if (isLess) problems.note(problem);
         else problems.add(problem);
       }
-  }
-}
-
-const rollupName = ({ hourMs, accountId, keyId, model, provider }: Omit<Rollup, SumKey>) =>
-  JSON.stringify([hourMs, accountId, keyId, model, provider]);
-
-const sumKeys = [
-  "receipts",
-  "failures",
-  "inputTokens",
-  "outputTokens",
-  "cost",
-  "charged",
-  "vendorCost",
-  "vendorKnown",
-] as const;
-type SumKey = (typeof sumKeys)[number];
-
-class RollupSums {
-  readonly #openFromMs: number;
-  readonly #sums = new Map<string, Rollup>();
-
-  constructor(openFromMs: number | undefined) {
-    this.#openFromMs = openFromMs ?? Number.POSITIVE_INFINITY;
-  }
-
-  add(receipt: Receipt): void {
-    const { accountId, keyId, model, provider } = receipt;
-    const hourMs = toHour(idTimeMs(receipt.id));
-    const of = { hourMs, accountId, keyId, model, provider };
-    const name = rollupName(of);
-    const known = this.#sums.get(name) ?? emptyRollup(of);
-    this.#sums.set(name, known);
-    addTo(known, receipt);
-  }
-
-  compare(stored: readonly Rollup[], problems: Problems): void {
-    const found = new Map(stored.map((rollup) => [rollupName(rollup), rollup]));
-    for (const name of new Set([...this.#sums.keys(), ...found.keys()])) {
-      const of = this.#sums.get(name) ?? found.get(name);
-      if (of === undefined) continue;
-      const { hourMs, accountId, keyId, model, provider } = of;
-      const empty = emptyRollup({ hourMs, accountId, keyId, model, provider });
-      const expected = this.#sums.get(name) ?? empty;
-      const actual = found.get(name) ?? empty;
-      const hour = new Date(hourMs).toISOString().slice(0, 13);
-      const isOpen = hourMs >= this.#openFromMs;
-      for (const key of sumKeys) {
-        // A sum that is still open may lack receipts; it never has more than there are.
-        if (isOpen && actual[key] <= expected[key]) continue;
-        problems.compare({
-          kind: `rollup ${key}`,
-          subject: `${hour} ${keyId} ${model} ${provider}`,
-          expected: expected[key],
-          found: actual[key],
-        });
-      }
-    }
   }
 }

@@ -6,22 +6,26 @@ import type { KeyRecord, KeyStore } from "../keys/directory.ts";
 import type { Account } from "../ledger/account.ts";
 import type { Rollup } from "../ledger/rollups.ts";
 import { findAccount } from "./inputs.ts";
+import { keyViews } from "./key-views.ts";
 import { checkNamed, type LimitInputs, readLimits, startBudget } from "./limit-inputs.ts";
 import { type MoneyParts, standingOf } from "./money-operations.ts";
 import type { AccountSpendView, BudgetView } from "./money-views.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
 import { createTurns } from "./turns.ts";
-import { type AccountView, type KeyView, toAccountView, toKeyView } from "./views.ts";
+import { type AccountView, type KeyView, toAccountView } from "./views.ts";
 
 export interface AccountParts extends MoneyParts {
   readonly keys: KeyStore;
 }
 
-export interface AccountDetails extends AccountView {
+export interface AccountStandingView extends AccountView {
   readonly held_usd: string;
   /** What a new call may still use: the balance without what is held. */
   readonly free_usd: string;
   readonly budget: BudgetView | null;
+}
+
+export interface AccountDetails extends AccountStandingView {
   readonly receipts: number;
   /** What calls cost beyond what could be taken. */
   readonly shortfall_usd: string;
@@ -29,12 +33,19 @@ export interface AccountDetails extends AccountView {
   readonly key_list: readonly KeyView[];
 }
 
+export const accountName = {
+  pattern: /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u,
+  words: "1 to 100 letters, digits, spaces or . _ @ -, and begin with a letter or digit",
+};
+
 type Changed = AccountView & { readonly changed: boolean };
 
 export interface AccountOperations {
   createAccount(input: { name: string } & LimitInputs): Promise<AccountView>;
   listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
   showAccount(input: { account: string }): Promise<AccountDetails>;
+  /** The same without what was spent, which takes reading. */
+  showStanding(input: { account: string }): Promise<AccountStandingView>;
   /** Its keys are refused until it is resumed. */
   suspendAccount(input: { account: string }): Promise<Changed>;
   resumeAccount(input: { account: string }): Promise<Changed>;
@@ -45,11 +56,8 @@ export function accountOperations(parts: AccountParts): AccountOperations {
   const { accounts, keys, clock, takeEffect } = parts;
   return {
     async createAccount({ name, ...inputs }) {
-      if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name))
-        throw new Problem(
-          "invalid",
-          "The account's name must be 1 to 100 letters, digits, spaces or . _ @ -, and begin with a letter or digit.",
-        );
+      if (!accountName.pattern.test(name))
+        throw new Problem("invalid", `The account's name must be ${accountName.words}.`);
       const limits = readLimits(undefined, inputs);
       const account: Account = {
         id: newId("acct"),
@@ -74,6 +82,11 @@ export function accountOperations(parts: AccountParts): AccountOperations {
       );
     },
     showAccount: ({ account }) => showAccount(parts, account),
+    async showStanding({ account: name }) {
+      const account = await findAccount(accounts, name);
+      const count = countKeys(await keys.all()).get(account.id) ?? 0;
+      return toStanding(parts, account, count);
+    },
     ...accountChanges(parts),
   };
 }
@@ -150,26 +163,32 @@ async function balances({ ledger, money }: MoneyParts): Promise<(accountId: stri
 }
 
 async function showAccount(parts: AccountParts, name: string): Promise<AccountDetails> {
-  const { accounts, keys, clock } = parts;
+  const { accounts, keys } = parts;
   const account = await findAccount(accounts, name);
-  const nowMs = clock.nowMs();
   const records = (await keys.all()).filter(({ accountId }) => accountId === account.id);
-  const list = records.map((record) => toKeyView(record, nowMs));
+  const list = await keyViews(parts, records);
   const { sum, spend } = await spendOf(parts, account, records);
-  const { granted, spent, held } = await standingOf(parts, account.id);
+  const count = list.filter(({ status }) => status !== "revoked").length;
   return {
-    ...toAccountView({
-      account,
-      keys: list.filter(({ status }) => status !== "revoked").length,
-      balance: granted - spent,
-    }),
-    held_usd: toUsd(held),
-    free_usd: toUsd(granted - spent - held),
-    budget: await budgetOf(parts, account),
+    ...(await toStanding(parts, account, count)),
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
     key_list: list,
+  };
+}
+
+async function toStanding(
+  parts: AccountParts,
+  account: Account,
+  keys: number,
+): Promise<AccountStandingView> {
+  const { granted, spent, held } = await standingOf(parts, account.id);
+  return {
+    ...toAccountView({ account, keys, balance: granted - spent }),
+    held_usd: toUsd(held),
+    free_usd: toUsd(granted - spent - held),
+    budget: await budgetOf(parts, account),
   };
 }
 

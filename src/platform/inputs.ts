@@ -42,3 +42,23 @@ export function toDayStart(text: string, flag: string): number {
     throw new Problem("invalid", `${flag} must be a day such as 2027-01-31, not "${text}".`);
   return ms;
 }
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `0`, or a whole number of seconds, minutes, hours or days: `30m`, `24h`, `7d`. */
+export function toDurationMs(options: {
+  readonly text: string;
+  readonly flag: string;
+  readonly maxDays: number;
+}): number {
+  const { text, flag, maxDays } = options;
+  const match = /^(\d{1,9})([smhd])$/.exec(text === "0" ? "0s" : text);
+  const unit = match?.[2] as keyof typeof unitMs | undefined;
+  const ms = unit === undefined ? Number.NaN : Number(match?.[1]) * unitMs[unit];
+  if (Number.isNaN(ms) || ms > maxDays * unitMs.d)
+    throw new Problem(
+      "invalid",
+      `${flag} must be 0 or a time such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
+    );
+  return ms;
+}

@@ -4,7 +4,8 @@ import type { CatalogStore } from "../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import { findAccount, futureDate } from "./inputs.ts";
+import { findAccount, futureDate, toDurationMs } from "./inputs.ts";
+import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./key-views.ts";
 import { checkNamed, type LimitInputs, readLimits, startBudget } from "./limit-inputs.ts";
 import type { MoneyParts } from "./money-operations.ts";
 import { createTurns } from "./turns.ts";
@@ -26,9 +27,22 @@ export interface KeyOperations {
     } & LimitInputs,
   ): Promise<NewKeyView>;
   listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
+  /** Of the keys of an account that have a budget of their own. */
+  listKeyBudgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
   revokeKey(input: { id: string }): Promise<KeyView>;
   setKeyLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
+  /** Another name, or other models that it may call; null: all. What is not named stays. */
+  updateKey(input: {
+    id: string;
+    name?: string;
+    models?: readonly string[] | null;
+  }): Promise<KeyView & { readonly warnings: readonly string[] }>;
+  /** A new secret for the same key; the one before works for the overlap, a day unless told. */
+  rotateKey(input: { id: string; overlap?: string }): Promise<NewKeyView>;
 }
+
+const usualOverlap = "24h";
+const maxOverlapDays = 30;
 
 export function keyOperations(parts: KeyParts): KeyOperations {
   const { accounts, keys, clock, takeEffect, sync } = parts;
@@ -38,30 +52,31 @@ export function keyOperations(parts: KeyParts): KeyOperations {
     async listKeys({ account: accountName }) {
       const account =
         accountName === undefined ? undefined : await findAccount(accounts, accountName);
-      const nowMs = clock.nowMs();
       const records = await keys.all();
-      return records
-        .filter(({ accountId }) => account === undefined || accountId === account.id)
-        .map((record) => toKeyView(record, nowMs));
+      return keyViews(
+        parts,
+        records.filter(({ accountId }) => account === undefined || accountId === account.id),
+      );
+    },
+    async listKeyBudgets({ account: accountName }) {
+      const account = await findAccount(accounts, accountName);
+      const records = await keys.all();
+      return keyBudgets(
+        parts,
+        records.filter(({ accountId }) => accountId === account.id),
+      );
     },
     async revokeKey({ id }) {
-      const nowMs = clock.nowMs();
-      const isKnown = await keys.revoke(id, nowMs);
+      const isKnown = await keys.revoke(id, clock.nowMs());
       const record = isKnown ? await keys.get(id) : undefined;
       if (record === undefined) throw noSuchKey(id);
       await takeEffect();
-      return toKeyView(record, nowMs);
+      return keyView(parts, record);
     },
     setKeyLimits: ({ id, ...inputs }) =>
       inTurn(async () => {
         checkNamed(inputs);
-        const record = await keys.get(id);
-        if (record === undefined) throw noSuchKey(id);
-        if (record.revokedAtMs !== undefined)
-          throw new Problem(
-            "conflict",
-            `${id} is revoked: it can do nothing that could be limited.`,
-          );
+        const record = await findLive(keys, id);
         const { limits: before, createdAtMs, ...rest } = record;
         const after = readLimits(before, inputs);
         const inForce = await startBudget(parts, {
@@ -76,8 +91,10 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         inForce();
         await sync();
         const limits = after === undefined ? {} : { limits: after };
-        return toKeyView({ ...rest, createdAtMs, ...limits }, clock.nowMs());
+        return keyView(parts, { ...rest, createdAtMs, ...limits });
       }),
+    updateKey: (input) => updateKey(parts, input),
+    rotateKey: (input) => inTurn(() => rotateKey(parts, input)),
   };
 }
 
@@ -90,10 +107,7 @@ async function createKey(
   const nowMs = clock.nowMs();
   const expiresAtMs =
     expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
-  if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
-    throw new Problem("invalid", "--models needs model ids, separated by commas.");
-  if (name.length > 100)
-    throw new Problem("invalid", "The key's name must have at most 100 characters.");
+  checkWords(name, models);
   const limits = readLimits(undefined, inputs);
   const secret = newKeySecret();
   const record: KeyRecord = {
@@ -109,11 +123,81 @@ async function createKey(
   };
   await keys.insert(record);
   await takeEffect();
+  const warnings = await unknownModels(catalog, models);
+  return {
+    ...toKeyView({ record, lastUsedMs: undefined, nowMs }),
+    key: secret,
+    warnings,
+  };
+}
+
+async function updateKey(
+  parts: KeyParts,
+  { id, name, models }: Parameters<KeyOperations["updateKey"]>[0],
+): ReturnType<KeyOperations["updateKey"]> {
+  const { keys, catalog, takeEffect } = parts;
+  if (name === undefined && models === undefined)
+    throw new Problem("invalid", "Say what to change: --name, or --models with ids or all.");
+  checkWords(name ?? "", models ?? undefined);
+  await findLive(keys, id);
+  const isChanged = await keys.update(id, {
+    ...(name === undefined ? {} : { name }),
+    ...(models === undefined ? {} : { models: models === null ? null : new Set(models) }),
+  });
+  if (!isChanged) throw isRevoked(id);
+  await takeEffect();
+  const view = await keyView(parts, await findLive(keys, id));
+  return { ...view, warnings: await unknownModels(catalog, models ?? undefined) };
+}
+
+async function rotateKey(
+  parts: KeyParts,
+  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotateKey"]>[0],
+): Promise<NewKeyView> {
+  const { keys, secrets, clock, takeEffect } = parts;
+  const overlapMs = toDurationMs({ text: overlap, flag: "--overlap", maxDays: maxOverlapDays });
+  const { expiresAtMs } = await findLive(keys, id);
+  const nowMs = clock.nowMs();
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
+    throw new Problem("conflict", `${id} has expired: a new secret would not work. Create a key.`);
+  const secret = newKeySecret();
+  const isChanged = await keys.rotate(id, {
+    hash: hashKeySecret(secret, secrets.keyHashKey),
+    hint: keyHint(secret),
+    previousUntilMs: overlapMs === 0 ? undefined : nowMs + overlapMs,
+  });
+  if (!isChanged) throw isRevoked(id);
+  await takeEffect();
+  return { ...(await keyView(parts, await findLive(keys, id))), key: secret, warnings: [] };
+}
+
+async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
+  const record = await keys.get(id);
+  if (record === undefined) throw noSuchKey(id);
+  if (record.revokedAtMs !== undefined) throw isRevoked(id);
+  return record;
+}
+
+function checkWords(name: string, models: readonly string[] | undefined): void {
+  if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
+    throw new Problem("invalid", "--models needs model ids, separated by commas.");
+  if (name.length > 100)
+    throw new Problem("invalid", "The key's name must have at most 100 characters.");
+}
+
+async function unknownModels(
+  catalog: CatalogStore,
+  models: readonly string[] = [],
+): Promise<readonly string[]> {
+  if (models.length === 0) return [];
   const known = new Set((await catalog.load()).models.map(({ id }) => id));
-  const warnings = (models ?? [])
+  return models
     .filter((id) => !known.has(id))
     .map((id) => `there is no model ${id} yet: this key may call it once there is`);
-  return { ...toKeyView(record, nowMs), key: secret, warnings };
+}
+
+function isRevoked(id: string): Problem {
+  return new Problem("conflict", `${id} is revoked, for good: nothing of it can be changed.`);
 }
 
 function noSuchKey(id: string): Problem {

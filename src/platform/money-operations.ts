@@ -2,9 +2,11 @@ import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
+import type { KeyStore } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { Hold } from "../ledger/purse.ts";
 import type { Purses } from "../ledger/purses.ts";
+import type { LedgerReports } from "../ledger/reports.ts";
 import {
   type Entry,
   type EntryKind,
@@ -21,6 +23,10 @@ export interface RunningMoney {
   readonly purses: Purses;
   /** Resolves when the sums by hour are all written. */
   flushRollups(): Promise<void>;
+  /** When keys were last used, ahead of what is written. */
+  readonly keyUses?: Pick<KeyStore, "lastUses">;
+  /** Reads sums off this thread. */
+  readonly reports?: Pick<LedgerReports, "usage">;
 }
 
 export interface MoneyParts {

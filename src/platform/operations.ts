@@ -15,9 +15,19 @@ import {
   type AccountParts,
   accountOperations,
 } from "./account-operations.ts";
+import { type BillingOperations, billingOperations } from "./billing-operations.ts";
+import { type CatalogOperations, catalogOperations } from "./catalog-operations.ts";
+import { type ConnectOperations, connectOperations } from "./connect-operations.ts";
+import {
+  type EngineOperations,
+  engineOperations,
+  type RunningEngine,
+} from "./engine-operations.ts";
 import { findAccount, futureDate } from "./inputs.ts";
 import { type KeyOperations, type KeyParts, keyOperations } from "./key-operations.ts";
+import { type LifecycleOperations, lifecycleOperations } from "./lifecycle-operations.ts";
 import { type MoneyOperations, moneyOperations } from "./money-operations.ts";
+import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people-operations.ts";
 import { type PriceOperations, priceOperations } from "./price-operations.ts";
 import {
   type ProviderOperations,
@@ -39,8 +49,14 @@ export interface ApplyView {
  */
 export interface Operations
   extends AccountOperations,
+    BillingOperations,
+    CatalogOperations,
+    ConnectOperations,
+    EngineOperations,
     KeyOperations,
+    LifecycleOperations,
     MoneyOperations,
+    PeopleOperations,
     PriceOperations,
     ProviderOperations,
     ReportOperations {
@@ -50,8 +66,6 @@ export interface Operations
   createTemporaryKey(input: { account?: string }): Promise<TemporaryKeyView>;
   /** Where the running server's gateway answers callers on this machine. */
   showGateway(input: Record<never, never>): Promise<{ readonly base_url: string }>;
-  /** The process of the embedded models; null where none is kept. */
-  showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
   listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
   deprecateModel(input: {
     id: string;
@@ -80,7 +94,7 @@ export interface RunningGateway {
   baseUrl(): string;
 }
 
-export interface OperationParts extends AccountParts, KeyParts {
+export interface OperationParts extends AccountParts, KeyParts, PeopleParts {
   readonly feed: ChangeFeed;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
@@ -95,34 +109,23 @@ export interface OperationParts extends AccountParts, KeyParts {
   readonly upstreams?: (() => Promise<Upstreams>) | undefined;
 }
 
-export interface RunningEngine {
-  view(): Promise<RunningEngineView>;
-}
-
-export interface RunningEngineView {
-  readonly state: string;
-  readonly pid: number | null;
-  readonly problem: string | null;
-  readonly models: readonly {
-    readonly name: string;
-    readonly state: string;
-    readonly pid: number | null;
-    readonly active: number;
-    readonly waiting: number;
-  }[];
-}
-
 export function createOperations(parts: OperationParts): Operations {
+  const providers = providerOperations(parts);
   return {
     ping: async () => ({ ok: true }),
     ...accountOperations(parts),
+    ...billingOperations(parts),
+    ...catalogOperations(parts),
+    ...connectOperations(parts, providers),
+    ...engineOperations(parts),
     ...keyOperations(parts),
+    ...lifecycleOperations(parts),
     ...moneyOperations(parts),
+    ...peopleOperations(parts),
     ...priceOperations(parts),
-    ...providerOperations(parts),
+    ...providers,
     ...reportOperations(parts),
     ...gatewayOperations(parts),
-    showEngine: async () => (await parts.engine?.view()) ?? null,
     ...modelOperations(parts),
     ...manifestOperations(parts),
   };

@@ -31,10 +31,14 @@ export interface KeyView {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** When the newest of its calls began; null: never used. */
+  readonly last_used_at: string | null;
+  /** The secret before the last rotation, while it still works. */
+  readonly previous: { readonly hint: string; readonly expires_at: string } | null;
   readonly limits: LimitsView;
 }
 
-/** The one place where a key's secret is shown. */
+/** The one place where a key's secret is shown: when it was created or rotated. */
 export interface NewKeyView extends KeyView {
   readonly key: string;
   /** What the operator may have meant otherwise. */
@@ -82,22 +86,36 @@ export function toAccountView(options: {
   };
 }
 
-export function toKeyView(record: KeyRecord, nowMs: number): KeyView {
+export function toKeyView(options: {
+  readonly record: KeyRecord;
+  readonly lastUsedMs: number | undefined;
+  readonly nowMs: number;
+}): KeyView {
+  const { record, lastUsedMs, nowMs } = options;
   const { id, accountId, name, hint, models, limits } = record;
   const { createdAtMs, expiresAtMs, revokedAtMs } = record;
   const isExpired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  const status = revokedAtMs !== undefined ? "revoked" : isExpired ? "expired" : "active";
   return {
     id,
     account: accountId,
     name,
     hint,
     models: models === undefined ? null : [...models],
-    status: revokedAtMs !== undefined ? "revoked" : isExpired ? "expired" : "active",
+    status,
     created_at: toDateText(createdAtMs),
     expires_at: optionalDate(expiresAtMs),
     revoked_at: optionalDate(revokedAtMs),
+    last_used_at: optionalDate(lastUsedMs),
+    previous: status === "active" ? toPreviousView(record, nowMs) : null,
     limits: toLimitsView(limits),
   };
+}
+
+function toPreviousView({ previous, expiresAtMs }: KeyRecord, nowMs: number): KeyView["previous"] {
+  if (previous === undefined || previous.expiresAtMs <= nowMs) return null;
+  const endsMs = Math.min(previous.expiresAtMs, expiresAtMs ?? previous.expiresAtMs);
+  return { hint: previous.hint, expires_at: toDateText(endsMs) };
 }
 
 export function toTemporaryKeyView(

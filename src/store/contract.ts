@@ -145,6 +145,95 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       expect(await store.keys.revoke("key_9", 50)).toBe(false);
     });
 
+    test("renames a key and changes its models, and leaves what is not named", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert({ ...key, limits });
+      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
+      const before = await store.feed.latest();
+      expect(await store.keys.update("key_1", { name: "laptop" })).toBe(true);
+      expect(await store.keys.update("key_1", { models: new Set(["a", "b"]) })).toBe(true);
+      const changed = { ...key, limits, name: "laptop", models: new Set(["a", "b"]) };
+      expect(await store.keys.get("key_1")).toEqual(changed);
+      expect(await store.keys.update("key_1", { name: "", models: null })).toBe(true);
+      expect(await store.keys.get("key_1")).toEqual({ ...key, limits, name: "" });
+      expect((await store.keys.get("key_2"))?.name).toBe("k");
+      expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual([
+        "key_1",
+        "key_1",
+        "key_1",
+      ]);
+    });
+
+    test("rotates: the secret before is kept until its time, and only the last one", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      const before = await store.feed.latest();
+      const rotate = (hash: string, previousUntilMs: number | undefined) =>
+        store.keys.rotate("key_1", { hash, hint: `hint of ${hash}`, previousUntilMs });
+      expect(await rotate("h2", 70)).toBe(true);
+      const { hash, hint } = key;
+      const second = { ...key, hash: "h2", hint: "hint of h2" };
+      expect(await store.keys.get("key_1")).toEqual({
+        ...second,
+        previous: { hash, hint, expiresAtMs: 70 },
+      });
+      expect(await rotate("h3", 80)).toBe(true);
+      expect((await store.keys.get("key_1"))?.previous).toEqual({
+        hash: "h2",
+        hint: "hint of h2",
+        expiresAtMs: 80,
+      });
+      expect(await rotate("h4", undefined)).toBe(true);
+      const last = { ...key, hash: "h4", hint: "hint of h4" };
+      expect(await store.keys.all()).toEqual([last]);
+      expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual([
+        "key_1",
+        "key_1",
+        "key_1",
+      ]);
+    });
+
+    test("neither rotates nor renames a key that is revoked or unknown", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      await store.keys.revoke("key_1", 50);
+      const before = await store.feed.latest();
+      const secret = { hash: "h2", hint: "x", previousUntilMs: undefined };
+      for (const id of ["key_1", "key_9"]) {
+        expect(await store.keys.rotate(id, secret)).toBe(false);
+        expect(await store.keys.update(id, { name: "x" })).toBe(false);
+      }
+      expect(await store.keys.get("key_1")).toEqual({ ...key, revokedAtMs: 50 });
+      expect(await store.feed.latest()).toBe(before);
+    });
+
+    test("keeps the latest use of each key, of those that it knows, without a change told", async () => {
+      await store.accounts.insert(account);
+      await store.keys.insert(key);
+      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
+      const before = await store.feed.latest();
+      await store.keys.noteUses(
+        new Map([
+          ["key_1", 1_893_456_000_500],
+          ["key_temporary", 8],
+        ]),
+      );
+      await store.keys.noteUses(
+        new Map([
+          ["key_1", 7],
+          ["key_2", 9],
+        ]),
+      );
+      await store.keys.noteUses(new Map());
+      expect(await store.keys.lastUses()).toEqual(
+        new Map([
+          ["key_1", 1_893_456_000_500],
+          ["key_2", 9],
+        ]),
+      );
+      expect(await store.feed.latest()).toBe(before);
+    });
+
     test("writes the catalogue whole, costs to the last digit", async () => {
       const sealed = { ...provider, name: "b", apiKey: { sealed: "x" }, allowPrivate: true };
       const speech: Model = {

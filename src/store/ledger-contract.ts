@@ -3,6 +3,7 @@ import type { Receipt } from "../ledger/receipt.ts";
 import { emptyRollup } from "../ledger/rollups.ts";
 import { type Claim, type LedgerWrite, UnwritableError } from "../ledger/store.ts";
 import type { ContractDatabase } from "./contract.ts";
+import { foldTests } from "./fold-contract.ts";
 import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
 import {
   above2to53,
@@ -15,6 +16,7 @@ import {
   unwritable,
   write,
 } from "./ledger-samples.ts";
+import { reportTests } from "./reports-contract.ts";
 import type { Store } from "./store.ts";
 
 export interface Opened {
@@ -43,8 +45,10 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     claimTests(() => opened);
     rollupTests(() => opened);
     recountTests(() => opened);
+    foldTests(() => opened);
     readerTests(() => opened);
     findingTests(() => opened);
+    reportTests(() => opened);
   });
 }
 

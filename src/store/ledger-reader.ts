@@ -2,12 +2,11 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { Kysely, SqliteDialect } from "kysely";
 import { idFloor } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
-import { endpoints } from "../call/endpoint.ts";
-import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger-store.ts";
 import { toPrice } from "./price-text.ts";
-import { readOpenFrom, readRollups } from "./rollup-store.ts";
+import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
+import { readStoredSums } from "./rollup-store.ts";
 import type { Db } from "./schema.ts";
 import { asKyselyExpects } from "./sqlite.ts";
 
@@ -48,9 +47,7 @@ export function openLedgerReader(path: string): LedgerReader {
     entries: () => readEntries(db),
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),
-    async rollups() {
-      return { list: await readRollups(db, {}), openFromMs: await readOpenFrom(db) };
-    },
+    rollups: () => readStoredSums(db),
     async close() {
       await db.destroy();
       // Kysely closes only what it has been asked something of.
@@ -98,65 +95,4 @@ function toQuery(filter: ReceiptFilter): { sql: string; values: SQLQueryBindings
   const order = filter.oldestFirst === true ? "" : " desc";
   const limit = filter.limit === undefined ? "" : ` limit ${Math.floor(filter.limit)}`;
   return { sql: `select * from receipts${condition} order by id${order}${limit}`, values };
-}
-
-type NumberColumn =
-  | "price_version"
-  | "input"
-  | "cached_input"
-  | "cache_write"
-  | "output"
-  | "audio_output"
-  | "image"
-  | "video_second"
-  | "reasoning"
-  | "estimated"
-  | "hold"
-  | "cost"
-  | "charged"
-  | "duration_ms";
-type TextColumn =
-  | "id"
-  | "account_id"
-  | "key_id"
-  | "model"
-  | "endpoint"
-  | "provider"
-  | "attempts"
-  | "outcome";
-type ReceiptRow = Readonly<Record<NumberColumn, bigint>> &
-  Readonly<Record<TextColumn, string>> & {
-    readonly vendor_cost: bigint | null;
-    readonly first_byte_ms: bigint | null;
-  };
-
-function toReceipt(row: ReceiptRow): Receipt {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    keyId: row.key_id,
-    model: row.model,
-    endpoint: endpoints.find((known) => known === row.endpoint) ?? "chat",
-    provider: row.provider,
-    attempts: row.attempts,
-    priceVersion: Number(row.price_version),
-    units: {
-      input: Number(row.input),
-      cached_input: Number(row.cached_input),
-      cache_write: Number(row.cache_write),
-      output: Number(row.output),
-      audio_output: Number(row.audio_output),
-      image: Number(row.image),
-      video_second: Number(row.video_second),
-    },
-    reasoningTokens: Number(row.reasoning),
-    estimated: row.estimated === 1n,
-    hold: row.hold,
-    cost: row.cost,
-    charged: row.charged,
-    vendorCost: row.vendor_cost ?? undefined,
-    outcome: row.outcome,
-    firstByteMs: row.first_byte_ms === null ? undefined : Number(row.first_byte_ms),
-    durationMs: Number(row.duration_ms),
-  };
 }

@@ -71,6 +71,9 @@ export function mixedReceipts(fromMs = noonMs): Receipt[] {
       vendorCost: at % 2 === 0 ? undefined : above2to53,
       cost: above2to53,
       charged: BigInt(at) * 1_000_000_007n,
+      // At, just above and far from the bounds that times are counted by.
+      durationMs: [0, 25, 26, 51_200, 51_201, 3_600_000][at % 6] ?? 0,
+      firstByteMs: [undefined, 50, 51, 400, 1][at % 5],
     }),
   );
 }

@@ -36,13 +36,14 @@ export function createLedgerStore(options: {
   readonly sums: SumsMark;
   readonly commit: LedgerStore["commit"];
   readonly addSums: AddSums;
+  readonly fold: LedgerStore["rollups"]["fold"];
   readonly watch: LedgerStore["watch"];
 }): LedgerStore {
-  const { db, sums, commit, addSums, watch } = options;
+  const { db, sums, commit, addSums, fold, watch } = options;
   return {
     commit,
     watch,
-    rollups: createRollupStore({ db, mark: sums, addSums }),
+    rollups: createRollupStore({ db, mark: sums, addSums, fold }),
     leases: () => readLeases(db),
     async lease(accountId) {
       const row = await db

@@ -3,6 +3,8 @@ import { idTimeMs } from "../base/ids.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import { type Rollup, toHour } from "../ledger/rollups.ts";
 import { type Claim, type LedgerWrite, NotSyncedError, UnwritableError } from "../ledger/store.ts";
+import { addRowSql, rollupValues } from "./rollup-columns.ts";
+import { RollupFold } from "./rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "./rollup-store.ts";
 import { localNode } from "./schema.ts";
 
@@ -54,6 +56,7 @@ const maxYields = 1_000;
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #fold: RollupFold;
   #paused: Promise<void> | undefined;
   #yields = 0;
   /** In the transaction under way. */
@@ -62,6 +65,7 @@ export class LedgerWriter {
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#statements = prepare(options.raw);
+    this.#fold = new RollupFold(options.raw);
   }
 
   /** Resolves when the writes are durable. */
@@ -92,10 +96,21 @@ export class LedgerWriter {
       for (const rollup of rollups) addRollup.run(...rollupValues(rollup));
       for (const { accountId, charged } of rollups)
         if (charged > 0n) addSpent.run(charged, accountId);
+      if (rollups.length > 0) this.#fold.addLate(rollups);
       openSums.run(String(fromMs ?? ""));
     });
     sums.openFromId = toOpenFromId(fromMs);
     this.#options.onCommit();
+  }
+
+  /** The oldest closed hour, to the sums of its day; false when there is none. */
+  async fold(beforeMs: number): Promise<boolean> {
+    for (let busy = this.#whenFree(); busy !== undefined; busy = this.#whenFree()) await busy;
+    const hour = this.#fold.next(beforeMs);
+    if (hour === undefined) return false;
+    this.#transact(() => this.#fold.fold(hour));
+    this.#options.onCommit();
+    return true;
   }
 
   /** Undefined where a transaction can begin at once, which is nearly always. */
@@ -227,7 +242,9 @@ function prepare(raw: Database) {
     addSpent: query(
       `update leases set spent = spent + ? where account_id = ? and node = '${localNode}'`,
     ),
-    addRollup: query(addRollupSql),
+    addRollup: query(
+      addRowSql("rollups", ["hour_ms", "account_id", "key_id", "model", "provider"]),
+    ),
     openSums: query(
       "insert into meta (key, value) values ('rollups_open_from_ms', ?) on conflict do update set value = excluded.value",
     ),
@@ -239,41 +256,6 @@ function prepare(raw: Database) {
     ),
     releaseClaim: query("delete from claims where id = ? and is_done = 0"),
   };
-}
-
-const rollupKeys = ["hour_ms", "account_id", "key_id", "model", "provider"] as const;
-/** In the order of `rollupValues`, behind the keys. */
-const rollupSums = [
-  "receipts",
-  "failures",
-  "input_tokens",
-  "output_tokens",
-  "cost",
-  "charged",
-  "vendor_cost",
-  "vendor_known",
-] as const;
-const rollupColumns = [...rollupKeys, ...rollupSums];
-const addRollupSql = `insert into rollups (${rollupColumns.join(", ")})
-  values (${rollupColumns.map(() => "?").join(", ")})
-  on conflict do update set ${rollupSums.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`;
-
-function rollupValues(rollup: Rollup): Values {
-  return [
-    rollup.hourMs,
-    rollup.accountId,
-    rollup.keyId,
-    rollup.model,
-    rollup.provider,
-    rollup.receipts,
-    rollup.failures,
-    rollup.inputTokens,
-    rollup.outputTokens,
-    rollup.cost,
-    rollup.charged,
-    rollup.vendorCost,
-    rollup.vendorKnown,
-  ];
 }
 
 function receiptValues(receipt: Receipt): Values {

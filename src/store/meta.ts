@@ -1,6 +1,11 @@
 import type { Db } from "./schema.ts";
 
-type MetaKey = "manifest_hash" | "secret_fingerprint" | "rollups_open_from_ms";
+type MetaKey =
+  | "manifest_hash"
+  | "secret_fingerprint"
+  | "rollups_open_from_ms"
+  | "rollups_folded_to_ms"
+  | "rollups_counted_from_ms";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | undefined> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

@@ -1,7 +1,10 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../base/problem.ts";
+import { keys } from "./migration-keys.ts";
 import { money } from "./migration-money.ts";
+import { people } from "./migration-people.ts";
+import { usage } from "./migration-usage.ts";
 import type { Db } from "./schema.ts";
 
 /** In the order of their names. One that has shipped is never changed. */
@@ -9,6 +12,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": { up: foundation },
   "0002-money": { up: money },
   "0003-providers": { up: providers },
+  "0004-usage": { up: usage },
+  "0005-keys": { up: keys },
+  "0006-people": { up: people },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */

@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
+import type { PeopleTables } from "./people-tables.ts";
 
 /**
  * Times are milliseconds since 1970, in UTC. Nullable columns are told by `| null`. Money is
  * nano-USD in 64 bits: written as a bigint, read as text (`cast … as text`), since a number would
  * lose digits above nine million USD.
  */
-export interface Tables {
+export interface Tables extends PeopleTables {
   meta: { key: string; value: string };
   accounts: {
     id: string;
@@ -28,7 +29,13 @@ export interface Tables {
     revoked_at_ms: number | null;
     /** JSON of Limits; the budget as text. */
     limits: string | null;
+    /** Of the secret that a rotation replaced; all three or none. */
+    previous_hash: string | null;
+    previous_hint: string | null;
+    previous_expires_at_ms: number | null;
   };
+  /** Apart from the keys: written every minute, and no change that the feed has to tell. */
+  key_uses: { key_id: string; last_used_ms: number };
   providers: {
     name: string;
     kind: string;
@@ -108,21 +115,23 @@ export interface Tables {
     first_byte_ms: number | null;
     duration_ms: number;
   };
-  rollups: {
+  rollups: SumsTable & {
     hour_ms: number;
     account_id: string;
     key_id: string;
     model: string;
     provider: string;
-    receipts: number;
-    failures: number;
-    input_tokens: number;
-    output_tokens: number;
-    cost: bigint;
-    charged: bigint;
-    vendor_cost: bigint;
-    vendor_known: number;
   };
+  /** The same by day, of closed hours. */
+  rollup_days: SumsTable & {
+    day_ms: number;
+    account_id: string;
+    key_id: string;
+    model: string;
+    provider: string;
+  };
+  /** Of closed hours, of all accounts: by model, account or key. */
+  rollup_totals: SumsTable & { grain: string; kind: string; start_ms: number; name: string };
   claims: {
     id: string;
     body_hash: string;
@@ -131,6 +140,18 @@ export interface Tables {
     reply: Uint8Array | null;
     expires_at_ms: number;
   };
+}
+
+/** What receipts add up to; the counts of their times are in `rollup-columns.ts`. */
+interface SumsTable {
+  receipts: number;
+  failures: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost: bigint;
+  charged: bigint;
+  vendor_cost: bigint;
+  vendor_known: number;
 }
 
 export type Db = Kysely<Tables>;

@@ -2,11 +2,16 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hourMs } from "../ledger/rollups.ts";
+import { Problems } from "../ledger/verify-problems.ts";
+import { checkFolded } from "../ledger/verify-sums.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { openLedgerReader } from "./ledger-reader.ts";
-import { receiptOf, write } from "./ledger-samples.ts";
+import { noonMs, receiptOf, write } from "./ledger-samples.ts";
 import { lockDataDir } from "./lock.ts";
+import { money } from "./migration-money.ts";
+import { usage } from "./migration-usage.ts";
 import { migrate } from "./migrations.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createStore } from "./store.ts";
@@ -92,6 +97,38 @@ test("a database from before the ledger keeps its prices as the first version an
   expect((await store.keys.all()).map(({ id }) => id)).toEqual(["key_1"]);
   expect(await store.ledger.leases()).toEqual([{ accountId: "acct_1", granted: 0n, spent: 0n }]);
   await store.close();
+});
+
+test("sums from before they were kept by day are there by day, those that were open not yet", async () => {
+  const path = join(fresh(), "svc.db");
+  const { db, raw } = openSqlite(path);
+  const foundation = async () => {
+    for (const line of firstSchema.split("\n")) raw.run(line);
+  };
+  const before = {
+    "0001-foundation": { up: foundation },
+    "0002-money": { up: money },
+    "0003-providers": { up: async () => {} },
+  };
+  await migrate(db, before);
+  const add = (hour: number, model: string) =>
+    raw.run(
+      `insert into rollups values (${noonMs + hour * hourMs}, 'acct_1', 'key_1', '${model}', 'p', 2, 1, 3, 4, 0, 7, 8, 9)`,
+    );
+  for (const hour of [0, 1, 11, 12, 13]) add(hour, "m");
+  add(0, "n");
+  raw.run(`insert into meta values ('rollups_open_from_ms', '${noonMs + 13 * hourMs}')`);
+  await migrate(db, { ...before, "0004-usage": { up: usage } });
+  await db.destroy();
+  const reader = openLedgerReader(path);
+  const stored = await reader.rollups();
+  await reader.close();
+  const problems = new Problems();
+  checkFolded(stored, problems);
+  expect(problems.first).toEqual([]);
+  expect(stored.foldedTo.hourMs).toBe(noonMs + 13 * hourMs);
+  expect(stored.countedFromMs).toBe(noonMs + 14 * hourMs);
+  expect(stored.days.map(({ receipts }) => receipts).toSorted()).toEqual([2, 2, 6]);
 });
 
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {

@@ -4,7 +4,9 @@ import type { CatalogStore } from "../catalog/catalog.ts";
 import type { KeyStore } from "../keys/directory.ts";
 import type { AccountStore } from "../ledger/account.ts";
 import type { Receipt } from "../ledger/receipt.ts";
+import type { LedgerReports } from "../ledger/reports.ts";
 import type { LedgerStore } from "../ledger/store.ts";
+import type { PeopleStore } from "../people/store.ts";
 import { createAccountStore } from "./account-store.ts";
 import { createCatalogStore } from "./catalog-store.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -14,6 +16,8 @@ import { createLedgerStore } from "./ledger-store.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrations.ts";
+import { createPeopleStore } from "./people-store.ts";
+import { type ReportOptions, SqliteReports } from "./reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./rollup-store.ts";
 import type { Sqlite } from "./sqlite.ts";
 import { WalSync } from "./wal-sync.ts";
@@ -25,6 +29,9 @@ export interface Store {
   readonly catalog: CatalogStore;
   readonly ledger: LedgerStore;
   readonly feed: ChangeFeed;
+  readonly people: PeopleStore;
+  /** Reads for people, beside all else; to be closed before the store. */
+  openReports(options: ReportOptions): LedgerReports;
   /** Resolves when all that was written survives a power cut. */
   sync(): Promise<void>;
   /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
@@ -66,11 +73,14 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       sums,
       commit: (writes) => writer.commit(writes),
       addSums: (rollups, openFromMs) => writer.addSums(rollups, openFromMs),
+      fold: (beforeMs) => writer.fold(beforeMs),
       watch(listener) {
         watcher = listener;
       },
     }),
     feed: createFeedStore(db),
+    people: createPeopleStore(db),
+    openReports: (options) => new SqliteReports(path, options),
     sync: () => wal.sync(),
     startUpkeep(onError) {
       raw.run("PRAGMA busy_timeout = 0");

@@ -251,8 +251,10 @@ describe("paths", () => {
   });
 
   test("of the platform are not on the gateway, nor the gateway's on the platform", async () => {
-    const platform = (await (await fetch(gateway.platformUrl)).json()) as { gateway: string };
-    expect(platform.gateway).toBe(gateway.baseUrl);
+    const session = (await (await fetch(`${gateway.platformUrl}/api/session`)).json()) as {
+      gateway_url: string;
+    };
+    expect(session.gateway_url).toBe(gateway.baseUrl);
     expect((await fetch(`${gateway.origin}/`)).status).toBe(404);
     for (const path of [...postPaths, "/v1/models", "/readyz"])
       for (const method of ["GET", "POST"])

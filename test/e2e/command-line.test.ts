@@ -119,6 +119,8 @@ describe("without a server", () => {
       created_at: expect.any(String),
       expires_at: "2999-01-31T00:00:00Z",
       revoked_at: null,
+      last_used_at: null,
+      previous: null,
       limits: unlimited,
     });
     expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([view]);

@@ -46,13 +46,14 @@ class Disk {
 
   readonly commit: LedgerStore["commit"] = async (writes) => {
     if (this.mode === "gone") return new Promise(() => {});
-    const waiters = this.#waiters;
-    this.#waiters = [];
     try {
       if (this.mode === "fails") throw new Error("the disk is full");
       await this.#commit(writes);
       if (this.mode === "unsure") throw new NotSyncedError("not confirmed", { cause: "the disk" });
     } finally {
+      // Of a try that had begun before they came, too: it may be the last one that there is.
+      const waiters = this.#waiters;
+      this.#waiters = [];
       // After the journal has dealt with the answer.
       setImmediate(() => {
         for (const resolve of waiters) resolve();
@@ -60,7 +61,7 @@ class Disk {
     }
   };
 
-  /** Resolves when the journal has tried once more and has its answer. */
+  /** Resolves when a try that goes on, or the next one, has its answer and the journal knows it. */
   tried(): Promise<void> {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
@@ -117,6 +118,7 @@ export class RealLedger {
       counter: new TokenCounter(),
       clock,
       log,
+      tally: { answered: () => {} },
       origins: new Set(),
       publicUrl: () => "",
     };
@@ -262,6 +264,7 @@ function operationsOn(
     variable: () => undefined,
     checkAddress: () => undefined,
     isUsable: () => true,
+    platformUrl: () => "http://127.0.0.1:8081",
   });
 }
 

@@ -7,8 +7,9 @@ import { authenticate, findCallable, toShown } from "../../admission.ts";
 import type { GatewayParts, Work } from "../../gateway.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
-export function listModels({ keys, catalog, purses }: GatewayParts): Work {
+export function listModels({ keys, catalog, purses, tally }: GatewayParts): Work {
   return (exchange) => {
+    exchange.endpoint = "models";
     const { request, startedMs } = exchange;
     const key = authenticate(request, keys, startedMs);
     exchange.key = key;
@@ -19,13 +20,15 @@ export function listModels({ keys, catalog, purses }: GatewayParts): Work {
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
         listed.push(toListed(model, catalog, startedMs));
     }
+    tally.answered(exchange, "ok");
     return exchange.json(JSON.stringify(toModelList(listed)));
   };
 }
 
 /** GET /v1/models/{id} */
-export function showModel({ keys, catalog, purses }: GatewayParts): Work {
+export function showModel({ keys, catalog, purses, tally }: GatewayParts): Work {
   return (exchange) => {
+    exchange.endpoint = "models";
     const { request, startedMs, rest: id } = exchange;
     const key = authenticate(request, keys, startedMs);
     exchange.key = key;
@@ -38,6 +41,7 @@ export function showModel({ keys, catalog, purses }: GatewayParts): Work {
         message: `There is no model "${toShown(id)}" for this key. GET /v1/models lists yours.`,
       });
     exchange.model = model;
+    tally.answered(exchange, "ok");
     return exchange.json(JSON.stringify(toModel(toListed(model, catalog, startedMs))));
   };
 }

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { costWatched, watchWhile } from "./overview-watch.ts";
+
+test("a watcher asks until it is stopped, and its pause does not hold up the end", async () => {
+  const asked = Promise.withResolvers<void>();
+  let count = 0;
+  const watcher = watchWhile(async () => {
+    if (++count === 3) asked.resolve();
+  }, 1);
+  await asked.promise;
+  expect(await watcher.stop()).toBeGreaterThanOrEqual(3);
+  const patient = watchWhile(async () => {}, 60_000);
+  await Promise.resolve();
+  expect(await patient.stop()).toBe(1);
+});
+
+test("a watcher that fails says so when it is stopped", async () => {
+  const watcher = watchWhile(() => Promise.reject(new Error("no answer")), 1);
+  await expect(watcher.stop()).rejects.toThrow("no answer");
+});
+
+test("rounds with a watcher are told apart from those without", async () => {
+  let [cpuMs, isWatched] = [0, false];
+  const cost = await costWatched({
+    rounds: 3,
+    cpuMs: () => cpuMs,
+    async load() {
+      cpuMs += isWatched ? 30 : 20;
+      return 1_000;
+    },
+    watch() {
+      isWatched = true;
+      return {
+        stop: async () => {
+          isWatched = false;
+        },
+      };
+    },
+  });
+  expect([cost.alone?.rounds, cost.watched?.rounds]).toEqual([
+    [20, 20, 20],
+    [30, 30, 30],
+  ]);
+});

@@ -1,0 +1,135 @@
+import type { Static, TSchema } from "typebox";
+import type { Params, Route, RouteName } from "../../src/platform/api/route.ts";
+import type { Api } from "../../src/platform/api/routes.ts";
+
+/** Such as `GET /api/accounts/:account/keys`: the platform's own table of routes. */
+export type ApiName = keyof Api & RouteName;
+
+type Value<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+type Parts<Name extends ApiName> =
+  Api[Name] extends Route<RouteName, infer Query, infer Body, infer Reply>
+    ? { readonly query: Value<Query>; readonly body: Value<Body>; readonly reply: Value<Reply> }
+    : never;
+type Field<Key extends string, Type> = [Type] extends [undefined]
+  ? { readonly [Name in Key]?: undefined }
+  : object extends Type
+    ? { readonly [Name in Key]?: Type }
+    : { readonly [Name in Key]: Type };
+
+export type Reply<Name extends ApiName> = Parts<Name>["reply"];
+export type Input<Name extends ApiName> = Field<"params", Params<Name>> &
+  Field<"query", Parts<Name>["query"]> &
+  Field<"body", Parts<Name>["body"]>;
+/** The input may be left out where nothing in it is needed. */
+export type InputWords<Name extends ApiName> =
+  object extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>];
+
+interface LooseInput {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+/** What the platform said no to, in words that can be shown. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** The field of the form that is meant, if one is. */
+  readonly field: string | undefined;
+
+  constructor(options: { status: number; code: string; message: string; field?: string }) {
+    super(options.message);
+    this.name = "ApiProblem";
+    this.status = options.status;
+    this.code = options.code;
+    this.field = options.field;
+  }
+}
+
+const timeoutMs = 30_000;
+/** These call a vendor, who may take half a minute to say nothing. */
+const slowTimeoutMs = 90_000;
+const slowRoutes: readonly string[] = [
+  "POST /api/providers/:name/test",
+  "GET /api/providers/:name/offer",
+  "POST /api/providers/:name/models",
+] satisfies readonly ApiName[];
+
+/** Asks the platform; rejects with an ApiProblem, whatever went wrong. */
+export async function call<Name extends ApiName>(
+  name: Name,
+  ...[input]: InputWords<Name>
+): Promise<Reply<Name>> {
+  return (await request(name, input ?? {})) as Reply<Name>;
+}
+
+/** The address of a route that is read with GET, for links and event streams. */
+export function apiUrl<Name extends ApiName>(name: Name, ...[input]: InputWords<Name>): string {
+  return toUrl(name, (input ?? {}) as LooseInput);
+}
+
+/** As `call`, for one who can change their mind. */
+export async function request(
+  name: ApiName,
+  given: object,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const input = given as LooseInput;
+  const method = name.slice(0, name.indexOf(" "));
+  const timeout = AbortSignal.timeout(slowRoutes.includes(name) ? slowTimeoutMs : timeoutMs);
+  const response = await fetch(toUrl(name, input), {
+    method,
+    credentials: "same-origin",
+    headers: {
+      accept: "application/json",
+      ...(input.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    throw unreachable(timeout.aborted);
+  });
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+  const reply: unknown = isJson ? await response.json().catch(() => undefined) : undefined;
+  if (!response.ok) throw toProblem(response.status, reply);
+  return reply;
+}
+
+function toUrl(name: ApiName, { params, query }: LooseInput): string {
+  const path = name
+    .slice(name.indexOf(" ") + 1)
+    .replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params?.[param] ?? ""));
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const item of Array.isArray(value) ? value : [value]) search.append(key, String(item));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+function unreachable(isTimeout: boolean): ApiProblem {
+  return new ApiProblem({
+    status: 0,
+    code: isTimeout ? "timeout" : "unreachable",
+    message: isTimeout
+      ? "The server took too long to answer."
+      : "The server cannot be reached. Is it running, and are you online?",
+  });
+}
+
+function toProblem(status: number, reply: unknown): ApiProblem {
+  const error = isRecord(reply) && isRecord(reply["error"]) ? reply["error"] : {};
+  const { code, message, field } = error;
+  return new ApiProblem({
+    status,
+    code: typeof code === "string" ? code : String(status),
+    message:
+      typeof message === "string" ? message : `The server answered with an error (${status}).`,
+    ...(typeof field === "string" ? { field } : {}),
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

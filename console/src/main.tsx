@@ -1,0 +1,32 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import "./styles/global.css";
+import { request } from "./api.ts";
+import { styleNonce } from "./nonce.ts";
+import { createQueryClient, sessionKey } from "./queries.ts";
+import { router } from "./router.tsx";
+import { colorSchemeManager, cssVariables, theme } from "./theme.ts";
+
+const container = document.getElementById("app");
+if (container === null) throw new Error("The page has no place for the app.");
+const client = createQueryClient();
+// Beside the loading of the page, not after it.
+void client.prefetchQuery({
+  queryKey: sessionKey,
+  queryFn: () => request("GET /api/session", {}),
+});
+createRoot(container).render(
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={cssVariables}
+    colorSchemeManager={colorSchemeManager}
+    defaultColorScheme="auto"
+    getStyleNonce={() => styleNonce}
+  >
+    <QueryClientProvider client={client}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </MantineProvider>,
+);

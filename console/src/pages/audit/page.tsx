@@ -1,0 +1,112 @@
+import { Button, NativeSelect } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { formatDay } from "../../format/moments.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { useAccountId, useMay } from "../../session.tsx";
+import { actionGroups, wordsOf } from "./actions.ts";
+import classes from "./page.module.css";
+import { byDay, useNames, useRecords } from "./records.ts";
+import { TimelineEntry } from "./timeline-entry.tsx";
+
+const everything = { value: "", label: "Everything" };
+
+export function Page() {
+  const account = useAccountId();
+  const mayEnter = useMay("owner");
+  const { action = "" } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const names = useNames(account);
+  const records = useRecords({ account, action, enabled: mayEnter });
+  const found = records.data ?? [];
+  const choose = (chosen: string) =>
+    void navigate({ to: ".", search: chosen === "" ? {} : { action: chosen }, replace: true });
+  const filter = (
+    <NativeSelect
+      aria-label="Show"
+      className={classes.filter}
+      data={[everything, ...actionGroups().map((group) => ({ ...group, items: [...group.items] }))]}
+      value={action}
+      onChange={(event) => choose(event.currentTarget.value)}
+    />
+  );
+  return (
+    <>
+      <PageHeader
+        title="Audit log"
+        about={
+          account === undefined
+            ? "Who changed what on the whole platform. It is written once and never changed."
+            : "Who changed what in this account. It is written once and never changed."
+        }
+        actions={mayEnter && filter}
+      />
+      {!mayEnter && (
+        <EmptyState
+          icon="audit"
+          title="The audit log is for owners"
+          about="Ask an owner of the account what you want to know, or to make you an owner."
+        />
+      )}
+      <ErrorNotice problem={records.error} onRetry={() => records.refetch()} />
+      {mayEnter && records.isPending && <Loading lines={8} label="Loading the audit log" />}
+      {records.isSuccess && found.length === 0 && (
+        <Nothing action={action} onShowAll={() => choose("")} />
+      )}
+      {byDay(found, formatDay).map(({ day, records: ofDay }) => (
+        <section key={day} className={classes.day} aria-label={day}>
+          <h2 className={classes.date}>{day}</h2>
+          <ol className={classes.timeline}>
+            {ofDay.map((record) => (
+              <TimelineEntry
+                key={record.id}
+                record={record}
+                names={names}
+                showsAccount={account === undefined}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
+      {records.hasNextPage && (
+        <Button
+          variant="default"
+          loading={records.isFetchingNextPage}
+          onClick={() => void records.fetchNextPage()}
+        >
+          Show older
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface NothingProps {
+  readonly action: string;
+  readonly onShowAll: () => void;
+}
+
+function Nothing({ action, onShowAll }: NothingProps) {
+  if (action === "")
+    return (
+      <EmptyState
+        icon="audit"
+        title="Nothing was changed yet"
+        about="Every change from now on is noted here, with who made it, when, and from where."
+      />
+    );
+  return (
+    <EmptyState
+      icon="audit"
+      title="Nothing of this kind"
+      about={`Nobody has ${wordsOf(action)} yet.`}
+      action={
+        <Button variant="default" onClick={onShowAll}>
+          Show everything
+        </Button>
+      }
+    />
+  );
+}

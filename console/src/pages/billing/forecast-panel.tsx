@@ -1,0 +1,38 @@
+import { formatDay } from "../../format/moments.ts";
+import { Moment } from "../../parts/moment.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { type Billing, monthWords } from "./billing.ts";
+import classes from "./page.module.css";
+
+/** What the month will have cost, how that is worked out, and how long the money lasts. */
+export function ForecastPanel({ billing }: { readonly billing: Billing }) {
+  const { forecast_usd: forecast, forecast_basis: basis, runs_out_at: end, spend } = billing;
+  return (
+    <Panel title="Forecast" about="A straight line, and no promise.">
+      <dl className={classes.forecast}>
+        <dt>{monthWords(spend.month)} will have cost</dt>
+        <dd>{forecast === null ? "not known yet" : <Money usd={forecast} />}</dd>
+        <dt>The balance lasts until</dt>
+        <dd>
+          <End end={end} isKnown={forecast !== null} />
+        </dd>
+      </dl>
+      <p className={classes.quiet}>{basis}</p>
+    </Panel>
+  );
+}
+
+function End({ end, isKnown }: { readonly end: string | null; readonly isKnown: boolean }) {
+  if (!isKnown) return <>not known yet</>;
+  if (end === null) return <>further than can be told</>;
+  if (Date.parse(end) <= Date.now()) return <>it is used up</>;
+  return (
+    <>
+      {formatDay(Date.parse(end))}
+      <small>
+        <Moment at={end} />
+      </small>
+    </>
+  );
+}

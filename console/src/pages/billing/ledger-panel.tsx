@@ -1,0 +1,132 @@
+import { ActionIcon, Button } from "@mantine/core";
+import { formatCount } from "../../format/figures.ts";
+import { formatDay, formatExact } from "../../format/moments.ts";
+import { formatUsd } from "../../format/money.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { type Billing, kindWords, type Line, ledgerCsv, monthWords } from "./billing.ts";
+import classes from "./page.module.css";
+
+interface LedgerPanelProps {
+  readonly ledger: Billing["ledger"];
+  readonly onMonth: (month: string) => void;
+}
+
+export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
+  const { month, lines, opening_usd: opening, closing_usd: closing } = ledger;
+  return (
+    <Panel
+      title={`Ledger of ${monthWords(month)}`}
+      about={`It began with ${formatUsd(opening)} and ${ledger.next_month === null ? "stands at" : "ended with"} ${formatUsd(closing)}.`}
+      actions={
+        <div className={classes.months}>
+          <MonthButton month={ledger.previous_month} side="Earlier" onMonth={onMonth} />
+          <MonthButton month={ledger.next_month} side="Later" onMonth={onMonth} />
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<Icon name="download" size={14} />}
+            disabled={lines.length === 0}
+            onClick={() => download(ledger)}
+          >
+            CSV
+          </Button>
+        </div>
+      }
+      isFlush
+    >
+      <DataTable
+        caption={`Ledger of ${monthWords(month)}`}
+        columns={columns}
+        rows={lines}
+        rowKey={({ kind, at, model, reference }) => `${kind} ${at} ${model ?? reference}`}
+        empty={<p className={classes.none}>Nothing came in and nothing was used in this month.</p>}
+      />
+    </Panel>
+  );
+}
+
+interface MonthButtonProps {
+  /** None: there is nothing on that side. */
+  readonly month: string | null;
+  readonly side: "Earlier" | "Later";
+  readonly onMonth: (month: string) => void;
+}
+
+function MonthButton({ month, side, onMonth }: MonthButtonProps) {
+  return (
+    <ActionIcon
+      size={28}
+      variant="default"
+      aria-label={month === null ? `${side}: no other month` : `${side}: ${monthWords(month)}`}
+      disabled={month === null}
+      onClick={() => month !== null && onMonth(month)}
+    >
+      <span className={side === "Earlier" ? classes.mirrored : undefined}>
+        <Icon name="chevronRight" />
+      </span>
+    </ActionIcon>
+  );
+}
+
+const columns: readonly Column<Line>[] = [
+  { header: "Day", cell: ({ at }) => <Day at={at} /> },
+  { header: "What", cell: ({ kind }) => kindWords[kind] ?? kind },
+  { header: "Details", cell: (line) => <Details line={line} /> },
+  { header: "Amount", isFigure: true, cell: (line) => <Amount usd={line.amount_usd} /> },
+  { header: "Balance", isFigure: true, cell: ({ balance_usd: usd }) => <Money usd={usd} /> },
+];
+
+/** Usage has a day of UTC, which is the same day everywhere; an entry has a moment. */
+function Day({ at }: Pick<Line, "at">) {
+  const isDay = at.length === 10;
+  return (
+    <time
+      dateTime={at}
+      className={classes.day}
+      title={isDay ? `${at}, a day of UTC` : formatExact(Date.parse(at))}
+    >
+      {formatDay(isDay ? Date.parse(`${at}T12:00:00`) : Date.parse(at))}
+    </time>
+  );
+}
+
+function Details({ line: { model, receipts, reference, note } }: { readonly line: Line }) {
+  if (model !== null)
+    return (
+      <span className={classes.details}>
+        <code>{model}</code>
+        <small>
+          {formatCount(receipts ?? 0)} {receipts === 1 ? "request" : "requests"}
+        </small>
+      </span>
+    );
+  return (
+    <span className={classes.details}>
+      <span>{note === null || note === "" ? reference : note}</span>
+      {note !== null && note !== "" && <small>{reference}</small>}
+    </span>
+  );
+}
+
+function Amount({ usd }: { readonly usd: string }) {
+  const isIn = !usd.startsWith("-");
+  return (
+    <span className={isIn ? classes.in : undefined}>
+      {isIn && "+"}
+      <Money usd={usd} />
+    </span>
+  );
+}
+
+function download({ month, lines }: Billing["ledger"]): void {
+  const url = URL.createObjectURL(new Blob([ledgerCsv(lines)], { type: "text/csv;charset=utf-8" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `ledger-${month}.csv`;
+  link.click();
+  // Browsers read it after the click has been dealt with.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

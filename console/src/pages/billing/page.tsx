@@ -1,0 +1,90 @@
+import { Link } from "@tanstack/react-router";
+import { formatCount } from "../../format/figures.ts";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Money } from "../../parts/money.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { StatTile, Tiles } from "../../parts/stat-tile.tsx";
+import { useApi } from "../../queries.ts";
+import { useSearchText } from "../../search.ts";
+import { useAccount, useMay } from "../../session.tsx";
+import { type Billing, monthWords } from "./billing.ts";
+import { ForecastPanel } from "./forecast-panel.tsx";
+import { LedgerPanel } from "./ledger-panel.tsx";
+import { MoneyNotice } from "./money-notice.tsx";
+import classes from "./page.module.css";
+import { SpendPanel } from "./spend-panel.tsx";
+
+export function Page() {
+  const { id: account } = useAccount();
+  const [search, setSearch] = useSearchText();
+  const { month } = search;
+  const billing = useApi(
+    "GET /api/accounts/:account/billing",
+    { params: { account }, query: month === undefined ? {} : { month } },
+    { keepsOld: true, everyMs: 30_000 },
+  );
+  const { data } = billing;
+  return (
+    <>
+      <PageHeader
+        title="Billing"
+        about="Calls are paid from the balance as they end. Each line below is in it, to the last digit."
+      />
+      <ErrorNotice problem={billing.error} onRetry={() => billing.refetch()} />
+      {billing.isPending && <Loading lines={8} label="Loading the books" />}
+      {data !== undefined && (
+        <>
+          <MoneyNotice billing={data} />
+          <Figures billing={data} />
+          <div className={classes.columns}>
+            <SpendPanel spend={data.spend} />
+            <ForecastPanel billing={data} />
+          </div>
+          <LedgerPanel ledger={data.ledger} onMonth={(month) => setSearch({ month })} />
+          <WhoAddsMoney account={account} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Figures({ billing }: { readonly billing: Billing }) {
+  const { spend, forecast_usd: forecast } = billing;
+  return (
+    <Tiles>
+      <StatTile label="Balance" value={<Money usd={billing.balance_usd} />} note="what is left" />
+      <StatTile label="Held" value={<Money usd={billing.held_usd} />} note="for calls under way" />
+      <StatTile label="Free" value={<Money usd={billing.free_usd} />} note="for new calls" />
+      <StatTile
+        label={`Spent in ${monthWords(spend.month)}`}
+        value={<Money usd={spend.charged_usd} />}
+        note={`${formatCount(spend.receipts)} ${spend.receipts === 1 ? "request" : "requests"}`}
+      />
+      <StatTile
+        label="Forecast"
+        value={forecast === null ? "—" : <Money usd={forecast} />}
+        note={forecast === null ? "not known yet" : "for the whole month"}
+      />
+    </Tiles>
+  );
+}
+
+function WhoAddsMoney({ account }: { readonly account: string }) {
+  const isOperator = useMay("operator");
+  return (
+    <p className={classes.foot}>
+      {isOperator ? (
+        <>
+          You can add money, give it back or set a budget on{" "}
+          <Link to="/operator/accounts/$id" params={{ id: account }}>
+            the operator's page of this account
+          </Link>
+          .
+        </>
+      ) : (
+        "The operator of this platform adds money and gives it back. Once the balance is used up, calls are refused with 402."
+      )}
+    </p>
+  );
+}

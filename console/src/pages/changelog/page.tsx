@@ -1,0 +1,85 @@
+import type { Reply } from "../../api.ts";
+import { formatDay } from "../../format/moments.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { useApi } from "../../queries.ts";
+import classes from "./page.module.css";
+
+type Change = Reply<"GET /api/changes">[number];
+
+export function Page() {
+  const changes = useApi("GET /api/changes");
+  return (
+    <>
+      <PageHeader
+        title="Changelog"
+        about="What changed in the API that your programs call, the newest first. What is deprecated works until its date."
+        actions={
+          <p className={classes.links}>
+            <a href="/changelog.txt">As text</a>
+            <a href="/openapi.json">OpenAPI</a>
+          </p>
+        }
+      />
+      <ErrorNotice problem={changes.error} onRetry={() => changes.refetch()} />
+      {changes.isPending && <Loading lines={6} label="Loading the changes" />}
+      {changes.data?.length === 0 && (
+        <EmptyState
+          icon="changelog"
+          title="Nothing has changed yet"
+          about="When a field or an endpoint comes, changes or goes, it is told here first."
+        />
+      )}
+      {byDay(changes.data ?? []).map(({ date, entries }) => (
+        <section key={date} className={classes.day} aria-labelledby={`day-${date}`}>
+          <h2 id={`day-${date}`} className={classes.date}>
+            <time dateTime={date}>{formatDay(Date.parse(`${date}T12:00:00`))}</time>
+          </h2>
+          <ul className={classes.entries}>
+            {entries.map((entry, at) => (
+              <Entry key={at} entry={entry} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Entry({ entry }: { readonly entry: Change }) {
+  return (
+    <li className={classes.entry}>
+      <p className={classes.head}>
+        <span className={classes.kind} data-kind={entry.kind}>
+          {entry.kind}
+        </span>
+        <span className={classes.version}>{entry.version}</span>
+      </p>
+      <div className={classes.words}>
+        <p>{entry.what}</p>
+        {entry.notes.length > 0 && (
+          <dl className={classes.notes}>
+            {entry.notes.map(({ name, text }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function byDay(changes: readonly Change[]) {
+  const days: { readonly date: string; readonly entries: Change[] }[] = [];
+  for (const entry of changes) {
+    const last = days.at(-1);
+    if (last?.date === entry.date) last.entries.push(entry);
+    else days.push({ date: entry.date, entries: [entry] });
+  }
+  return days;
+}

@@ -1,0 +1,134 @@
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { Reply } from "../../api.ts";
+import { DoorHeader } from "../../parts/door-header.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { useChange } from "../../queries.ts";
+import { useSession } from "../../session.tsx";
+import { leastPassword, passwordProblem } from "./password.ts";
+
+type Invite = Reply<"POST /api/invites/look">;
+
+/** Where a link of an invitation, or of a new password, leads. */
+export function Page() {
+  // After the #, so that it is in no server's log.
+  const [token] = useState(() => location.hash.slice(1));
+  const look = useChange("POST /api/invites/look");
+  const { mutate } = look;
+  useEffect(() => mutate({ body: { token } }), [mutate, token]);
+  if (token === "")
+    return (
+      <DoorHeader
+        title="This link is not whole"
+        about="Open it exactly as you got it: what follows the # is part of it."
+      />
+    );
+  if (look.isError)
+    return (
+      <>
+        <DoorHeader title="This link does not open" />
+        <ErrorNotice problem={look.error} />
+        <p>
+          Ask whoever sent it for a new one, or <Link to="/sign-in">sign in</Link>.
+        </p>
+      </>
+    );
+  if (look.data === undefined) return <Loading label="Looking at the link" />;
+  return <Accept token={token} invite={look.data} />;
+}
+
+function Accept({ token, invite }: { readonly token: string; readonly invite: Invite }) {
+  const navigate = useNavigate();
+  const { user } = useSession();
+  const isReset = invite.kind === "reset";
+  const accept = useChange("POST /api/invites/accept", {
+    onDone: () => void navigate({ to: "/", replace: true }),
+  });
+  const form = useForm({
+    initialValues: {
+      name: "",
+      email: invite.email ?? "",
+      password: "",
+      again: "",
+    },
+    validate: {
+      name: (name) => (isReset || name.trim() !== "" ? null : "Your name, as others will see it."),
+      password: passwordProblem,
+      again: (again, { password }) => (again === password ? null : "The two are not the same."),
+    },
+  });
+  const submit = form.onSubmit(({ name, email, password }) =>
+    accept.mutate({ body: { token, name, email, password } }),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <DoorHeader title={titleOf(invite)} about={<About invite={invite} />} />
+      <Stack gap="md">
+        <FormProblem problem={accept.error} fields={["name", "email", "password"]} />
+        {user !== null && !isReset && (
+          <p>You are signed in as {user.email}. Joining here signs you in as who you name below.</p>
+        )}
+        {!isReset && (
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            {...form.getInputProps("name")}
+            error={form.errors["name"] ?? fieldError(accept.error, "name")}
+          />
+        )}
+        <TextInput
+          label="Email"
+          type="email"
+          autoComplete="username"
+          readOnly={invite.email !== null}
+          {...form.getInputProps("email")}
+          error={fieldError(accept.error, "email")}
+        />
+        <PasswordInput
+          label={isReset ? "New password" : "Password"}
+          description={`At least ${leastPassword} characters. A few words in a row are easy to keep in mind.`}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          {...form.getInputProps("password")}
+          error={form.errors["password"] ?? fieldError(accept.error, "password")}
+        />
+        <PasswordInput
+          label="The same again"
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          {...form.getInputProps("again")}
+        />
+        <Button type="submit" size="md" fullWidth loading={accept.isPending}>
+          {isReset ? "Set the password and sign in" : "Join and sign in"}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function titleOf({ kind, account_name }: Invite): string {
+  if (kind === "reset") return "Choose a new password";
+  if (kind === "operator") return "Set up the operator's account";
+  return `Join ${account_name ?? "the account"}`;
+}
+
+function About({ invite: { kind, role, expires_at } }: { readonly invite: Invite }) {
+  const until = (
+    <>
+      The link ends <Moment at={expires_at} />.
+    </>
+  );
+  if (kind === "operator") return <>You will see and change everything here. {until}</>;
+  if (kind === "member")
+    return (
+      <>
+        You are invited as {role ?? "a member"}. {until}
+      </>
+    );
+  return <>All other sessions of yours will end. {until}</>;
+}

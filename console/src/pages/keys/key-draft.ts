@@ -1,0 +1,88 @@
+import type { Input } from "../../api.ts";
+import {
+  fromLimits,
+  type LimitTexts,
+  noLimits,
+  toLimitFields,
+} from "../operator-account/limits.ts";
+import type { Key } from "./keys.ts";
+
+/** A key as the form has it. */
+export interface KeyDraft {
+  readonly name: string;
+  readonly mayCallAll: boolean;
+  /** Counts only where not all may be called; kept while one looks at the other choice. */
+  readonly models: readonly string[];
+  readonly limits: LimitTexts;
+}
+
+export const newDraft: KeyDraft = { name: "", mayCallAll: true, models: [], limits: noLimits };
+
+export const draftOf = ({ name, models, limits }: Key): KeyDraft => ({
+  name,
+  mayCallAll: models === null,
+  models: models ?? [],
+  limits: fromLimits(limits),
+});
+
+/** Said before the platform is asked: what it would say of an empty list helps nobody. */
+export const modelsProblem = ({ mayCallAll, models }: KeyDraft) =>
+  !mayCallAll && models.length === 0 ? "Choose at least one, or all models." : undefined;
+
+export const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "1", label: "After a day" },
+  { value: "7", label: "After 7 days" },
+  { value: "30", label: "After 30 days" },
+  { value: "90", label: "After 90 days" },
+  { value: "365", label: "After a year" },
+  { value: "day", label: "On a day of your choice" },
+];
+
+export interface Expiry {
+  /** Days, empty for never, or `day` for the one that is chosen. */
+  readonly after: string;
+  readonly day: string;
+}
+
+const dayMs = 86_400_000;
+
+export function toExpires({ after, day }: Expiry, nowMs: number): string | undefined {
+  if (after === "") return undefined;
+  if (after === "day") return day === "" ? undefined : day;
+  return new Date(nowMs + Number(after) * dayMs).toISOString();
+}
+
+type CreateBody = Input<"POST /api/accounts/:account/keys">["body"];
+type ChangeBody = NonNullable<Input<"PATCH /api/accounts/:account/keys/:id">["body"]>;
+
+/** What limits nothing is not mentioned: the audit log keeps what was asked for. */
+export function toCreateBody(draft: KeyDraft, expires: string | undefined): CreateBody {
+  const limits = Object.entries(toLimitFields(draft.limits)).filter(([, text]) => text !== "none");
+  return {
+    name: draft.name.trim(),
+    ...(draft.mayCallAll ? {} : { models: [...draft.models] }),
+    ...(expires === undefined ? {} : { expires }),
+    ...Object.fromEntries(limits),
+  };
+}
+
+/** Only what differs from what is in force; undefined where nothing does. */
+export function toChangeBody(key: Key, draft: KeyDraft): ChangeBody | undefined {
+  const before = toLimitFields(fromLimits(key.limits));
+  const limits = Object.entries(toLimitFields(draft.limits)).filter(
+    ([name, text]) => text !== before[name as keyof typeof before],
+  );
+  const models = draft.mayCallAll ? null : [...draft.models];
+  const body: ChangeBody = {
+    ...(draft.name.trim() === key.name ? {} : { name: draft.name.trim() }),
+    ...(isSame(models, key.models) ? {} : { models }),
+    ...Object.fromEntries(limits),
+  };
+  return Object.keys(body).length === 0 ? undefined : body;
+}
+
+function isSame(one: readonly string[] | null, other: readonly string[] | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.length === other.length && one.every((id) => other.includes(id));
+}

@@ -1,0 +1,154 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { formatUsd } from "../../format/money.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import { limitWords } from "../operator-account/limits.ts";
+import { type Key, nameOf } from "./keys.ts";
+import classes from "./page.module.css";
+
+export type KeyAction = "edit" | "rotate" | "revoke";
+
+interface KeysTableProps {
+  readonly caption: string;
+  readonly keys: readonly Key[];
+  /** None: one may only look. */
+  readonly onAction?: ((action: KeyAction, key: Key) => void) | undefined;
+}
+
+export function KeysTable({ caption, keys, onAction }: KeysTableProps) {
+  const actions: Column<Key> = {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: (key) =>
+      onAction !== undefined &&
+      key.status !== "revoked" && <Actions of={key} onAction={(action) => onAction(action, key)} />,
+  };
+  return (
+    <DataTable
+      caption={caption}
+      columns={onAction === undefined ? columns : [...columns, actions]}
+      rows={keys}
+      rowKey={({ id }) => id}
+    />
+  );
+}
+
+const columns: readonly Column<Key>[] = [
+  { header: "Key", cell: (key) => <Name of={key} /> },
+  { header: "State", cell: (key) => <State of={key} /> },
+  { header: "May call", cell: ({ models }) => <Models ids={models} /> },
+  { header: "Limits", cell: (key) => <Limits of={key} /> },
+  {
+    header: "Last used",
+    cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
+  },
+  { header: "Ends", cell: ({ expires_at: at }) => (at === null ? "never" : <Moment at={at} />) },
+];
+
+function Name({ of }: { readonly of: Key }) {
+  return (
+    <div className={classes.name}>
+      {of.name === "" ? <span className={classes.nameless}>no name</span> : of.name}
+      <code>{of.hint}</code>
+      {of.previous !== null && (
+        <span className={classes.previous}>
+          The old secret <code>{of.previous.hint}</code> works too, ends{" "}
+          <Moment at={of.previous.expires_at} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+const soonMs = 7 * 86_400_000;
+
+function State({ of: { status, expires_at } }: { readonly of: Key }) {
+  const endsMs = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+  if (status === "active" && endsMs - Date.now() < soonMs)
+    return <StateBadge state="expiring" label="ends soon" />;
+  return <StateBadge state={status} />;
+}
+
+const shownModels = 2;
+
+function Models({ ids }: { readonly ids: readonly string[] | null }) {
+  if (ids === null) return <span>all models</span>;
+  const rest = ids.slice(shownModels);
+  return (
+    <span className={classes.ids}>
+      {ids.slice(0, shownModels).map((id) => (
+        <code key={id}>{id}</code>
+      ))}
+      {rest.length > 0 && (
+        <span className={classes.quiet} title={rest.join(", ")}>
+          and {rest.length} more
+        </span>
+      )}
+    </span>
+  );
+}
+
+const periodWords = { total: "in all", day: "today", month: "this month" } as const;
+
+function Limits({ of: { limits, budget } }: { readonly of: Key }) {
+  const words = limitWords({ ...limits, budget: null });
+  if (words.length === 0 && budget === null) return <span className={classes.quiet}>none</span>;
+  const share = budget === null ? 0 : Number(budget.spent_usd) / Number(budget.limit_usd);
+  return (
+    <div className={classes.limits}>
+      {words.map((word) => (
+        <span key={word}>{word}</span>
+      ))}
+      {budget !== null && (
+        <div className={classes.budget}>
+          <span>
+            {formatUsd(budget.spent_usd)} of {formatUsd(budget.limit_usd)}{" "}
+            {periodWords[budget.period]}
+            {share >= 1 && ", used up"}
+          </span>
+          <span className={classes.bar} data-full={share >= 1} aria-hidden="true">
+            <span style={{ width: `${Math.min(100, share * 100)}%` }} />
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface ActionsProps {
+  readonly of: Key;
+  readonly onAction: (action: KeyAction) => void;
+}
+
+function Actions({ of, onAction }: ActionsProps) {
+  return (
+    <Menu position="bottom-end" width={170}>
+      <Menu.Target>
+        <ActionIcon aria-label={`Actions for ${nameOf(of)}`} size={30}>
+          <Icon name="more" size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<Icon name="edit" />} onClick={() => onAction("edit")}>
+          Edit
+        </Menu.Item>
+        {of.status === "active" && (
+          <Menu.Item leftSection={<Icon name="refresh" />} onClick={() => onAction("rotate")}>
+            Rotate
+          </Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Item
+          className={classes.danger ?? ""}
+          leftSection={<Icon name="trash" />}
+          onClick={() => onAction("revoke")}
+        >
+          Revoke
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

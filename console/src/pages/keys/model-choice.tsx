@@ -1,0 +1,70 @@
+import { Checkbox, Input, SegmentedControl } from "@mantine/core";
+import type { KeyDraft } from "./key-draft.ts";
+import type { Model } from "./keys.ts";
+import classes from "./page.module.css";
+
+interface ModelChoiceProps {
+  readonly draft: KeyDraft;
+  readonly onChange: (draft: KeyDraft) => void;
+  readonly models: readonly Model[];
+  readonly error: string | undefined;
+}
+
+/** All models, also those to come, or some of them by name. */
+export function ModelChoice({ draft, onChange, models, error }: ModelChoiceProps) {
+  const callable = models.filter(({ status }) => status !== "retired");
+  // What it was given before stays to be seen, though it cannot be called now.
+  const others = draft.models.filter((id) => callable.every((model) => model.id !== id));
+  const choices = [
+    ...callable.map(({ id, endpoint, status }) => ({
+      id,
+      note: status === "deprecated" ? `${endpoint}, deprecated` : endpoint,
+    })),
+    ...others.map((id) => ({ id, note: "not served now" })),
+  ];
+  const toggle = (id: string, isOn: boolean) =>
+    onChange({
+      ...draft,
+      models: isOn ? [...draft.models, id] : draft.models.filter((one) => one !== id),
+    });
+  return (
+    <fieldset className={classes.choice}>
+      <legend>Models it may call</legend>
+      <SegmentedControl
+        fullWidth
+        aria-label="Which models"
+        data={[
+          { value: "all", label: "All models" },
+          { value: "some", label: "Only these" },
+        ]}
+        value={draft.mayCallAll ? "all" : "some"}
+        onChange={(value) => onChange({ ...draft, mayCallAll: value === "all" })}
+      />
+      {draft.mayCallAll ? (
+        <p className={classes.quiet}>Also those that are added later.</p>
+      ) : (
+        <div className={classes.models}>
+          {choices.map(({ id, note }) => (
+            <Checkbox
+              key={id}
+              label={
+                <span className={classes.model}>
+                  <code>{id}</code>
+                  <small>{note}</small>
+                </span>
+              }
+              checked={draft.models.includes(id)}
+              onChange={(event) => toggle(id, event.currentTarget.checked)}
+            />
+          ))}
+          {choices.length === 0 && <p className={classes.quiet}>There are no models yet.</p>}
+        </div>
+      )}
+      {error !== undefined && (
+        <Input.Error role="alert" mt={6}>
+          {error}
+        </Input.Error>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,79 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { firstCallSamples, modelToTry } from "../../parts/first-call.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+import { useSession } from "../../session.tsx";
+import type { Model, NewKey } from "./keys.ts";
+import classes from "./page.module.css";
+
+interface NewSecretProps {
+  readonly made: NewKey;
+  readonly models: readonly Model[];
+  /** Whether somebody tried to close it without saying that it is stored. */
+  readonly isLeaving: boolean;
+  readonly onStay: () => void;
+  readonly onClose: () => void;
+}
+
+export function NewSecret({ made, models, isLeaving, onStay, onClose }: NewSecretProps) {
+  return (
+    <Stack>
+      <ShownOnce secret={made.key} what="the key">
+        Copy the key now and store it where your program finds it. It is shown this once: nobody can
+        show it again, not even an operator.
+      </ShownOnce>
+      {made.previous !== null && (
+        <p className={classes.words}>
+          The old secret <code>{made.previous.hint}</code> works too, and ends{" "}
+          <Moment at={made.previous.expires_at} />. Put the new one in its place before that.
+        </p>
+      )}
+      {made.warnings.map((warning) => (
+        <p key={warning} className={classes.warning}>
+          <Icon name="warning" /> {warning}
+        </p>
+      ))}
+      <Samples made={made} models={models} />
+      {isLeaving ? (
+        <div role="alert" className={classes.leaving}>
+          <p>
+            <strong>Close it without having stored the key?</strong> Then the key is lost, and you
+            have to rotate it to get another secret.
+          </p>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onStay}>
+              Go back
+            </Button>
+            <Button color="red" onClick={onClose}>
+              Close all the same
+            </Button>
+          </Group>
+        </div>
+      ) : (
+        <Group justify="flex-end">
+          <Button leftSection={<Icon name="check" />} onClick={onClose}>
+            I have stored it
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function Samples({ made, models }: Pick<NewSecretProps, "made" | "models">) {
+  const { gateway_url: baseUrl } = useSession();
+  const model = modelToTry(models, made.models);
+  if (model === undefined)
+    return <p className={classes.quiet}>There is no model yet that this key may call.</p>;
+  return (
+    <section aria-label="First call">
+      <h3 className={classes.heading}>Make a first call</h3>
+      <CodeBlock
+        what="the first call"
+        samples={firstCallSamples({ baseUrl, model, key: made.key })}
+      />
+    </section>
+  );
+}

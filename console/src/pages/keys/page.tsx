@@ -1,0 +1,100 @@
+import { Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Fold } from "../../parts/fold.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { useApi } from "../../queries.ts";
+import { useSearchText } from "../../search.ts";
+import { useAccount, useMay } from "../../session.tsx";
+import { CreateDialog } from "./create-dialog.tsx";
+import { EditDialog } from "./edit-dialog.tsx";
+import type { Key } from "./keys.ts";
+import { type KeyAction, KeysTable } from "./keys-table.tsx";
+import { RevokeDialog } from "./revoke-dialog.tsx";
+import { RotateDialog } from "./rotate-dialog.tsx";
+
+export function Page() {
+  const { id: account } = useAccount();
+  const mayChange = useMay("developer");
+  const [search, setSearch] = useSearchText();
+  const keys = useApi("GET /api/accounts/:account/keys", { params: { account } });
+  const models = useApi("GET /api/accounts/:account/models", { params: { account } });
+  const [asked, setAsked] = useState<{ readonly action: KeyAction; readonly of: Key }>();
+  const done = () => setAsked(undefined);
+  const of = (action: KeyAction) => (asked?.action === action ? asked.of : undefined);
+  const create = mayChange && (
+    <Button leftSection={<Icon name="plus" />} onClick={() => setSearch({ new: "1" })}>
+      Create a key
+    </Button>
+  );
+  const known = models.data ?? [];
+  return (
+    <>
+      <PageHeader
+        title="Keys"
+        about="What programs sign their calls with. Each has its own models, limits and budget; all are paid from this account's balance."
+        actions={create}
+      />
+      <ErrorNotice problem={keys.error} onRetry={() => keys.refetch()} />
+      {keys.isPending && <Loading lines={6} label="Loading the keys" />}
+      {keys.data !== undefined && (
+        <Lists
+          keys={keys.data}
+          create={create}
+          onAction={mayChange ? (action, key) => setAsked({ action, of: key }) : undefined}
+        />
+      )}
+      <CreateDialog
+        account={account}
+        models={known}
+        isOpen={mayChange && search["new"] !== undefined}
+        onClose={() => setSearch({ new: undefined })}
+      />
+      <EditDialog of={of("edit")} models={known} onClose={done} />
+      <RotateDialog of={of("rotate")} models={known} onClose={done} />
+      <RevokeDialog of={of("revoke")} onClose={done} />
+    </>
+  );
+}
+
+interface ListsProps {
+  readonly keys: readonly Key[];
+  readonly create: ReactNode;
+  readonly onAction: ((action: KeyAction, key: Key) => void) | undefined;
+}
+
+function Lists({ keys, create, onAction }: ListsProps) {
+  const working = keys.filter(({ status }) => status === "active");
+  const ended = keys.filter(({ status }) => status !== "active");
+  return (
+    <>
+      {working.length === 0 ? (
+        <EmptyState
+          icon="key"
+          title={ended.length === 0 ? "No keys yet" : "No key works any more"}
+          about={
+            create === false
+              ? "Without a key nobody can call. A developer or an owner of this account can make one."
+              : "Make one for each program that calls: then you see what each of them spends, and can end one without touching the others."
+          }
+          action={create}
+        />
+      ) : (
+        <Panel isFlush>
+          <KeysTable caption="Keys that work" keys={working} onAction={onAction} />
+        </Panel>
+      )}
+      {ended.length > 0 && (
+        <Fold title={`Revoked and expired keys (${ended.length})`}>
+          <Panel isFlush>
+            <KeysTable caption="Keys that ended" keys={ended} onAction={onAction} />
+          </Panel>
+        </Fold>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useChange } from "../../queries.ts";
+import { useUser } from "../../session.tsx";
+import { leastPassword, passwordProblem } from "../join/password.ts";
+import { Sessions } from "./sessions.tsx";
+
+export function Page() {
+  const { email } = useUser();
+  return (
+    <>
+      <PageHeader title="My profile" about={`You sign in as ${email}.`} />
+      <Name />
+      <Password />
+      <Sessions />
+    </>
+  );
+}
+
+function Name() {
+  const { name } = useUser();
+  const change = useChange("PATCH /api/me", { onDone: () => say("Your name is changed.") });
+  const form = useForm({ initialValues: { name } });
+  return (
+    <Panel title="Name" about="Others in your accounts see it.">
+      <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
+        <Stack gap="sm" maw={420}>
+          <FormProblem problem={change.error} fields={["name"]} />
+          <TextInput
+            aria-label="Name"
+            autoComplete="name"
+            {...form.getInputProps("name")}
+            error={fieldError(change.error, "name")}
+          />
+          <Group>
+            <Button type="submit" variant="default" loading={change.isPending}>
+              Save the name
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}
+
+function Password() {
+  const { email } = useUser();
+  const form = useForm({
+    initialValues: { current: "", password: "", again: "" },
+    validate: {
+      password: passwordProblem,
+      again: (again, { password }) => (again === password ? null : "The two are not the same."),
+    },
+  });
+  const change = useChange("POST /api/me/password", {
+    onDone: () => {
+      form.reset();
+      say("Your password is changed. All other sessions have ended.");
+    },
+  });
+  const submit = form.onSubmit(({ current, password }) =>
+    change.mutate({ body: { current, password } }),
+  );
+  return (
+    <Panel title="Password" about="Changing it ends your other sessions.">
+      <form onSubmit={submit}>
+        <Stack gap="sm" maw={420}>
+          <FormProblem problem={change.error} fields={["password"]} />
+          {/* For password managers, which need to know whose it is. */}
+          <input type="hidden" autoComplete="username" value={email} readOnly />
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            {...form.getInputProps("current")}
+          />
+          <PasswordInput
+            label="New password"
+            description={`At least ${leastPassword} characters.`}
+            autoComplete="new-password"
+            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            {...form.getInputProps("password")}
+            error={form.errors["password"] ?? fieldError(change.error, "password")}
+          />
+          <PasswordInput
+            label="The same again"
+            autoComplete="new-password"
+            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            {...form.getInputProps("again")}
+          />
+          <Group>
+            <Button type="submit" variant="default" loading={change.isPending}>
+              Change the password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}

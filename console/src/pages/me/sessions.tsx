@@ -1,0 +1,71 @@
+import type { Reply } from "../../api.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useApi, useChange } from "../../queries.ts";
+import { browserName } from "./browser-name.ts";
+
+type Session = Reply<"GET /api/me/sessions">[number];
+
+/** Where one is signed in, and the way to end it. */
+export function Sessions() {
+  const sessions = useApi("GET /api/me/sessions");
+  return (
+    <Panel title="Sessions" about="The browsers in which you are signed in." isFlush>
+      <ErrorNotice problem={sessions.error} onRetry={sessions.refetch} />
+      {sessions.isPending && <Loading lines={3} label="Loading your sessions" />}
+      {sessions.data !== undefined && (
+        <DataTable
+          caption="Your sessions"
+          columns={columns}
+          rows={sessions.data}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const columns: readonly Column<Session>[] = [
+  {
+    header: "Browser",
+    cell: ({ user_agent, is_current }) => (
+      <>
+        <span title={user_agent}>{browserName(user_agent)}</span>{" "}
+        {is_current && <StateBadge state="active" label="this one" />}
+      </>
+    ),
+  },
+  { header: "Address", cell: ({ address }) => <code>{address}</code> },
+  { header: "Signed in", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { header: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
+  { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} />, isExtra: true },
+  {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: (session) => !session.is_current && <End session={session} />,
+  },
+];
+
+function End({ session: { id, user_agent } }: { readonly session: Session }) {
+  const end = useChange("DELETE /api/me/sessions/:id", {
+    onDone: () => say("The session is ended."),
+  });
+  return (
+    <ConfirmButton
+      size="xs"
+      question="End this session?"
+      consequence={`${browserName(user_agent)} will have to sign in again.`}
+      verb="End it"
+      onConfirm={() => end.mutateAsync({ params: { id } })}
+    >
+      End
+    </ConfirmButton>
+  );
+}

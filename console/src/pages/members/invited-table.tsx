@@ -1,0 +1,64 @@
+import type { Reply } from "../../api.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useChange } from "../../queries.ts";
+import { roles, roleWords } from "./roles.ts";
+
+type Invited = Reply<"GET /api/accounts/:account/members">["invited"][number];
+
+interface InvitedTableProps {
+  readonly account: string;
+  readonly invited: readonly Invited[];
+  readonly mayChange: boolean;
+}
+
+export function InvitedTable({ account, invited, mayChange }: InvitedTableProps) {
+  const columns: readonly Column<Invited>[] = [
+    { header: "For", cell: forWhom },
+    { header: "Role", cell: ({ role }) => labelOf(role) },
+    { header: "Invited by", cell: ({ invited_by }) => invited_by },
+    { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  ];
+  const actions: Column<Invited> = {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: (invite) => <TakeBack account={account} invite={invite} />,
+  };
+  return (
+    <DataTable
+      caption="Open invitations"
+      columns={mayChange ? [...columns, actions] : columns}
+      rows={invited}
+      rowKey={({ id }) => id}
+    />
+  );
+}
+
+function TakeBack(props: { readonly account: string; readonly invite: Invited }) {
+  const { account, invite } = props;
+  const remove = useChange("DELETE /api/accounts/:account/invites/:id", {
+    onDone: () => say("The invitation is taken back."),
+  });
+  return (
+    <ConfirmButton
+      size="compact-sm"
+      aria-label={`Take back the invitation for ${forWhom(invite)}`}
+      question="Take this invitation back?"
+      consequence="Its link stops working at once. You can make another one."
+      verb="Take back"
+      onConfirm={() => remove.mutateAsync({ params: { account, id: invite.id } })}
+    >
+      Take back
+    </ConfirmButton>
+  );
+}
+
+const forWhom = ({ email }: Invited) => email ?? "whoever has the link";
+
+function labelOf(role: string | null): string {
+  const known = roles.find((one) => one === role);
+  return known === undefined ? (role ?? "") : roleWords[known].label;
+}

@@ -1,0 +1,139 @@
+import { Button, Modal } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useChange } from "../../queries.ts";
+import { useMay, useUser } from "../../session.tsx";
+import { InviteLink } from "./invite-dialog.tsx";
+import classes from "./page.module.css";
+import { type Member, nameOf, RoleDialog } from "./role-dialog.tsx";
+import { roleWords } from "./roles.ts";
+
+interface MembersTableProps {
+  readonly account: string;
+  readonly members: readonly Member[];
+  readonly mayChange: boolean;
+  /** What to do where nobody is here yet. */
+  readonly invite: ReactNode;
+}
+
+export function MembersTable({ account, members, mayChange, invite }: MembersTableProps) {
+  const me = useUser();
+  const [changing, setChanging] = useState<Member | undefined>();
+  const columns: readonly Column<Member>[] = [
+    {
+      header: "Person",
+      cell: (member) => (
+        <div className={classes.person}>
+          <div>
+            {nameOf(member)}
+            {member.id === me.id && <i className={classes.you}>you</i>}
+          </div>
+          <span>{member.email}</span>
+        </div>
+      ),
+    },
+    { header: "Role", cell: ({ role }) => roleWords[role].label },
+    { header: "Joined", cell: ({ joined_at }) => <Moment at={joined_at} />, isExtra: true },
+  ];
+  const actions: Column<Member> = {
+    header: "Actions",
+    isHeaderHidden: true,
+    cell: (member) => (
+      <Actions account={account} member={member} onChangeRole={() => setChanging(member)} />
+    ),
+  };
+  return (
+    <>
+      <DataTable
+        caption="Members of this account"
+        columns={mayChange ? [...columns, actions] : columns}
+        rows={members}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState
+            icon="members"
+            title="Nobody is a member yet"
+            about="Invite somebody by a link: as an owner they can look after the account themselves."
+            action={mayChange ? invite : undefined}
+          />
+        }
+      />
+      <RoleDialog account={account} member={changing} onClose={() => setChanging(undefined)} />
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly account: string;
+  readonly member: Member;
+  readonly onChangeRole: () => void;
+}
+
+function Actions({ account, member, onChangeRole }: ActionsProps) {
+  const me = useUser();
+  const mayReset = useMay("operator");
+  const name = nameOf(member);
+  const isMe = member.id === me.id;
+  const remove = useChange("DELETE /api/accounts/:account/members/:id", {
+    onDone: () => say(isMe ? "You have left the account." : `${name} is out of the account.`),
+  });
+  return (
+    <div className={classes.buttons}>
+      {mayReset && !isMe && <PasswordLink account={account} member={member} />}
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={onChangeRole}
+        aria-label={`Change the role of ${name}`}
+      >
+        Role …
+      </Button>
+      <ConfirmButton
+        size="compact-sm"
+        aria-label={isMe ? "Leave the account" : `Remove ${name}`}
+        question={isMe ? "Leave this account?" : `Remove ${name} from this account?`}
+        consequence={
+          isMe
+            ? "You will not see the account any more. Keys that you made go on working."
+            : `${name} will not see the account any more, from now on. Keys they made go on working: revoke those that only they knew. An owner can invite them again.`
+        }
+        verb={isMe ? "Leave" : "Remove"}
+        onConfirm={() => remove.mutateAsync({ params: { account, id: member.id } })}
+      >
+        {isMe ? "Leave" : "Remove"}
+      </ConfirmButton>
+    </div>
+  );
+}
+
+/** Operators only: a password opens all of a person's accounts. */
+function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
+  const name = nameOf(member);
+  const [isOpen, setOpen] = useState(false);
+  const reset = useChange("POST /api/accounts/:account/members/:id/reset", {
+    onDone: () => setOpen(true),
+  });
+  return (
+    <>
+      <ConfirmButton
+        size="compact-sm"
+        aria-label={`New password for ${name}`}
+        question={`Make a link for a new password of ${name}?`}
+        consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Send it to nobody else."
+        verb="Make the link"
+        onConfirm={() => reset.mutateAsync({ params: { account, id: member.id } })}
+      >
+        Password …
+      </ConfirmButton>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
+        {reset.data !== undefined && (
+          <InviteLink invite={reset.data} onClose={() => setOpen(false)} />
+        )}
+      </Modal>
+    </>
+  );
+}

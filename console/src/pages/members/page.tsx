@@ -1,0 +1,73 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { useApi } from "../../queries.ts";
+import { useAccount, useMay } from "../../session.tsx";
+import { InviteDialog } from "./invite-dialog.tsx";
+import { InvitedTable } from "./invited-table.tsx";
+import { MembersTable } from "./members-table.tsx";
+import classes from "./page.module.css";
+import { roles, roleWords } from "./roles.ts";
+
+export function Page() {
+  const account = useAccount();
+  const mayChange = useMay("owner");
+  const [isInviting, setInviting] = useState(false);
+  const list = useApi("GET /api/accounts/:account/members", { params: { account: account.id } });
+  const invite = (
+    <Button leftSection={<Icon name="plus" />} onClick={() => setInviting(true)}>
+      Invite a member
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Members"
+        about={`Who can see and change ${account.name}.${mayChange ? "" : " Only owners can change it."}`}
+        actions={mayChange && invite}
+      />
+      <ErrorNotice problem={list.error} onRetry={() => list.refetch()} />
+      {list.isPending && <Loading lines={5} label="Loading the members" />}
+      {list.data !== undefined && (
+        <>
+          <Panel isFlush>
+            <MembersTable
+              account={account.id}
+              members={list.data.members}
+              mayChange={mayChange}
+              invite={invite}
+            />
+          </Panel>
+          {list.data.invited.length > 0 && (
+            <Panel
+              title="Open invitations"
+              about="Links that nobody has used yet. They are shown only once, when they are made."
+              isFlush
+            >
+              <InvitedTable
+                account={account.id}
+                invited={list.data.invited}
+                mayChange={mayChange}
+              />
+            </Panel>
+          )}
+        </>
+      )}
+      <Panel title="What each role may do">
+        <dl className={classes.roles}>
+          {roles.map((role) => (
+            <div key={role}>
+              <dt>{roleWords[role].label}</dt>
+              <dd>{roleWords[role].about}</dd>
+            </div>
+          ))}
+        </dl>
+      </Panel>
+      <InviteDialog account={account.id} isOpen={isInviting} onClose={() => setInviting(false)} />
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { lifecycleWords } from "./lifecycle.ts";
+
+const nowMs = Date.parse("2026-11-16T09:00:00Z");
+const active = {
+  status: "active",
+  deprecated_at: null,
+  retires_at: null,
+  replacement: null,
+} as const;
+const moved = { ...active, deprecated_at: "2026-11-01T00:00:00Z", replacement: "svc-3-flash" };
+
+test("of a model that stays nothing is said", () => {
+  expect(lifecycleWords(active, nowMs)).toBeUndefined();
+});
+
+test.each([
+  ["2027-01-31T00:00:00Z", "Retires on 2027-01-31, in 76 days. Then calls are refused."],
+  ["2026-11-17T00:00:00Z", "Retires on 2026-11-17, in 1 day. Then calls are refused."],
+  ["2026-11-17T12:00:00Z", "Retires on 2026-11-17, in 2 days. Then calls are refused."],
+  [null, "It still answers; when it ends is not known yet."],
+])("a deprecated model that retires at %s says so, with what to use", (retires_at, words) => {
+  expect(lifecycleWords({ ...moved, status: "deprecated", retires_at }, nowMs)).toEqual({
+    words,
+    successor: "svc-3-flash",
+  });
+});
+
+test("one that is to be deprecated says when that is, and when it ends", () => {
+  const soon = { ...moved, deprecated_at: "2026-12-01T00:00:00Z" };
+  const retires_at = "2027-03-01T00:00:00Z";
+  expect(lifecycleWords({ ...soon, retires_at }, nowMs)?.words).toBe(
+    "Will be deprecated on 2026-12-01, in 15 days, and retires on 2027-03-01.",
+  );
+  expect(lifecycleWords(soon, nowMs)?.words).toBe("Will be deprecated on 2026-12-01, in 15 days.");
+});
+
+test("a retired one says since when", () => {
+  const retired = { ...moved, status: "retired", retires_at: "2026-11-10T00:00:00Z" } as const;
+  expect(lifecycleWords(retired, nowMs)).toEqual({
+    words: "Retired on 2026-11-10.",
+    successor: "svc-3-flash",
+  });
+});

@@ -1,0 +1,161 @@
+import { Button, Collapse } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import { formatCount } from "../../format/figures.ts";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { firstCallSamples } from "../../parts/first-call.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { PriceTags } from "../../parts/price-tags.tsx";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import { useMay, useSession } from "../../session.tsx";
+import { lifecycleWords } from "./lifecycle.ts";
+import { type Model, purposeOf } from "./models.ts";
+import classes from "./page.module.css";
+
+interface ModelCardProps {
+  readonly account: string;
+  readonly model: Model;
+}
+
+export function ModelCard({ account, model }: ModelCardProps) {
+  const { id, status, max_output_tokens: most } = model;
+  const [isOpen, setOpen] = useState(false);
+  const codeId = useId();
+  const mayCall = useMay("developer");
+  const isOperator = useMay("operator");
+  const isRetired = status === "retired";
+  return (
+    <li className={classes.card}>
+      <div className={classes.top}>
+        <div className={classes.title}>
+          <h3>
+            <code>{id}</code>
+          </h3>
+          <CopyButton text={id} what={`the id ${id}`} />
+          {status !== "active" && <StateBadge state={status} />}
+        </div>
+        {!isRetired && (
+          <div className={classes.buttons}>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              aria-label={`${isOpen ? "Hide code" : "Code"}: ${id}`}
+              aria-expanded={isOpen}
+              aria-controls={codeId}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {isOpen ? "Hide code" : "Code"}
+            </Button>
+            {mayCall && (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`Try it: ${id}`}
+                leftSection={<Icon name="playground" size={14} />}
+                renderRoot={(props) => (
+                  <Link
+                    to="/a/$account/playground"
+                    params={{ account }}
+                    search={{ model: id }}
+                    {...props}
+                  />
+                )}
+              >
+                Try it
+              </Button>
+            )}
+          </div>
+        )}
+      </div>
+      <Lifecycle model={model} isOperator={isOperator} />
+      <dl className={classes.facts}>
+        <div>
+          <dt>Does</dt>
+          <dd>{purposeOf(model)}</dd>
+        </div>
+        <div>
+          <dt>Price</dt>
+          <dd>
+            <Price price={model.price} />
+          </dd>
+        </div>
+        {most !== null && (
+          <div className={classes.longest}>
+            <dt>Longest answer</dt>
+            <dd>{formatCount(most)} tokens</dd>
+          </div>
+        )}
+        {!isRetired && (
+          <div className={classes.keys}>
+            <dt>Keys that may call it</dt>
+            <dd>
+              <Keys account={account} keys={model.keys} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      <div id={codeId}>
+        <Collapse expanded={isOpen}>{isOpen && <Code model={model} />}</Collapse>
+      </div>
+    </li>
+  );
+}
+
+function Price({ price }: Pick<Model, "price">) {
+  const isFree = price !== null && Object.values(price).every((usd) => Number(usd) === 0);
+  return isFree ? <>free</> : <PriceTags price={price} />;
+}
+
+function Code({ model }: { readonly model: Model }) {
+  const { gateway_url: baseUrl } = useSession();
+  return (
+    <div className={classes.code}>
+      <CodeBlock what={`a call of ${model.id}`} samples={firstCallSamples({ baseUrl, model })} />
+    </div>
+  );
+}
+
+function Lifecycle({ model, isOperator }: { readonly model: Model; readonly isOperator: boolean }) {
+  const told = lifecycleWords(model, Date.now());
+  if (told === undefined) return null;
+  return (
+    <p className={classes.lifecycle} data-state={model.status}>
+      {told.words}{" "}
+      {told.successor !== null && (
+        <>
+          Use <code>{told.successor}</code> instead.{" "}
+        </>
+      )}
+      {isOperator && (
+        <Link to="/operator/catalog/$model" params={{ model: model.id }}>
+          Who still calls it
+        </Link>
+      )}
+    </p>
+  );
+}
+
+const shownKeys = 3;
+
+function Keys({ account, keys }: { readonly account: string; readonly keys: Model["keys"] }) {
+  if (keys.length === 0)
+    return (
+      <span className={classes.none}>
+        none yet:{" "}
+        <Link to="/a/$account/keys" params={{ account }}>
+          to the keys
+        </Link>
+      </span>
+    );
+  const rest = keys.slice(shownKeys).map(({ name }) => name);
+  return (
+    <span>
+      {keys
+        .slice(0, shownKeys)
+        .map(({ name }) => name)
+        .join(", ")}
+      {rest.length > 0 && <span title={rest.join(", ")}> and {rest.length} more</span>}
+    </span>
+  );
+}

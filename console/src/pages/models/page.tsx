@@ -1,0 +1,111 @@
+import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Fold } from "../../parts/fold.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { useApi } from "../../queries.ts";
+import { useSearchText } from "../../search.ts";
+import { useAccount, useMay } from "../../session.tsx";
+import { ModelCard } from "./model-card.tsx";
+import { isFound, type Model, toGroups } from "./models.ts";
+import classes from "./page.module.css";
+
+export function Page() {
+  const { id: account } = useAccount();
+  const [search, setSearch] = useSearchText();
+  const models = useApi("GET /api/accounts/:account/models", { params: { account } });
+  const { data } = models;
+  return (
+    <>
+      <PageHeader
+        title="Models"
+        about="What the keys of this account can call, what it costs, and how long it stays."
+        actions={
+          data !== undefined &&
+          data.length > 0 && (
+            <TextInput
+              type="search"
+              aria-label="Find a model"
+              placeholder="Find a model"
+              leftSection={<Icon name="search" />}
+              value={search["find"] ?? ""}
+              onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
+            />
+          )
+        }
+      />
+      <ErrorNotice problem={models.error} onRetry={() => models.refetch()} />
+      {models.isPending && <Loading lines={8} label="Loading the models" />}
+      {data?.length === 0 && <NoModels />}
+      {data !== undefined && data.length > 0 && (
+        <Groups account={account} models={data} find={search["find"] ?? ""} />
+      )}
+    </>
+  );
+}
+
+interface GroupsProps {
+  readonly account: string;
+  readonly models: readonly Model[];
+  readonly find: string;
+}
+
+function Groups({ account, models, find }: GroupsProps) {
+  const found = models.filter((model) => isFound(model, find.trim()));
+  const retired = found.filter(({ status }) => status === "retired");
+  const groups = toGroups(found.filter(({ status }) => status !== "retired"));
+  return (
+    <>
+      {found.length === 0 && (
+        <EmptyState
+          icon="search"
+          title="No model is like that"
+          about={`Nothing fits “${find.trim()}”. Search for a part of its id, or for what it does.`}
+        />
+      )}
+      {groups.map((group) => (
+        <section key={group.title} className={classes.group} aria-label={group.title}>
+          <div className={classes.head}>
+            <h2>{group.title}</h2>
+            <p>{group.about}</p>
+          </div>
+          <Cards account={account} models={group.models} />
+        </section>
+      ))}
+      {retired.length > 0 && (
+        <Fold title={`Retired models (${retired.length})`}>
+          <Cards account={account} models={retired} />
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function Cards({ account, models }: Omit<GroupsProps, "find">) {
+  return (
+    <ul className={classes.cards}>
+      {models.map((model) => (
+        <ModelCard key={model.id} account={account} model={model} />
+      ))}
+    </ul>
+  );
+}
+
+function NoModels() {
+  const isOperator = useMay("operator");
+  return (
+    <EmptyState
+      icon="model"
+      title="No models yet"
+      about={
+        isOperator
+          ? "A model is here once it has a price and a provider that serves it."
+          : "A model is here once the operator has given it a price and somebody who serves it."
+      }
+      action={isOperator && <Link to="/operator/providers">Go to the providers</Link>}
+    />
+  );
+}

@@ -1,0 +1,22 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+
+export function Page() {
+  return (
+    <>
+      <PageHeader title="Nothing here" />
+      <EmptyState
+        icon="search"
+        title="There is no page at this address"
+        about="It may have moved, or the address has a typing error."
+        action={
+          <Button component={Link} to="/">
+            Go to the overview
+          </Button>
+        }
+      />
+    </>
+  );
+}

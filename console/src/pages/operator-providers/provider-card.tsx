@@ -1,0 +1,190 @@
+import { Button } from "@mantine/core";
+import { formatCount } from "../../format/figures.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useApi, useChange } from "../../queries.ts";
+import classes from "./page.module.css";
+import { TestResults, useTest } from "./provider-test.tsx";
+import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
+
+interface ProviderCardProps {
+  readonly provider: Provider;
+  readonly onOffer: () => void;
+}
+
+export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
+  const { name, targets } = provider;
+  const test = useTest(name);
+  const isOut = targets.some(({ state }) => state !== "closed");
+  return (
+    <Panel
+      title={name}
+      about={<Facts provider={provider} />}
+      actions={
+        <div className={classes.actions}>
+          <Button
+            size="xs"
+            variant="default"
+            loading={test.isRunning}
+            leftSection={<Icon name="play" size={14} />}
+            onClick={test.start}
+            aria-label={`Test ${name}`}
+          >
+            Test
+          </Button>
+          {isOut && <PutBack name={name} />}
+          <Button
+            size="xs"
+            variant="default"
+            onClick={onOffer}
+            aria-label={`Add models of ${name}`}
+          >
+            Add models
+          </Button>
+          <Remove provider={provider} />
+        </div>
+      }
+      isFlush
+    >
+      <TestResults test={test} />
+      <DataTable
+        caption={`Targets of ${name}`}
+        columns={columns(keyWords(provider).isMissing)}
+        rows={targets}
+        rowKey={({ model }) => model}
+        empty={
+          <p className={classes.nothing}>
+            No model is routed to it yet. Choose “Add models” to see what it offers.
+          </p>
+        }
+      />
+    </Panel>
+  );
+}
+
+function Facts({ provider }: { readonly provider: Provider }) {
+  const { kind, vendor, base_url: baseUrl, options, allow_private: isPrivate } = provider;
+  const key = keyWords(provider);
+  const plain = options.filter(({ name, value }) => value !== null && name !== "vendor");
+  return (
+    <span className={classes.facts}>
+      <span>{vendor === null || vendor === kind ? kind : `${vendor} (${kind})`}</span>
+      {baseUrl !== null && <code>{baseUrl}</code>}
+      {plain.map(({ name, value }) => (
+        <span key={name}>
+          {name} <code>{value}</code>
+        </span>
+      ))}
+      <span>Key: {key.isMissing ? <StateBadge state="failed" label={key.text} /> : key.text}</span>
+      {isPrivate && <span>may be on a private address</span>}
+    </span>
+  );
+}
+
+const columns = (isKeyMissing: boolean): readonly Column<Target>[] => [
+  { header: "Model there", cell: ({ model }) => <code className={classes.code}>{model}</code> },
+  {
+    header: "State",
+    cell: (target) =>
+      isKeyMissing ? <StateBadge state="failed" label="no key" /> : <TargetState target={target} />,
+  },
+  {
+    header: "Lately",
+    isFigure: true,
+    cell: ({ requests, failures }) =>
+      requests === 0
+        ? "no calls"
+        : `${formatCount(requests)} ${requests === 1 ? "call" : "calls"}, ${formatCount(failures)} failed`,
+  },
+];
+
+function TargetState({ target }: { readonly target: Target }) {
+  const { state, reason, since, until } = target;
+  const isAhead = until !== null && Date.parse(until) > Date.now();
+  return (
+    <span className={classes.state}>
+      <StateBadge state={state === "resting" ? "half-open" : state} label={stateLabels[state]} />
+      {state !== "closed" && (
+        <small>
+          {reasonWords(reason)}
+          {since !== null && (
+            <>
+              {" "}
+              Since <Moment at={since} />
+            </>
+          )}
+          {isAhead && (
+            <>
+              , tried again <Moment at={until} />
+            </>
+          )}
+          .
+        </small>
+      )}
+    </span>
+  );
+}
+
+function PutBack({ name }: { readonly name: string }) {
+  const reset = useChange("POST /api/providers/:name/reset", {
+    onDone: () => say(`${name} is asked again.`),
+  });
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={reset.isPending}
+      onClick={() => reset.mutate({ params: { name }, body: {} })}
+      aria-label={`Put back in service: ${name}`}
+    >
+      Put back in service
+    </Button>
+  );
+}
+
+function Remove({ provider }: { readonly provider: Provider }) {
+  const { name, models } = provider;
+  const catalog = useApi("GET /api/catalog");
+  const remove = useChange("DELETE /api/providers/:name", {
+    onDone: () => say(`${name} is removed.`),
+  });
+  const emptied = models
+    .map(({ id }) => id)
+    .filter((id) =>
+      catalog.data
+        ?.find((entry) => entry.id === id)
+        ?.routes.every((route) => route.provider === name),
+    );
+  return (
+    <ConfirmButton
+      size="xs"
+      question={`Remove the provider “${name}”?`}
+      consequence={
+        <>
+          <p>Its key is erased, and all routes to it go.</p>
+          {emptied.length > 0 && (
+            <p>
+              <strong>Nobody serves these models any more:</strong> {emptied.join(", ")}. Calls to
+              them are refused until they have another route.
+            </p>
+          )}
+        </>
+      }
+      verb="Remove"
+      aria-label={`Remove ${name}`}
+      onConfirm={() =>
+        remove.mutateAsync({
+          params: { name },
+          query: emptied.length > 0 ? { empties_models: true } : {},
+        })
+      }
+    >
+      Remove
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,46 @@
+import { Link } from "@tanstack/react-router";
+import { formatMs } from "../../format/figures.ts";
+import { Moment } from "../../parts/moment.tsx";
+import { Money } from "../../parts/money.tsx";
+import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { RequestLink } from "../../parts/request-link.tsx";
+import type { RequestRow } from "../../request-rows.ts";
+import classes from "./page.module.css";
+
+interface FeedProps {
+  readonly account: string | undefined;
+  readonly rows: readonly RequestRow[];
+  /** Those that came while one looked. */
+  readonly isFresh: (id: string) => boolean;
+}
+
+/** The newest requests, as they end. */
+export function Feed({ account, rows, isFresh }: FeedProps) {
+  const all =
+    account === undefined ? (
+      <Link to="/operator/requests">All requests</Link>
+    ) : (
+      <Link to="/a/$account/requests" params={{ account }}>
+        All requests
+      </Link>
+    );
+  return (
+    <Panel title="Newest requests" actions={<span className={classes.more}>{all}</span>} isFlush>
+      <ol className={classes.feed} aria-label="Newest requests">
+        {rows.map((row) => (
+          <li key={row.id} data-fresh={isFresh(row.id)}>
+            <RequestLink account={account} id={row.id} className={classes.feedLink}>
+              <span className={classes.feedModel}>{row.model}</span>
+              <OutcomeBadge outcome={row.outcome} words={row.outcome_words} />
+              <span className={classes.feedNote}>
+                <Moment at={row.started_at} /> · {formatMs(row.duration_ms)}
+              </span>
+              <Money usd={row.charged_usd} />
+            </RequestLink>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+import { formatCompact, formatCount, formatMs, formatUsdAxis } from "../../format/figures.ts";
+import { formatUsd } from "../../format/money.ts";
+import type { ChartKind } from "../../parts/time-chart.tsx";
+import { type Sums, tokensOf } from "./usage.ts";
+
+/** One of the figures that can be looked at over time. */
+export interface Figure {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: ChartKind;
+  readonly read: (sums: Sums) => number | null;
+  readonly format: (value: number) => string;
+  readonly formatAxis: (value: number) => string;
+  /** Of the whole time, with every digit that matters. */
+  readonly total: (sums: Sums) => string;
+}
+
+const orDash = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
+const count = { kind: "bars", format: formatCount, formatAxis: formatCompact } as const;
+const time = { kind: "lines", format: formatMs, formatAxis: formatMs } as const;
+
+const spend: Figure = {
+  name: "spend",
+  label: "Spend",
+  kind: "bars",
+  read: ({ charged_usd }) => Number(charged_usd),
+  // A drawing needs no more than a float has.
+  format: (value) => formatUsd(value.toFixed(9)),
+  formatAxis: formatUsdAxis,
+  total: ({ charged_usd }) => formatUsd(charged_usd),
+};
+
+export const figures: readonly Figure[] = [
+  spend,
+  {
+    ...count,
+    name: "requests",
+    label: "Requests",
+    read: ({ requests }) => requests,
+    total: ({ requests }) => formatCount(requests),
+  },
+  {
+    ...count,
+    name: "failures",
+    label: "Errors",
+    read: ({ failures }) => failures,
+    total: ({ failures }) => formatCount(failures),
+  },
+  {
+    ...count,
+    name: "tokens",
+    label: "Tokens",
+    read: tokensOf,
+    total: (sums) => formatCompact(tokensOf(sums)),
+  },
+  {
+    ...time,
+    name: "latency",
+    label: "Latency, p95",
+    read: ({ latency_p95_ms }) => latency_p95_ms,
+    total: ({ latency_p95_ms }) => orDash(latency_p95_ms),
+  },
+  {
+    ...time,
+    name: "first-token",
+    label: "First token, p95",
+    read: ({ first_byte_p95_ms }) => first_byte_p95_ms,
+    total: ({ first_byte_p95_ms }) => orDash(first_byte_p95_ms),
+  },
+];
+
+export const figureNamed = (name: string | undefined): Figure =>
+  figures.find((figure) => figure.name === name) ?? spend;

@@ -1,0 +1,98 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { useApi } from "../../queries.ts";
+import { useMay, useSession } from "../../session.tsx";
+import classes from "./page.module.css";
+
+/** For an account that nobody has called with yet. */
+export function FirstSteps({ account }: { readonly account: string }) {
+  const params = { account };
+  const mayMakeKeys = useMay("developer");
+  const { gateway_url: baseUrl } = useSession();
+  const models = useApi("GET /api/accounts/:account/models", { params });
+  const model = models.data?.find(
+    ({ endpoint, status }) => endpoint === "chat" && status === "active",
+  )?.id;
+  return (
+    <Panel title="Make the first call" about="It appears here as soon as it has ended.">
+      <ol className={classes.steps}>
+        <li>
+          <h3>Make a key</h3>
+          <p>
+            {mayMakeKeys
+              ? "It is shown once, with samples for your language."
+              : "A developer or an owner of this account can make one for you."}
+          </p>
+          {mayMakeKeys && (
+            <Button
+              leftSection={<Icon name="key" />}
+              renderRoot={(props) => (
+                <Link to="/a/$account/keys" params={params} search={{ new: "1" }} {...props} />
+              )}
+            >
+              Make a key
+            </Button>
+          )}
+        </li>
+        <li>
+          <h3>Call a model with it</h3>
+          <p>Put the key where it says $SVC_API_KEY, or set that variable first.</p>
+          <CodeBlock
+            what="the first call"
+            samples={[{ label: "curl", code: curlFor(baseUrl, model ?? "MODEL") }]}
+          />
+        </li>
+        <li>
+          <h3>Or try it here</h3>
+          <p>The playground calls the same gateway, and this account pays for it.</p>
+          <Button
+            variant="default"
+            leftSection={<Icon name="playground" />}
+            renderRoot={(props) => <Link to="/a/$account/playground" params={params} {...props} />}
+          >
+            Open the playground
+          </Button>
+        </li>
+      </ol>
+    </Panel>
+  );
+}
+
+const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/completions \\
+  -H "Authorization: Bearer $SVC_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+    "model": "${model}",
+    "messages": [{ "role": "user", "content": "Say hello" }]
+  }'`;
+
+/** For the operator of a platform that nobody has called yet. */
+export function NoCallsYet() {
+  return (
+    <EmptyState
+      icon="overview"
+      title="No calls yet"
+      about="Connect a provider, create an account and make a key for it. Its calls appear here as soon as they have ended."
+      action={
+        <>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/operator/providers" {...props} />}
+          >
+            Providers
+          </Button>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/operator/accounts" {...props} />}
+          >
+            Accounts
+          </Button>
+        </>
+      }
+    />
+  );
+}

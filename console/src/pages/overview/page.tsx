@@ -1,0 +1,216 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { useThrottledCallback } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiProblem, type Reply, request } from "../../api.ts";
+import type { LiveState } from "../../live.ts";
+import { useNews } from "../../news.ts";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { LiveSign } from "../../parts/live-sign.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { useApi } from "../../queries.ts";
+import { mergeRows, type RequestRow } from "../../request-rows.ts";
+import { useSearchText } from "../../search.ts";
+import { useAccountId } from "../../session.tsx";
+import { BalanceNotice, standingRoute } from "./balance-notice.tsx";
+import { MainChart, SideCharts } from "./charts.tsx";
+import { Feed } from "./feed.tsx";
+import { figureNamed } from "./figures.ts";
+import { FirstSteps, NoCallsYet } from "./first-steps.tsx";
+import classes from "./page.module.css";
+import { SeriesTable } from "./series-table.tsx";
+import { UsageTiles } from "./tiles.tsx";
+import { groupsOf, ranges, toView, type Usage, useUsage, type View } from "./usage.ts";
+
+/** What happens is shown at once; the sums are asked for again this often at most. */
+const refreshMs = 3_000;
+const shownRows = 8;
+
+export function Page() {
+  const account = useAccountId();
+  // Nothing of one account is shown, not even for a moment, as that of another.
+  return <Overview key={account ?? ""} account={account} />;
+}
+
+function Overview({ account }: { readonly account: string | undefined }) {
+  const [search, setSearch] = useSearchText();
+  const view = toView(search, account);
+  const usage = useUsage(view);
+  const newest = useNewest(account);
+  const client = useQueryClient();
+  const refresh = useThrottledCallback(() => {
+    void usage.refetch();
+    void client.invalidateQueries({ queryKey: [standingRoute] });
+  }, refreshMs);
+  const [fresh, setFresh] = useState<readonly RequestRow[]>([]);
+  const live = useNews({
+    account,
+    onNews: ({ requests }) => {
+      setFresh((old) => mergeRows(requests, old).slice(0, shownRows));
+      refresh();
+    },
+    onConnect: () => void newest.refetch(),
+  });
+  const rows = mergeRows(fresh, newest.data ?? []).slice(0, shownRows);
+  const isNew = newest.isSuccess && rows.length === 0;
+  return (
+    <>
+      <Header view={view} live={live} onChange={setSearch} hasControls={!isNew} />
+      {account !== undefined && <BalanceNotice account={account} />}
+      <ErrorNotice problem={usage.error} onRetry={() => usage.refetch()} />
+      {isNew && (account === undefined ? <NoCallsYet /> : <FirstSteps account={account} />)}
+      {!isNew && usage.isPending && <Loading lines={10} label="Loading the overview" />}
+      {!isNew && usage.data !== undefined && (
+        <>
+          <Narrowed view={view} usage={usage.data} onChange={setSearch} />
+          <UsageTiles usage={usage.data} />
+          <div className={classes.main}>
+            <div className={classes.cell}>
+              <MainChart
+                usage={usage.data}
+                by={view.by}
+                figure={figureNamed(search["figure"])}
+                onFigure={(figure) => setSearch({ figure })}
+              />
+            </div>
+            <div className={classes.cell}>
+              <Feed
+                account={account}
+                rows={rows}
+                isFresh={(id) => fresh.some((row) => row.id === id)}
+              />
+            </div>
+          </div>
+          <SideCharts usage={usage.data} />
+          {usage.data.series.length > 0 && <SeriesTable usage={usage.data} view={view} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function useNewest(account: string | undefined) {
+  const name = account === undefined ? "GET /api/requests" : "GET /api/accounts/:account/requests";
+  const input = { params: { account: account ?? "" }, query: { limit: shownRows } };
+  return useQuery<Reply<"GET /api/requests">, ApiProblem, readonly RequestRow[]>({
+    queryKey: [name, input],
+    queryFn: async ({ signal }) =>
+      (await request(name, input, signal)) as Reply<"GET /api/requests">,
+    select: ({ requests }) => requests,
+  });
+}
+
+type Change = (change: Readonly<Record<string, string | undefined>>) => void;
+
+interface HeaderProps {
+  readonly view: View;
+  readonly live: LiveState;
+  readonly onChange: Change;
+  readonly hasControls: boolean;
+}
+
+function Header({ view, live, onChange, hasControls }: HeaderProps) {
+  const { account, range, by } = view;
+  const whose = account === undefined ? "all accounts" : "this account";
+  const words = ranges.find(({ value }) => value === range)?.words;
+  return (
+    <PageHeader
+      title="Overview"
+      mark={<LiveSign state={live} />}
+      about={
+        hasControls
+          ? `What ${whose} used in ${words}.`
+          : `Spend, requests and speed of ${whose} over time.`
+      }
+      actions={
+        hasControls && (
+          <>
+            <SegmentedControl
+              size="xs"
+              aria-label="By"
+              value={by}
+              data={groupsOf(account).map((group) => ({ value: group, label: `By ${group}` }))}
+              onChange={(chosen) => onChange({ by: chosen })}
+            />
+            <SegmentedControl
+              size="xs"
+              aria-label="Time"
+              value={range}
+              data={ranges.map(({ value }) => value)}
+              onChange={(chosen) => onChange({ range: chosen })}
+            />
+          </>
+        )
+      }
+    />
+  );
+}
+
+/** What the page is narrowed to, and the way back. */
+function Narrowed(props: {
+  readonly view: View;
+  readonly usage: Usage;
+  readonly onChange: Change;
+}) {
+  const { view, usage, onChange } = props;
+  const { model, key } = view;
+  const words = ranges.find(({ value }) => value === usage.range)?.words;
+  const isEmpty = usage.totals.requests === 0;
+  const keyName = useKeyName(view);
+  if (model === "" && key === "" && !isEmpty) return null;
+  return (
+    <div className={classes.narrowed} role="status">
+      {model !== "" && (
+        <Only what="model" name={model} onClear={() => onChange({ model: undefined })} />
+      )}
+      {key !== "" && (
+        <Only what="key" name={keyName} onClear={() => onChange({ key: undefined })} />
+      )}
+      {isEmpty && (
+        <span>
+          Nothing was called in {words}.{" "}
+          {usage.range !== "90d" && (
+            <button
+              type="button"
+              className={classes.plain}
+              onClick={() => onChange({ range: "90d" })}
+            >
+              Look at the last 90 days
+            </button>
+          )}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** As people call it; its id until that is known. */
+function useKeyName({ account = "", key }: View): string {
+  const keys = useApi(
+    "GET /api/accounts/:account/keys",
+    { params: { account } },
+    { enabled: key !== "" && account !== "" },
+  );
+  return keys.data?.find(({ id, name }) => id === key && name !== "")?.name ?? key;
+}
+
+function Only(props: {
+  readonly what: string;
+  readonly name: string;
+  readonly onClear: () => void;
+}) {
+  const { what, name, onClear } = props;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      rightSection={<Icon name="cross" size={12} />}
+      title={`Show every ${what}`}
+      onClick={onClear}
+    >
+      Only {what} {name}
+    </Button>
+  );
+}

@@ -1,0 +1,90 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { formatCount, formatMs, formatShare } from "../../format/figures.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { failureRate, type Sums, type Usage, type View } from "./usage.ts";
+
+type Row = Usage["series"][number];
+
+const headers = { model: "Model", key: "Key", account: "Account" } as const;
+const inMs = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
+
+const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
+  {
+    header: "Spend",
+    isFigure: true,
+    cell: ({ totals }) => <Money usd={totals.charged_usd} />,
+  },
+  { header: "Requests", isFigure: true, cell: ({ totals }) => formatCount(totals.requests) },
+  {
+    header: "Errors",
+    isFigure: true,
+    cell: ({ totals }) =>
+      totals.failures === 0
+        ? "0"
+        : `${formatCount(totals.failures)} (${formatShare(failureRate(totals))})`,
+  },
+  { header: "Input", isFigure: true, cell: ({ totals }) => formatCount(totals.input_tokens) },
+  { header: "Output", isFigure: true, cell: ({ totals }) => formatCount(totals.output_tokens) },
+  {
+    header: "Latency p50 / p95",
+    isFigure: true,
+    cell: ({ totals }) => `${inMs(totals.latency_p50_ms)} / ${inMs(totals.latency_p95_ms)}`,
+  },
+  {
+    header: "First token p50 / p95",
+    isFigure: true,
+    cell: ({ totals }) => `${inMs(totals.first_byte_p50_ms)} / ${inMs(totals.first_byte_p95_ms)}`,
+  },
+];
+
+interface SeriesTableProps {
+  readonly usage: Usage;
+  readonly view: View;
+}
+
+/** All figures of each of them, and of all together. */
+export function SeriesTable({ usage, view }: SeriesTableProps) {
+  const columns: readonly Column<Row>[] = [
+    { header: headers[view.by], cell: (row) => <Name row={row} view={view} /> },
+    ...figureColumns,
+  ];
+  const together: Row = { name: "", label: "Together", totals: usage.totals, points: [] };
+  const rows = usage.series.length > 1 ? [...usage.series, together] : usage.series;
+  return (
+    <Panel title={`All figures by ${view.by}`} isFlush>
+      <DataTable
+        caption={`All figures by ${view.by}`}
+        columns={columns}
+        rows={rows}
+        rowKey={({ name }) => name}
+      />
+    </Panel>
+  );
+}
+
+/** Narrows the page to one of them, or leads to the account. */
+function Name({ row, view }: { readonly row: Row; readonly view: View }): ReactNode {
+  const { name, label } = row;
+  if (name === "") return <strong>{label}</strong>;
+  if (name === "others" || name === "temporary") return label;
+  if (view.by === "account")
+    return (
+      <Link to="/a/$account/overview" params={{ account: name }}>
+        {label}
+      </Link>
+    );
+  const other = view.by === "model" ? "key" : "model";
+  const narrowed = (old: Readonly<Record<string, string | undefined>>) => ({
+    ...old,
+    [view.by]: name,
+    by: other,
+  });
+  return (
+    <Link to="." search={narrowed} resetScroll={false}>
+      {label}
+    </Link>
+  );
+}

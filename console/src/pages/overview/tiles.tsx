@@ -1,0 +1,70 @@
+import { formatCompact, formatCount, formatMs, formatShare } from "../../format/figures.ts";
+import { Money } from "../../parts/money.tsx";
+import { StatTile, Tiles } from "../../parts/stat-tile.tsx";
+import classes from "./page.module.css";
+import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";
+
+const inMs = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
+
+/** The six figures of the time that is looked at, against the same length of time before it. */
+export function UsageTiles({ usage }: { readonly usage: Usage }) {
+  const { totals, before, points } = usage;
+  const change = (read: (sums: Sums) => number | null) =>
+    before === null || before.requests === 0 ? undefined : changeOf(read(totals), read(before));
+  const spark = (read: (sums: Sums) => number | null) =>
+    points.flatMap((point) => read(point) ?? []);
+  const spend = ({ charged_usd }: Sums) => Number(charged_usd);
+  const requests = (sums: Sums) => sums.requests;
+  const latency = ({ latency_p50_ms }: Sums) => latency_p50_ms;
+  const firstByte = ({ first_byte_p50_ms }: Sums) => first_byte_p50_ms;
+  return (
+    <div className={classes.figures}>
+      <Tiles>
+        <StatTile
+          label="Spend"
+          value={<Money usd={totals.charged_usd} />}
+          change={change(spend)}
+          spark={spark(spend)}
+        />
+        <StatTile
+          label="Requests"
+          value={<span title={formatCount(totals.requests)}>{formatCompact(totals.requests)}</span>}
+          change={change(requests)}
+          spark={spark(requests)}
+        />
+        <StatTile
+          label="Tokens"
+          value={
+            <span title={formatCount(tokensOf(totals))}>{formatCompact(tokensOf(totals))}</span>
+          }
+          note={`${formatCompact(totals.input_tokens)} in · ${formatCompact(totals.output_tokens)} out`}
+          spark={spark(tokensOf)}
+        />
+        <StatTile
+          label="Error rate"
+          value={formatShare(failureRate(totals))}
+          note={`${formatCount(totals.failures)} ${totals.failures === 1 ? "error" : "errors"}`}
+          change={change(failureRate)}
+          moreIs="bad"
+          spark={spark(({ failures }) => failures)}
+        />
+        <StatTile
+          label="Latency, median"
+          value={inMs(totals.latency_p50_ms)}
+          note={`p95 ${inMs(totals.latency_p95_ms)}`}
+          change={change(latency)}
+          moreIs="bad"
+          spark={spark(latency)}
+        />
+        <StatTile
+          label="First token, median"
+          value={inMs(totals.first_byte_p50_ms)}
+          note={`p95 ${inMs(totals.first_byte_p95_ms)}`}
+          change={change(firstByte)}
+          moreIs="bad"
+          spark={spark(firstByte)}
+        />
+      </Tiles>
+    </div>
+  );
+}

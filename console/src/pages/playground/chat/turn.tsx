@@ -1,0 +1,125 @@
+import { ActionIcon } from "@mantine/core";
+import { memo } from "react";
+import { formatCount } from "../../../format/figures.ts";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { Icon } from "../../../parts/icons.tsx";
+import shared from "../playground.module.css";
+import { Receipt } from "../receipt.tsx";
+import { TroubleNotice } from "../trouble-notice.tsx";
+import classes from "./chat.module.css";
+import { type Answer, type Exchange, isUnderWay, type Question } from "./conversation.ts";
+import { FencedText } from "./fenced-text.tsx";
+
+interface TurnProps {
+  readonly exchange: Exchange;
+  /** Of the last one alone. */
+  readonly onRetry: (() => void) | undefined;
+}
+
+/** A question, its answer, and the answer's receipt. */
+export function Turn({ exchange, onRetry }: TurnProps) {
+  const { question, answer } = exchange;
+  const receiptId = isUnderWay(answer) ? undefined : receiptIdOf(answer);
+  return (
+    <article className={classes.turn}>
+      <QuestionView question={question} />
+      <div className={shared.result}>
+        <div className={classes.answer}>
+          <p className={classes.who}>{answer.model}</p>
+          <Reasoning answer={answer} />
+          <AnswerText answer={answer} />
+          {answer.trouble !== null && <TroubleNotice trouble={answer.trouble} onRetry={onRetry} />}
+          {!isUnderWay(answer) && <Foot answer={answer} onRetry={onRetry} />}
+        </div>
+        {receiptId !== undefined && <Receipt requestId={receiptId} />}
+      </div>
+    </article>
+  );
+}
+
+const QuestionView = memo(function QuestionView({ question }: { readonly question: Question }) {
+  return (
+    <div className={classes.question}>
+      {question.pictures.map(({ id, name, dataUri }) => (
+        <img key={id} src={dataUri} alt={name} className={classes.picture} />
+      ))}
+      {question.text}
+    </div>
+  );
+});
+
+function Reasoning({ answer }: { readonly answer: Answer }) {
+  if (answer.reasoning === "") return null;
+  return (
+    <details className={classes.reasoning} open={answer.text === ""}>
+      <summary>{isUnderWay(answer) && answer.text === "" ? "Thinking …" : "Thoughts"}</summary>
+      <div>{answer.reasoning}</div>
+    </details>
+  );
+}
+
+function AnswerText({ answer }: { readonly answer: Answer }) {
+  if (answer.state === "waiting")
+    return (
+      <p className={classes.waiting}>
+        <span aria-hidden="true" className={classes.dots}>
+          <i />
+          <i />
+          <i />
+        </span>
+        <span className={classes.hidden}>Waiting for the first word</span>
+      </p>
+    );
+  return (
+    <div className={classes.text} data-coming={answer.state === "coming"}>
+      <FencedText text={answer.text} />
+    </div>
+  );
+}
+
+function Foot({
+  answer,
+  onRetry,
+}: {
+  readonly answer: Answer;
+  readonly onRetry: TurnProps["onRetry"];
+}) {
+  const { text, usage, trouble } = answer;
+  return (
+    <div className={classes.foot}>
+      {text !== "" && <CopyButton text={text} what="the answer" />}
+      {onRetry !== undefined && trouble === null && (
+        <ActionIcon size={28} aria-label="Ask again" onClick={onRetry}>
+          <Icon name="refresh" />
+        </ActionIcon>
+      )}
+      <span>{endOf(answer)}</span>
+      {usage !== undefined && (
+        <span>
+          {formatCount(usage.prompt_tokens)} tokens in, {formatCount(usage.completion_tokens)} out
+        </span>
+      )}
+    </div>
+  );
+}
+
+const ends: Readonly<Record<string, string>> = {
+  stop: "Finished",
+  length: "Cut off at the most tokens",
+  content_filter: "Stopped by the model's filter",
+  tool_calls: "The model asked for a tool",
+};
+
+function endOf({ state, text, finishReason }: Answer): string {
+  if (state === "stopped")
+    return text === "" ? "Stopped by you before the first word" : "Stopped by you";
+  if (state === "failed") return "";
+  return ends[finishReason ?? ""] ?? finishReason ?? "";
+}
+
+/** What was refused before a model was asked has none. */
+function receiptIdOf({ requestId, trouble }: Answer): string | undefined {
+  if (requestId !== undefined) return requestId;
+  if (trouble === null || !("requestId" in trouble)) return undefined;
+  return trouble.status >= 500 ? trouble.requestId : undefined;
+}

@@ -1,0 +1,104 @@
+import { useEffect, useRef, useState } from "react";
+import type { GatewayAccess } from "../gateway-access.ts";
+import { callGateway } from "../gateway-call.ts";
+import { toTrouble } from "../use-run.ts";
+import { readChat } from "./chat-stream.ts";
+import {
+  type Answer,
+  type ChatParameters,
+  type Exchange,
+  isUnderWay,
+  newAnswer,
+  type Question,
+  toChatBody,
+} from "./conversation.ts";
+
+interface ChatOptions {
+  readonly access: GatewayAccess;
+  readonly model: string;
+  readonly parameters: ChatParameters;
+}
+
+export interface Chat {
+  readonly exchanges: readonly Exchange[];
+  readonly isBusy: boolean;
+  ask(question: Question): void;
+  /** Asks the last question again, with what is set now. */
+  retry(): void;
+  stop(): void;
+  clear(): void;
+}
+
+/** A conversation: every question is sent with all that was said before it. */
+export function useChat({ access, model, parameters }: ChatOptions): Chat {
+  const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
+  const controller = useRef<AbortController>(undefined);
+  const nextId = useRef(1);
+  useEffect(() => () => controller.current?.abort(), []);
+
+  const start = (history: readonly Exchange[], question: Question) => {
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    const id = nextId.current++;
+    setExchanges([...history, { id, question, answer: newAnswer(model) }]);
+    const body = toChatBody({ model, parameters, history, question });
+    const show = (answer: Answer) =>
+      setExchanges((old) => old.map((one) => (one.id === id ? { ...one, answer } : one)));
+    void answerTo({ access, body, model, signal: own.signal, show });
+  };
+  const last = exchanges.at(-1);
+  return {
+    exchanges,
+    isBusy: last !== undefined && isUnderWay(last.answer),
+    ask: (question) => start(exchanges, question),
+    retry: () => last !== undefined && start(exchanges.slice(0, -1), last.question),
+    stop: () => controller.current?.abort(),
+    clear: () => {
+      controller.current?.abort();
+      setExchanges([]);
+    },
+  };
+}
+
+interface AnswerOptions {
+  readonly access: GatewayAccess;
+  readonly body: unknown;
+  readonly model: string;
+  readonly signal: AbortSignal;
+  readonly show: (answer: Answer) => void;
+}
+
+/** Shown at most once a frame, however fast the words come. */
+async function answerTo({ access, body, model, signal, show }: AnswerOptions): Promise<void> {
+  let answer = newAnswer(model);
+  let frame: number | undefined;
+  const showSoon = () => {
+    frame ??= requestAnimationFrame(() => {
+      frame = undefined;
+      show(answer);
+    });
+  };
+  try {
+    const response = await callGateway(access, { path: "/chat/completions", body, signal });
+    answer = { ...answer, requestId: response.headers.get("x-request-id") ?? undefined };
+    for await (const part of readChat(response)) {
+      answer = {
+        ...answer,
+        state: "coming",
+        text: answer.text + part.text,
+        reasoning: answer.reasoning + part.reasoning,
+        finishReason: part.finishReason ?? answer.finishReason,
+        usage: part.usage ?? answer.usage,
+      };
+      showSoon();
+    }
+    answer = { ...answer, state: "done" };
+  } catch (error) {
+    answer = signal.aborted
+      ? { ...answer, state: "stopped" }
+      : { ...answer, state: "failed", trouble: toTrouble(error) };
+  }
+  if (frame !== undefined) cancelAnimationFrame(frame);
+  show(answer);
+}

@@ -1,0 +1,55 @@
+import { Button, Modal } from "@mantine/core";
+import { useState } from "react";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { type CodeOptions, toSamples } from "./code-samples.ts";
+import classes from "./playground.module.css";
+
+/** The very call that the page would make now, to take away. */
+export function CodeButton(props: { readonly options: () => CodeOptions }) {
+  const [options, setOptions] = useState<CodeOptions>();
+  return (
+    <>
+      <Button
+        variant="default"
+        fullWidth
+        leftSection={<Brackets />}
+        onClick={() => setOptions(props.options())}
+      >
+        Code
+      </Button>
+      <Modal
+        opened={options !== undefined}
+        onClose={() => setOptions(undefined)}
+        title="The code for this call"
+        size="xl"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <p className={classes.hint}>
+          With what is set on the page now. Put a key of your own into SVC_API_KEY; the page's key
+          ends after 15 minutes.
+        </p>
+        {options !== undefined && <CodeBlock what="the call" samples={toSamples(options)} />}
+      </Modal>
+    </>
+  );
+}
+
+function Brackets() {
+  return (
+    <svg
+      width={16}
+      height={16}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      aria-hidden="true"
+    >
+      <path
+        d="m8.5 7-5 5 5 5M15.5 7l5 5-5 5"
+        strokeWidth={1.8}
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  );
+}

@@ -1,0 +1,133 @@
+import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
+import { useState } from "react";
+import { Icon } from "../../../parts/icons.tsx";
+import { CodeButton } from "../code-button.tsx";
+import type { ModeProps } from "../mode.ts";
+import shared from "../playground.module.css";
+import { SettingsSide } from "../settings-side.tsx";
+import { TroubleNotice } from "../trouble-notice.tsx";
+import { useRun } from "../use-run.ts";
+import { type Compared, Comparison } from "./comparison.tsx";
+import { embed } from "./embed.ts";
+import classes from "./embeddings.module.css";
+
+const fewest = 2;
+const most = 8;
+const examples = [
+  "The cat sleeps on the warm windowsill.",
+  "A kitten naps in the sun.",
+  "Interest rates rose again this quarter.",
+  "The central bank made borrowing more expensive.",
+  "How do I reset my password?",
+];
+const marks = "ABCDEFGH";
+
+interface Line {
+  readonly id: number;
+  readonly text: string;
+}
+
+export function TextEmbeddings({ access, baseUrl, models, model, onModel }: ModeProps) {
+  const [lines, setLines] = useState<readonly Line[]>(() =>
+    examples.map((text, id) => ({ id, text })),
+  );
+  const [dimensions, setDimensions] = useState<string | null>(null);
+  const [compared, setCompared] = useState<Compared>();
+  const { isBusy, trouble, run } = useRun();
+  const texts = lines.map(({ text }) => text.trim()).filter((text) => text !== "");
+  const body = {
+    model: model.id,
+    input: texts,
+    ...(dimensions === null ? {} : { dimensions: Number(dimensions) }),
+    encoding_format: "float",
+  };
+  const compare = () =>
+    void run(async (signal) => {
+      const { vectors, requestId } = await embed(access, { body, signal });
+      setCompared({
+        things: texts.map((name, at) => ({ mark: marks[at] ?? String(at), name })),
+        vectors,
+        requestIds: requestId === undefined ? [] : [requestId],
+      });
+    });
+  return (
+    <div className={shared.layout}>
+      <div className={classes.main}>
+        <Lines lines={lines} onChange={setLines} />
+        <div className={classes.actions}>
+          <Button
+            variant="default"
+            leftSection={<Icon name="plus" />}
+            disabled={lines.length >= most}
+            onClick={() => setLines([...lines, { id: nextId(lines), text: "" }])}
+          >
+            Add a text
+          </Button>
+          <Button loading={isBusy} disabled={texts.length < fewest} onClick={compare}>
+            Compare
+          </Button>
+        </div>
+        <TroubleNotice trouble={trouble} onRetry={compare} />
+        {compared !== undefined && <Comparison compared={compared} />}
+      </div>
+      <SettingsSide
+        label="Settings of the embeddings"
+        models={models}
+        model={model}
+        onModel={onModel}
+      >
+        <Select
+          label="Dimensions"
+          description="How many numbers a vector has."
+          placeholder="model's own"
+          data={["768", "1536", "3072"]}
+          clearable
+          value={dimensions}
+          onChange={setDimensions}
+        />
+        <CodeButton options={() => ({ endpoint: "embeddings", baseUrl, body })} />
+      </SettingsSide>
+    </div>
+  );
+}
+
+interface LinesProps {
+  readonly lines: readonly Line[];
+  readonly onChange: (lines: readonly Line[]) => void;
+}
+
+function Lines({ lines, onChange }: LinesProps) {
+  return (
+    <ol className={classes.lines} aria-label="Texts to compare, two to eight">
+      {lines.map(({ id, text }, at) => (
+        <li key={id}>
+          <span className={classes.mark} aria-hidden="true">
+            {marks[at]}
+          </span>
+          <Textarea
+            aria-label={`Text ${marks[at]}`}
+            placeholder="A word, a sentence or a paragraph"
+            autosize
+            minRows={1}
+            maxRows={5}
+            value={text}
+            onChange={({ currentTarget: { value } }) =>
+              onChange(lines.map((line) => (line.id === id ? { id, text: value } : line)))
+            }
+            className={classes.grow ?? ""}
+          />
+          <ActionIcon
+            size={32}
+            aria-label={`Remove text ${marks[at]}`}
+            disabled={lines.length <= fewest}
+            onClick={() => onChange(lines.filter((line) => line.id !== id))}
+          >
+            <Icon name="cross" />
+          </ActionIcon>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const nextId = (lines: readonly Line[]) => Math.max(...lines.map(({ id }) => id)) + 1;

@@ -1,0 +1,49 @@
+import { Button, Select } from "@mantine/core";
+import { formatDay } from "../../format/moments.ts";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import type { PlaygroundModel } from "./models.ts";
+import classes from "./playground.module.css";
+
+interface ModelPickerProps {
+  readonly models: readonly PlaygroundModel[];
+  readonly model: PlaygroundModel;
+  readonly onChange: (id: string) => void;
+}
+
+export function ModelPicker({ models, model, onChange }: ModelPickerProps) {
+  return (
+    <div>
+      <Select
+        label="Model"
+        data={models.map(({ id }) => id)}
+        value={model.id}
+        onChange={(id) => id !== null && onChange(id)}
+        allowDeselect={false}
+        searchable={models.length > 8}
+        classNames={{ input: classes.mono ?? "" }}
+      />
+      {model.status === "deprecated" && (
+        <Deprecation model={model} models={models} onChange={onChange} />
+      )}
+    </div>
+  );
+}
+
+function Deprecation({ models, model, onChange }: ModelPickerProps) {
+  const { retires_at, replacement } = model;
+  const successor = models.find(({ id }) => id === replacement);
+  return (
+    <div className={classes.deprecation}>
+      <StateBadge state="deprecated" />
+      <p>
+        {retires_at === null ? "" : `It stops working on ${formatDay(Date.parse(retires_at))}. `}
+        {replacement === null ? "" : `Its successor is ${replacement}.`}
+      </p>
+      {successor !== undefined && (
+        <Button size="compact-xs" variant="default" onClick={() => onChange(successor.id)}>
+          Use {successor.id}
+        </Button>
+      )}
+    </div>
+  );
+}

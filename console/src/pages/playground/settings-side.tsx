@@ -1,0 +1,35 @@
+import { type ReactNode, useId, useState } from "react";
+import { Icon } from "../../parts/icons.tsx";
+import type { ModeProps } from "./mode.ts";
+import { ModelPicker } from "./model-picker.tsx";
+import classes from "./playground.module.css";
+
+interface SettingsSideProps extends Pick<ModeProps, "models" | "model" | "onModel"> {
+  /** For screen readers: `Settings of the chat`. */
+  readonly label: string;
+  readonly children: ReactNode;
+}
+
+/** The model and what can be set; on a phone only the model, until one asks for the rest. */
+export function SettingsSide({ label, models, model, onModel, children }: SettingsSideProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <aside className={classes.side} aria-label={label}>
+      <ModelPicker models={models} model={model} onChange={onModel} />
+      <button
+        type="button"
+        className={classes.toggle}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="settings" />
+        {isOpen ? "Fewer settings" : "Settings and code"}
+      </button>
+      <div id={id} className={classes.more} data-open={isOpen}>
+        {children}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,124 @@
+import { Button, SegmentedControl, Textarea, VisuallyHidden } from "@mantine/core";
+import { useState } from "react";
+import { formatCount, formatMs } from "../../../format/figures.ts";
+import { Icon } from "../../../parts/icons.tsx";
+import { CodeButton } from "../code-button.tsx";
+import type { ModeProps } from "../mode.ts";
+import shared from "../playground.module.css";
+import { Receipt } from "../receipt.tsx";
+import { SettingsSide } from "../settings-side.tsx";
+import { TroubleNotice } from "../trouble-notice.tsx";
+import { Player } from "./player.tsx";
+import classes from "./speech.module.css";
+import { type Spoken, useSpeech } from "./use-speech.ts";
+import { VoicePicker, voices } from "./voice-picker.tsx";
+
+const mostCharacters = 5_000;
+const example =
+  "Good morning. This is a gateway for models, and these words were made by one of them.";
+
+export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProps) {
+  const [text, setText] = useState(example);
+  const [voice, setVoice] = useState<string>(voices[0]);
+  const [format, setFormat] = useState<"wav" | "pcm">("wav");
+  const { isBusy, trouble, spoken, speak, stop } = useSpeech(access);
+  const body = { model: model.id, input: text, voice, response_format: format };
+  const isTooLong = text.length > mostCharacters;
+  return (
+    <div className={shared.layout}>
+      <div className={classes.main}>
+        <Textarea
+          label="Text to speak"
+          autosize
+          minRows={4}
+          maxRows={14}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          error={isTooLong && `At most ${formatCount(mostCharacters)} characters.`}
+        />
+        <div className={classes.actions}>
+          <span className={classes.count}>
+            {formatCount(text.length)} of {formatCount(mostCharacters)} characters
+          </span>
+          {isBusy ? (
+            <Button variant="default" leftSection={<Icon name="stop" />} onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <Button
+              leftSection={<Icon name="sound" />}
+              disabled={text.trim() === "" || isTooLong}
+              onClick={() => speak(body)}
+            >
+              Speak
+            </Button>
+          )}
+        </div>
+        <TroubleNotice trouble={trouble} onRetry={() => speak(body)} />
+        {isBusy && spoken === undefined && (
+          <p className={classes.note}>The first sound is on its way …</p>
+        )}
+        {spoken !== undefined && <SpokenView spoken={spoken} isComing={isBusy} />}
+      </div>
+      <SettingsSide label="Settings of the speech" models={models} model={model} onModel={onModel}>
+        <VoicePicker value={voice} onChange={setVoice} />
+        <div>
+          <p className={classes.label} id="speech-format">
+            Format
+          </p>
+          <SegmentedControl
+            fullWidth
+            aria-labelledby="speech-format"
+            data={[
+              { value: "wav", label: "WAV" },
+              { value: "pcm", label: "PCM" },
+            ]}
+            value={format}
+            onChange={(value) => setFormat(value === "pcm" ? "pcm" : "wav")}
+          />
+        </div>
+        <CodeButton options={() => ({ endpoint: "speech", baseUrl, body })} />
+        <p className={shared.hint}>
+          Speech is a preview: it may still change. The audio comes while it is made, 24 kHz, mono,
+          16-bit; the waveform grows with it.
+        </p>
+      </SettingsSide>
+    </div>
+  );
+}
+
+function SpokenView({ spoken, isComing }: { readonly spoken: Spoken; readonly isComing: boolean }) {
+  const { seconds, bars, playUrl, downloadUrl, format, requestId } = spoken;
+  const length = formatMs(seconds * 1_000);
+  const isWhole = playUrl !== undefined;
+  return (
+    <section className={shared.result} aria-label="The audio">
+      <div className={classes.spoken}>
+        <Player url={playUrl} seconds={seconds} bars={bars} />
+        <div className={classes.below}>
+          <span>
+            {isWhole
+              ? `${length} of speech`
+              : `${length} so far${isComing ? " …" : ", then stopped"}`}
+          </span>
+          {downloadUrl !== undefined && (
+            <Button
+              component="a"
+              href={downloadUrl}
+              download={`speech.${format}`}
+              variant="default"
+              size="xs"
+              leftSection={<Icon name="download" />}
+            >
+              Download {format.toUpperCase()}
+            </Button>
+          )}
+        </div>
+        <VisuallyHidden role="status">
+          {isWhole ? `Ready: ${length} of speech.` : ""}
+        </VisuallyHidden>
+      </div>
+      {requestId !== undefined && !isComing && <Receipt requestId={requestId} />}
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import classes from "./page.module.css";
+import type { Receipt } from "./page.tsx";
+
+type Attempt = Receipt["attempts"][number];
+
+/** Who was asked, in their order; operators see by which provider. */
+export function Attempts({ receipt }: { readonly receipt: Receipt }) {
+  const { attempts } = receipt;
+  return (
+    <Panel title="Attempts" about={aboutOf(attempts.length)}>
+      {attempts.length > 0 && (
+        <ol className={classes.attempts} aria-label="Attempts">
+          {attempts.map((attempt) => (
+            <li key={attempt.number}>
+              <span className={classes.number}>{attempt.number}</span>
+              <Target attempt={attempt} />
+              <OutcomeBadge outcome={attempt.outcome} words={attempt.outcome_words} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function aboutOf(count: number): string {
+  if (count === 0) return "Nobody upstream was asked.";
+  return count === 1 ? "It was tried once." : `It was tried ${count} times, one after the other.`;
+}
+
+function Target({ attempt }: { readonly attempt: Attempt }) {
+  const { provider, model, detail } = attempt;
+  // Members are not told who serves.
+  if (provider === undefined) return null;
+  return (
+    <div className={classes.attempt}>
+      <p>
+        {provider === null ? (
+          "Nobody could be asked"
+        ) : (
+          <>
+            <strong>{provider}</strong> <code>{model}</code>
+          </>
+        )}
+      </p>
+      {typeof detail === "string" && <p className={classes.detail}>{detail}</p>}
+    </div>
+  );
+}

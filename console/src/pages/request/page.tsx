@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type ApiProblem, type Reply, request } from "../../api.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { useAccountId } from "../../session.tsx";
+import { Arithmetic } from "./arithmetic.tsx";
+import { Attempts } from "./attempts.tsx";
+import { Facts } from "./facts.tsx";
+import classes from "./page.module.css";
+import { TimelinePanel } from "./timeline-panel.tsx";
+
+export type Receipt = Reply<"GET /api/requests/:id">;
+
+export function Page() {
+  const account = useAccountId();
+  const { request: id = "" } = useParams({ strict: false });
+  const receipt = useReceipt(account, id);
+  const isMissing = receipt.error?.status === 404;
+  return (
+    <>
+      <PageHeader
+        title="Request"
+        back={<Back account={account} />}
+        mark={
+          receipt.data !== undefined && (
+            <OutcomeBadge outcome={receipt.data.outcome} words={receipt.data.outcome_words} />
+          )
+        }
+        about={
+          <span className={classes.id}>
+            <code>{id}</code>
+            <CopyButton text={id} what="the request's id" />
+          </span>
+        }
+      />
+      {isMissing ? (
+        <EmptyState
+          icon="requests"
+          title="There is no such request"
+          about="A call leaves a receipt once it has ended, if it was let in. Calls that were refused at the door leave none."
+        />
+      ) : (
+        <ErrorNotice problem={receipt.error} onRetry={() => receipt.refetch()} />
+      )}
+      {receipt.isPending && <Loading lines={8} label="Loading the request" />}
+      {receipt.data !== undefined && (
+        <div className={classes.columns}>
+          <div>
+            <TimelinePanel receipt={receipt.data} />
+            <Arithmetic receipt={receipt.data} />
+          </div>
+          <div>
+            <Facts receipt={receipt.data} account={account} />
+            <Attempts receipt={receipt.data} />
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A receipt is written once and never changed. */
+function useReceipt(account: string | undefined, id: string) {
+  const name =
+    account === undefined ? "GET /api/requests/:id" : "GET /api/accounts/:account/requests/:id";
+  return useQuery<Receipt, ApiProblem>({
+    queryKey: [name, account, id],
+    queryFn: async ({ signal }) =>
+      (await request(name, { params: { account: account ?? "", id } }, signal)) as Receipt,
+  });
+}
+
+function Back({ account }: { readonly account: string | undefined }) {
+  if (account === undefined) return <Link to="/operator/requests">All requests</Link>;
+  return (
+    <Link to="/a/$account/requests" params={{ account }}>
+      All requests
+    </Link>
+  );
+}

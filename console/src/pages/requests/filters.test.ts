@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import type { RequestRow } from "../../request-rows.ts";
+import { type Filters, matches, toFilters, toQuery } from "./filters.ts";
+
+const row: RequestRow = {
+  id: "req_0199",
+  account: "acct_1",
+  key: "key_1",
+  model: "svc-3-flash",
+  endpoint: "chat",
+  outcome: "ok",
+  outcome_words: "answered",
+  units: { input: 3 },
+  reasoning_tokens: 0,
+  estimated: false,
+  hold_usd: "1.00",
+  cost_usd: "0.10",
+  charged_usd: "0.10",
+  shortfall_usd: "0.00",
+  started_at: "2027-01-31T23:59:59.999Z",
+  first_byte_ms: 5,
+  duration_ms: 9,
+  provider: "fake",
+};
+const none = toFilters({}, true);
+const filtered = (change: Partial<Filters>, of: RequestRow = row) =>
+  matches(of, { ...none, ...change });
+
+test("without filters every request belongs into the list", () => {
+  expect(filtered({})).toBe(true);
+});
+
+test.each([
+  [{ model: "svc-3-flash" }, { model: "svc-3" }],
+  [{ key: "key_1" }, { key: "key_2" }],
+  [{ endpoint: "chat" }, { endpoint: "speech" }],
+  [{ account: "acct_1" }, { account: "acct_2" }],
+  [{ provider: "fake" }, { provider: "other" }],
+  [{ id: "req_01" }, { id: "req_02" }],
+  [{ outcome: "ok" }, { outcome: "failed" }],
+  [{ from: "2027-01-31" }, { from: "2027-02-01" }],
+  [{ to: "2027-01-31" }, { to: "2027-01-30" }],
+])("a new request is let in by %j and kept out by %j", (letsIn, keepsOut) => {
+  expect([filtered(letsIn), filtered(keepsOut)]).toEqual([true, false]);
+});
+
+test("failed means every error, and not who left", () => {
+  expect(filtered({ outcome: "failed" }, { ...row, outcome: "upstream_timeout" })).toBe(true);
+  expect(filtered({ outcome: "failed" }, { ...row, outcome: "left" })).toBe(false);
+});
+
+test("the platform is asked for what is filled in, up to the end of the last day", () => {
+  const filters = toFilters({ model: " svc-3-flash ", to: "2027-02-28", tab: "x" }, true);
+  expect(toQuery(filters)).toEqual({ model: "svc-3-flash", to: "2027-03-01" });
+});
+
+test("within an account, filters over accounts and providers do nothing", () => {
+  const filters = toFilters({ account: "acct_2", provider: "x", key: "key_1" }, false);
+  expect(toQuery(filters)).toEqual({ key: "key_1" });
+});
+
+test("a day that there is not is left for the platform to refuse", () => {
+  expect(toQuery(toFilters({ to: "2027-02-99" }, false))).toEqual({ to: "2027-02-99" });
+});

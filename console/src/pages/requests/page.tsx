@@ -1,0 +1,150 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { apiUrl } from "../../api.ts";
+import { formatCount } from "../../format/figures.ts";
+import { DataTable } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { LiveSign } from "../../parts/live-sign.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { useSearchText } from "../../search.ts";
+import { useAccountId } from "../../session.tsx";
+import { requestColumns } from "./columns.tsx";
+import { FilterBar, type Option } from "./filter-bar.tsx";
+import { type Filters, filterNames, toFilters, toQuery } from "./filters.ts";
+import classes from "./page.module.css";
+import { useChoices } from "./use-choices.ts";
+import { useRequests } from "./use-requests.ts";
+
+export function Page() {
+  const account = useAccountId();
+  // Nothing of one account is shown, not even for a moment, as that of another.
+  return <Requests key={account ?? ""} account={account} />;
+}
+
+function Requests({ account }: { readonly account: string | undefined }) {
+  const [search, setSearch] = useSearchText();
+  const [clears, setClears] = useState(0);
+  const filters = toFilters(search, account === undefined);
+  const choices = useChoices(account, filters.account);
+  const { pages, live, rows, isFresh, waiting, showWaiting } = useRequests(account, filters);
+  const isFiltered = Object.values(filters).some((value) => value !== "");
+  const clear = () => {
+    setSearch(Object.fromEntries(filterNames.map((name) => [name, undefined])));
+    setClears(clears + 1);
+  };
+  const columns = requestColumns({
+    account,
+    isFresh,
+    keyName: (id) => labelOf(choices.keys, id) ?? "playground",
+    accountName: (id) => labelOf(choices.accounts, id) ?? id,
+  });
+  return (
+    <>
+      <PageHeader
+        title="Requests"
+        mark={<LiveSign state={live} />}
+        about={
+          account === undefined
+            ? "A receipt for every call of every account, the newest first."
+            : "A receipt for every call that was let in, the newest first."
+        }
+        actions={<CsvLink account={account} filters={filters} />}
+      />
+      <FilterBar
+        key={clears}
+        filters={filters}
+        choices={choices}
+        onChange={(change) => setSearch(toSearch(change))}
+        onClear={clear}
+      />
+      <ErrorNotice problem={pages.error} onRetry={() => pages.refetch()} />
+      {pages.isPending && <Loading lines={10} label="Loading the requests" />}
+      {waiting > 0 && (
+        <div className={classes.chip}>
+          <Button size="compact-sm" radius="xl" onClick={showWaiting}>
+            {formatCount(waiting)} new {waiting === 1 ? "request" : "requests"}
+          </Button>
+        </div>
+      )}
+      {pages.isSuccess && rows.length === 0 && !pages.hasNextPage && (
+        <NoRequests isFiltered={isFiltered} onClear={clear} />
+      )}
+      {rows.length > 0 && (
+        <Panel isFlush>
+          <DataTable
+            caption="Requests, the newest first"
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+            isLinked
+          />
+        </Panel>
+      )}
+      {pages.hasNextPage && (
+        <Button
+          mt="md"
+          variant="default"
+          loading={pages.isFetchingNextPage}
+          onClick={() => void pages.fetchNextPage()}
+        >
+          Load more
+        </Button>
+      )}
+    </>
+  );
+}
+
+const labelOf = (options: readonly Option[], wanted: string) =>
+  options.find(({ value }) => value === wanted)?.label;
+
+/** What is not asked for is not in the address. */
+const toSearch = (change: Partial<Filters>) =>
+  Object.fromEntries(
+    Object.entries(change).map(([name, value]) => [name, value === "" ? undefined : value]),
+  );
+
+function CsvLink(props: { readonly account: string | undefined; readonly filters: Filters }) {
+  const { account, filters } = props;
+  const query = toQuery(filters);
+  const href =
+    account === undefined
+      ? apiUrl("GET /api/requests.csv", { query })
+      : apiUrl("GET /api/accounts/:account/requests.csv", { params: { account }, query });
+  return (
+    <Button
+      component="a"
+      href={href}
+      download="requests.csv"
+      variant="default"
+      leftSection={<Icon name="download" />}
+    >
+      Export CSV
+    </Button>
+  );
+}
+
+function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+  const { isFiltered, onClear } = props;
+  return isFiltered ? (
+    <EmptyState
+      icon="filter"
+      title="No request matches"
+      about="Widen the filters. New requests that match appear here as they end."
+      action={
+        <Button variant="default" onClick={onClear}>
+          Clear filters
+        </Button>
+      }
+    />
+  ) : (
+    <EmptyState
+      icon="requests"
+      title="No requests yet"
+      about="Every call with a key leaves a receipt here as soon as it has ended. The overview shows how to make the first one."
+    />
+  );
+}

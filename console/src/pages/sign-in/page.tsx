@@ -1,0 +1,58 @@
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { DoorHeader } from "../../parts/door-header.tsx";
+import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { sessionKey, useChange } from "../../queries.ts";
+import { useSearchText } from "../../search.ts";
+import { useSession } from "../../session.tsx";
+import { GoTo } from "../../shell/go-to.tsx";
+import { safePath } from "./safe-path.ts";
+
+export function Page() {
+  const { user } = useSession();
+  const [{ then }] = useSearchText();
+  const client = useQueryClient();
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const enter = useChange("POST /api/session", {
+    onDone: () => void client.refetchQueries({ queryKey: sessionKey }),
+  });
+  if (user !== null) return <GoTo href={safePath(then)} />;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    enter.mutate({ body: { email, password } });
+  };
+  return (
+    <form onSubmit={submit}>
+      <DoorHeader title="Sign in" />
+      <Stack gap="md">
+        <ErrorNotice problem={enter.error} />
+        <TextInput
+          label="Email"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <Button type="submit" size="md" fullWidth loading={enter.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}

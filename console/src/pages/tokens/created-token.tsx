@@ -1,0 +1,53 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+import { useAccountId } from "../../session.tsx";
+import { endpointsOf, usePlatformDocument } from "../reference/document.ts";
+import type { NewToken } from "./tokens.ts";
+
+interface CreatedTokenProps {
+  readonly token: NewToken;
+  readonly onClose: () => void;
+}
+
+export function CreatedToken({ token, onClose }: CreatedTokenProps) {
+  const path = useExamplePath(token.scopes);
+  return (
+    <Stack>
+      <ShownOnce secret={token.token} what="the token">
+        Copy the token now: it is not shown again. Whoever has it can do what you have chosen.
+      </ShownOnce>
+      {path !== undefined && (
+        <CodeBlock
+          what="a first request"
+          samples={[
+            {
+              label: "curl",
+              code: `curl "${location.origin}${path}" \\\n  -H "Authorization: Bearer ${token.token}"`,
+            },
+          ]}
+        />
+      )}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** Something to read that the token is let into, as the description of the API has it. */
+function useExamplePath(scopes: readonly string[]): string | undefined {
+  const account = useAccountId() ?? "";
+  const document = usePlatformDocument();
+  if (scopes.includes("metrics:read")) return "/metrics";
+  const areas = scopes.map((scope) => scope.split(":")[0]);
+  const found = endpointsOf(document.data, "platform").find(
+    ({ method, path, scope, isStream }) =>
+      method === "GET" &&
+      !isStream &&
+      areas.includes(scope?.split(":")[0]) &&
+      !/\{(?!account\})/.test(path) &&
+      path.includes("{account}") === (account !== ""),
+  );
+  return found?.path.replace("{account}", account);
+}

@@ -1,0 +1,68 @@
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { StateBadge } from "../../parts/state-badge.tsx";
+import { say } from "../../parts/toasts.tsx";
+import classes from "./page.module.css";
+import { scopeWords } from "./scopes.ts";
+import { type Token, useRevoke } from "./tokens.ts";
+
+const columns: readonly Column<Token>[] = [
+  {
+    header: "Token",
+    cell: ({ name, hint }) => (
+      <div className={classes.token}>
+        {name}
+        <code>{hint}</code>
+      </div>
+    ),
+  },
+  {
+    header: "May",
+    cell: ({ role, scopes }) => (
+      <div className={classes.may}>
+        <span className={classes.role}>{role}</span> {scopeWords(scopes)}
+      </div>
+    ),
+  },
+  {
+    header: "Created",
+    cell: ({ created_at, created_by }) => (
+      <span title={`by ${created_by}`}>
+        <Moment at={created_at} />
+      </span>
+    ),
+    isExtra: true,
+  },
+  {
+    header: "Ends",
+    cell: ({ expires_at }) => (expires_at === null ? "never" : <Moment at={expires_at} />),
+  },
+  { header: "State", cell: ({ status }) => <StateBadge state={status} /> },
+  {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: (token) => (token.status === "active" ? <Revoke token={token} /> : null),
+  },
+];
+
+export function TokensTable({ tokens }: { readonly tokens: readonly Token[] }) {
+  return <DataTable caption="Tokens" columns={columns} rows={tokens} rowKey={({ id }) => id} />;
+}
+
+function Revoke({ token }: { readonly token: Token }) {
+  const revoke = useRevoke(() => say(`The token “${token.name}” is revoked.`));
+  return (
+    <ConfirmButton
+      size="compact-sm"
+      aria-label={`Revoke ${token.name}`}
+      question={`Revoke the token “${token.name}”?`}
+      consequence="What uses it is refused from now on. It cannot be brought back; make another one instead."
+      verb="Revoke"
+      onConfirm={() => revoke(token.id)}
+    >
+      Revoke
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ColouredSeries } from "./chart-plot.tsx";
+import type { ChartPoint } from "./chart-scale.ts";
+import classes from "./time-chart.module.css";
+
+interface ChartTipProps {
+  readonly time: string;
+  readonly values: ChartPoint["values"];
+  readonly series: readonly ColouredSeries[];
+  readonly format: (value: number) => string;
+  readonly hasSum: boolean;
+  readonly x: number;
+  readonly isOnRight: boolean;
+}
+
+/** The figures of the moment that is pointed at; the table has them for those who point at nothing. */
+export function ChartTip({ time, values, series, format, hasSum, x, isOnRight }: ChartTipProps) {
+  const sum = series.reduce((total, { key }) => total + (values[key] ?? 0), 0);
+  return (
+    <div
+      className={classes.tip}
+      aria-hidden="true"
+      style={{ left: x, transform: `translateX(${isOnRight ? "calc(-100% - 12px)" : "12px"})` }}
+    >
+      <p className={classes.time}>{time}</p>
+      {series.toReversed().map(({ key, label, color }) => {
+        const value = values[key];
+        return (
+          <p key={key} className={classes.row}>
+            <span className={classes.swatch} style={{ background: color }} />
+            <span className={classes.name}>{label}</span>
+            <strong>{value === undefined || value === null ? "–" : format(value)}</strong>
+          </p>
+        );
+      })}
+      {hasSum && (
+        <p className={classes.sum}>
+          <span className={classes.name}>Together</span>
+          <strong>{format(sum)}</strong>
+        </p>
+      )}
+    </div>
+  );
+}

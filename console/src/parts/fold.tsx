@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import classes from "./fold.module.css";
+import { Icon } from "./icons.tsx";
+
+interface FoldProps {
+  /** What is inside, with how many: `Retired models (3)`. */
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+/** What few come for, folded away below the rest. */
+export function Fold({ title, children }: FoldProps) {
+  return (
+    <details className={classes.fold}>
+      <summary className={classes.summary}>
+        <Icon name="chevronRight" />
+        {title}
+      </summary>
+      {children}
+    </details>
+  );
+}

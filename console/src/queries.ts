@@ -1,0 +1,82 @@
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import {
+  type ApiName,
+  ApiProblem,
+  type Input,
+  type InputWords,
+  type Reply,
+  request,
+} from "./api.ts";
+
+/** The session's own query: what a 401 anywhere empties, which leads to sign-in. */
+export const sessionKey = ["GET /api/session"] as const;
+
+const isFinal = (error: unknown) => error instanceof ApiProblem && error.status >= 400;
+
+export function createQueryClient(): QueryClient {
+  const onError = (error: unknown) => {
+    if (error instanceof ApiProblem && error.status === 401)
+      void client.invalidateQueries({ queryKey: sessionKey });
+  };
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (count, error) => !isFinal(error) && count < 2,
+      },
+    },
+  });
+  return client;
+}
+
+interface AskOptions {
+  /** Ask again this often, while the tab is seen. */
+  readonly everyMs?: number;
+  /** False: do not ask yet. */
+  readonly enabled?: boolean;
+  /** Keep showing the old answer while one for other filters is on its way. */
+  readonly keepsOld?: boolean;
+}
+
+/** What a route answers, kept fresh: `const keys = useApi("GET /api/…", { params: { account } })`. */
+export function useApi<Name extends ApiName>(
+  name: Name,
+  ...[input, options]: object extends Input<Name>
+    ? [input?: Input<Name>, options?: AskOptions]
+    : [input: Input<Name>, options?: AskOptions]
+): UseQueryResult<Reply<Name>, ApiProblem> {
+  const { everyMs, enabled = true, keepsOld = false } = options ?? {};
+  return useQuery<Reply<Name>, ApiProblem>({
+    queryKey: input === undefined ? [name] : [name, input],
+    queryFn: async ({ signal }) => (await request(name, input ?? {}, signal)) as Reply<Name>,
+    enabled,
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(keepsOld ? { placeholderData: (old) => old } : {}),
+  });
+}
+
+/** A change: `change.mutate({ params, body })`. What is on the page is then asked for again. */
+export function useChange<Name extends ApiName>(
+  name: Name,
+  options: { readonly onDone?: (reply: Reply<Name>) => void } = {},
+): UseMutationResult<Reply<Name>, ApiProblem, InputWords<Name>[0]> {
+  const client = useQueryClient();
+  return useMutation<Reply<Name>, ApiProblem, InputWords<Name>[0]>({
+    mutationFn: async (input) => (await request(name, input ?? {})) as Reply<Name>,
+    onSuccess: async (reply) => {
+      options.onDone?.(reply);
+      await client.invalidateQueries();
+    },
+  });
+}

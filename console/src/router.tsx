@@ -1,0 +1,120 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { type LoadPage, loadFrame, pages } from "./pages.ts";
+import { Doorway } from "./shell/doorway.tsx";
+import { Home } from "./shell/home.tsx";
+import { PageLoading } from "./shell/page-loading.tsx";
+import { PageTrouble } from "./shell/page-trouble.tsx";
+import { Root } from "./shell/root.tsx";
+import { SignedIn } from "./shell/signed-in.tsx";
+
+const root = createRootRoute({
+  component: Root,
+  // Plain text both ways: `?status=failed`, no quotes and no JSON.
+  validateSearch: (search: Record<string, unknown>): Record<string, string | undefined> =>
+    Object.fromEntries(Object.entries(search).map(([key, value]) => [key, String(value)])),
+});
+const doorway = createRoute({ getParentRoute: () => root, id: "doorway", component: Doorway });
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: "frame",
+  component: lazyRouteComponent(loadFrame, "Frame"),
+});
+const signedIn = createRoute({ getParentRoute: () => frame, id: "signed-in", component: SignedIn });
+const account = createRoute({ getParentRoute: () => signedIn, path: "/a/$account" });
+const operator = createRoute({ getParentRoute: () => signedIn, path: "/operator" });
+
+const lazy = (load: LoadPage) => lazyRouteComponent(load, "Page");
+const atDoorway = <Path extends string>(path: Path, load: LoadPage) =>
+  createRoute({ getParentRoute: () => doorway, path, component: lazy(load) });
+const inFrame = <Path extends string>(path: Path, load: LoadPage) =>
+  createRoute({ getParentRoute: () => frame, path, component: lazy(load) });
+const inAccount = <Path extends string>(path: Path, load: LoadPage) =>
+  createRoute({ getParentRoute: () => account, path, component: lazy(load) });
+const inOperator = <Path extends string>(path: Path, load: LoadPage) =>
+  createRoute({ getParentRoute: () => operator, path, component: lazy(load) });
+
+const accountIndex = createRoute({
+  getParentRoute: () => account,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/a/$account/overview", params, replace: true });
+  },
+});
+const operatorIndex = createRoute({
+  getParentRoute: () => operator,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/operator/overview", replace: true });
+  },
+});
+
+const routeTree = root.addChildren([
+  doorway.addChildren([atDoorway("/sign-in", pages.signIn), atDoorway("/join", pages.join)]),
+  frame.addChildren([
+    inFrame("/changelog", pages.changelog),
+    inFrame("/reference", pages.reference),
+    inFrame("$", pages.notFound),
+    signedIn.addChildren([
+      createRoute({ getParentRoute: () => signedIn, path: "/", component: Home }),
+      createRoute({ getParentRoute: () => signedIn, path: "/me", component: lazy(pages.me) }),
+      account.addChildren([
+        accountIndex,
+        inAccount("/overview", pages.overview),
+        inAccount("/requests", pages.requests),
+        inAccount("/requests/$request", pages.request),
+        inAccount("/keys", pages.keys),
+        inAccount("/models", pages.models),
+        inAccount("/playground", pages.playground),
+        inAccount("/billing", pages.billing),
+        inAccount("/members", pages.members),
+        inAccount("/tokens", pages.tokens),
+        inAccount("/audit", pages.audit),
+      ]),
+      operator.addChildren([
+        operatorIndex,
+        // All accounts at once: the same pages, without an account.
+        inOperator("/overview", pages.overview),
+        inOperator("/requests", pages.requests),
+        inOperator("/requests/$request", pages.request),
+        inOperator("/tokens", pages.tokens),
+        inOperator("/audit", pages.audit),
+        inOperator("/providers", pages.operatorProviders),
+        inOperator("/catalog", pages.operatorCatalog),
+        inOperator("/catalog/$model", pages.operatorModel),
+        inOperator("/prices", pages.operatorPrices),
+        inOperator("/accounts", pages.operatorAccounts),
+        inOperator("/accounts/$id", pages.operatorAccount),
+        inOperator("/margin", pages.operatorMargin),
+        inOperator("/engine", pages.operatorEngine),
+        inOperator("/people", pages.operatorPeople),
+        inOperator("/settings", pages.operatorSettings),
+      ]),
+    ]),
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  defaultPendingComponent: PageLoading,
+  defaultErrorComponent: PageTrouble,
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined);
+    const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+    return text === "" ? "" : `?${text}`;
+  },
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

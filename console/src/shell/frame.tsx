@@ -1,0 +1,94 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { lastAccount } from "../last-account.ts";
+import { Icon } from "../parts/icons.tsx";
+import { Logo } from "../parts/logo.tsx";
+import { useAccountId, useSession } from "../session.tsx";
+import { AccountSwitcher } from "./account-switcher.tsx";
+import classes from "./frame.module.css";
+import { later } from "./later.tsx";
+import { Progress } from "./progress.tsx";
+import { SchemeToggle } from "./scheme-toggle.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+const CommandPalette = later<{
+  readonly isOpen: boolean;
+  readonly onChange: (isOpen: boolean) => void;
+}>(async () => (await import("./command-palette.tsx")).CommandPalette);
+
+/** What stays while pages change: the way around on the left, who and where on top. */
+export function Frame() {
+  const { user } = useSession();
+  const account = useAccountId();
+  const { pathname } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const [isSearching, setSearching] = useState(false);
+  useHotkeys([["mod+K", () => setSearching((is) => !is)]], []);
+  const burger = useRef<HTMLButtonElement>(null);
+  useEffect(() => setOpen(false), [pathname]);
+  const looksAtAll = pathname.startsWith("/operator");
+  useEffect(() => {
+    if (account !== undefined) lastAccount.set(account);
+    else if (looksAtAll) lastAccount.clear();
+  }, [account, looksAtAll]);
+  return (
+    <div className={classes.frame}>
+      <a className={classes.skip} href="#content">
+        Skip to the content
+      </a>
+      <Progress />
+      <Sidebar
+        isOpen={isOpen}
+        onClose={() => {
+          setOpen(false);
+          burger.current?.focus();
+        }}
+      />
+      <div className={classes.sheet}>
+        <header className={classes.header}>
+          <button
+            type="button"
+            ref={burger}
+            className={classes.burger}
+            aria-label="Open the menu"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(true)}
+          >
+            <Icon name="menu" size={20} />
+          </button>
+          {user === null ? (
+            <Link to="/" className={classes.brand}>
+              <Logo size={22} />
+              svc gateway
+            </Link>
+          ) : (
+            <AccountSwitcher />
+          )}
+          <div className={classes.space} />
+          <button type="button" className={classes.search} onClick={() => setSearching(true)}>
+            <Icon name="search" size={15} />
+            <span>Go to …</span>
+            <kbd aria-hidden="true">{isMac ? "⌘ K" : "Ctrl K"}</kbd>
+          </button>
+          <SchemeToggle />
+          {user === null ? (
+            <Button component={Link} to="/sign-in" size="xs">
+              Sign in
+            </Button>
+          ) : (
+            <UserMenu />
+          )}
+        </header>
+        <main id="content" tabIndex={-1} className={classes.content}>
+          <Outlet />
+        </main>
+      </div>
+      <CommandPalette isOpen={isSearching} onChange={setSearching} />
+    </div>
+  );
+}
+
+const isMac = navigator.userAgent.includes("Mac");

@@ -1,0 +1,20 @@
+import { lastAccount } from "../last-account.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { useUser } from "../session.tsx";
+import { GoTo } from "./go-to.tsx";
+
+/** The front door of one who has signed in: where they were, or where their work is. */
+export function Home() {
+  const user = useUser();
+  const kept = lastAccount.get();
+  if (user.is_operator) return <GoTo href="/operator/overview" />;
+  const account = user.accounts.find(({ id }) => id === kept) ?? user.accounts[0];
+  if (account !== undefined) return <GoTo href={`/a/${account.id}/overview`} />;
+  return (
+    <EmptyState
+      icon="account"
+      title="You are in no account yet"
+      about="Ask an owner of the account for a link to join it, and open that link here."
+    />
+  );
+}

@@ -1,0 +1,25 @@
+import { Outlet } from "@tanstack/react-router";
+import { ErrorNotice } from "../parts/error-notice.tsx";
+import { Toasts } from "../parts/toasts.tsx";
+import { useApi } from "../queries.ts";
+import { SessionProvider } from "../session.tsx";
+import classes from "./root.module.css";
+
+/** Everything is inside: it finds out who is here first. */
+export function Root() {
+  const session = useApi("GET /api/session");
+  if (session.data === undefined)
+    return (
+      <main className={classes.wait}>
+        {session.isError && (
+          <ErrorNotice problem={session.error} onRetry={() => session.refetch()} />
+        )}
+      </main>
+    );
+  return (
+    <SessionProvider session={session.data}>
+      <Outlet />
+      <Toasts />
+    </SessionProvider>
+  );
+}

@@ -1,0 +1,53 @@
+import { Menu } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Icon } from "../parts/icons.tsx";
+import { sessionKey, useChange } from "../queries.ts";
+import { useUser } from "../session.tsx";
+import classes from "./user-menu.module.css";
+
+export function UserMenu() {
+  const { name, email } = useUser();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const leave = useChange("DELETE /api/session", {
+    onDone: () => {
+      client.setQueryData(sessionKey, (old: object) => ({ ...old, user: null }));
+      // Nothing that was seen stays in this tab for whoever signs in next.
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+      void navigate({ to: "/sign-in", search: {} });
+    },
+  });
+  const initials = (name === "" ? email : name)
+    .split(/[\s.@]+/)
+    .slice(0, 2)
+    .map((word) => word[0] ?? "")
+    .join("")
+    .toUpperCase();
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <button
+          type="button"
+          className={classes.target}
+          aria-label={`You: ${name === "" ? email : name} (${initials})`}
+        >
+          {initials}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={classes.who}>
+          <strong>{name}</strong>
+          <span>{email}</span>
+        </div>
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/me" leftSection={<Icon name="person" />}>
+          My profile
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="signOut" />} onClick={() => leave.mutate(undefined)}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,75 @@
+import { type ApiError, faultOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { JournalError } from "../ledger/journal.ts";
+import { isCallerLeft } from "./active-calls.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Told of every reply that leaves no receipt; the others are counted by theirs. */
+export interface Tally {
+  answered(exchange: Pick<Exchange, "endpoint" | "model">, outcome: string): void;
+}
+
+interface FailureParts {
+  readonly log: Log;
+  readonly tally: Tally;
+  readonly clock: { nowMs(): number };
+}
+
+type Failed = Pick<Exchange, "requestId" | "endpoint" | "model" | "key" | "charge" | "startedMs">;
+
+/** A request that did not get what it asked for: one line in the log, and one count. */
+export function noteFailure(parts: FailureParts, exchange: Failed, error: ApiError): void {
+  const isLeft = isCallerLeft(error);
+  if (!hasReceipt(exchange, error)) parts.tally.answered(exchange, isLeft ? "left" : error.code);
+  logFailure(parts, exchange, error);
+}
+
+/** One that could not be written, and of which nothing was delivered, is taken back. */
+function hasReceipt({ charge }: Failed, { cause }: ApiError): boolean {
+  return charge !== undefined && !(cause instanceof JournalError && cause.isTakenBack);
+}
+
+/** Failures of ours and of upstreams; never a prompt, a reply, a key or what an upstream wrote. */
+function logFailure({ log, clock }: FailureParts, exchange: Failed, error: ApiError): void {
+  const { requestId, endpoint, model, key, charge, startedMs } = exchange;
+  const fields = {
+    request_id: requestId,
+    endpoint,
+    model: model?.id,
+    provider: charge?.provider,
+    code: error.code,
+    status: error.status,
+    attempts: charge?.attempts ?? 0,
+    duration_ms: Math.max(0, clock.nowMs() - startedMs),
+    account_id: key?.accountId,
+    key_id: key?.id,
+    detail: detailOf(error),
+  };
+  if (isCallerLeft(error)) return log.debug("caller left", fields);
+  const fault = faultOf(error.code);
+  switch (fault) {
+    case "caller":
+      return log.debug("request refused", fields);
+    case "upstream":
+      return log.warn("request failed", fields);
+    case "gateway":
+      // Not a defect: somebody stops the server.
+      if (error.code === "shutting_down") return log.warn("request failed", fields);
+      return log.error("request failed", fields);
+    default:
+      return fault satisfies never;
+  }
+}
+
+const mostFrames = 8;
+
+/**
+ * Of what we did not foresee: where it was thrown. What it says may quote the text that it choked
+ * on, a prompt or a reply.
+ */
+function detailOf({ code, cause, detail }: ApiError): string | undefined {
+  if (code !== "internal_error" || cause === undefined) return detail;
+  if (!(cause instanceof Error)) return "something was thrown that is no error";
+  const frames = (cause.stack ?? "").split("\n").filter((line) => /^\s*at /.test(line));
+  return [cause.name, ...frames.slice(0, mostFrames).map((frame) => frame.trim())].join(" ");
+}

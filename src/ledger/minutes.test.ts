@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { newId } from "../base/ids.ts";
+import { noonMs, receiptOf } from "../store/ledger-samples.ts";
+import { usageOf } from "../store/plain-reports.ts";
+import { Minutes, minuteMs } from "./minutes.ts";
+import type { Receipt } from "./receipt.ts";
+import type { UsageQuery } from "./reports.ts";
+
+const lastHour = { fromMs: noonMs - 60 * minuteMs, toMs: noonMs + 1, grain: "minute" } as const;
+
+function receiptsOf(count: number): Receipt[] {
+  return Array.from({ length: count }, (_, at) =>
+    receiptOf({
+      id: newId("req", noonMs - Math.floor((at / count) * 60 * minuteMs)),
+      accountId: `acct_${at % 2}`,
+      keyId: `key_${at % 6}`,
+      model: `m${at % 5}`,
+      durationMs: at * 40,
+      firstByteMs: at % 2 === 0 ? undefined : at,
+      outcome: at % 7 === 0 ? "upstream_error" : "ok",
+      charged: BigInt(at),
+    }),
+  );
+}
+
+test("minutes are what their receipts add up to, by every group and filter", () => {
+  const minutes = new Minutes();
+  const receipts = receiptsOf(600);
+  for (const receipt of receipts) minutes.add(receipt);
+  const filters: Partial<UsageQuery>[] = [
+    {},
+    { accountId: "acct_1" },
+    { keyId: "key_2" },
+    { model: "m3", accountId: "acct_0" },
+    { fromMs: noonMs - 5 * minuteMs - 1, toMs: noonMs },
+  ];
+  for (const by of ["none", "model", "key", "account"] as const)
+    for (const filter of filters) {
+      const query = { ...lastHour, by, ...filter };
+      expect(minutes.usage(query, noonMs)).toEqual(usageOf(receipts, query));
+    }
+});
+
+test("what is older than an hour is forgotten, and what comes too late is not taken for new", () => {
+  const minutes = new Minutes();
+  const at = (ms: number) => receiptOf({ id: newId("req", ms) });
+  minutes.add(at(noonMs - 61 * minuteMs));
+  minutes.add(at(noonMs - 60 * minuteMs));
+  minutes.add(at(noonMs));
+  const query = { ...lastHour, fromMs: 0, by: "none" } as const;
+  const starts = (nowMs: number) => minutes.usage(query, nowMs).map(({ startMs }) => startMs);
+  expect(starts(noonMs)).toEqual([noonMs - 60 * minuteMs, noonMs]);
+  minutes.add(at(noonMs - 122 * minuteMs));
+  expect(starts(noonMs)).toEqual([noonMs - 60 * minuteMs, noonMs]);
+  // Nothing came meanwhile: time alone makes them old.
+  expect(starts(noonMs + minuteMs)).toEqual([noonMs]);
+});
+
+test("rows are bounded: then accounts are told apart, then nobody, and no receipt is lost", () => {
+  const minutes = new Minutes({ maxRows: 10 });
+  for (let at = 0; at < 100; at++)
+    minutes.add(
+      receiptOf({ id: newId("req", noonMs), accountId: `acct_${at % 50}`, keyId: `key_${at}` }),
+    );
+  expect(minutes.rows).toBeLessThanOrEqual(21);
+  const query = { ...lastHour, by: "account" } as const;
+  const counts = Object.fromEntries(
+    minutes.usage(query, noonMs).map(({ name, receipts }) => [name, receipts]),
+  );
+  // Its own row, and the one of its account's others.
+  expect(counts["acct_3"]).toBe(1);
+  expect(counts["acct_12"]).toBe(2);
+  const sum = minutes.usage({ ...query, by: "none" }, noonMs);
+  expect(sum.map(({ receipts }) => receipts)).toEqual([100]);
+  // Places that time has freed are used again.
+  for (let at = 0; at < 9; at++)
+    minutes.add(receiptOf({ id: newId("req", noonMs + 61 * minuteMs), keyId: `key_${at}` }));
+  expect(minutes.rows).toBe(9);
+});

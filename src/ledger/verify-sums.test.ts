@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId } from "../base/ids.ts";
+import { openLedgerReader } from "../store/ledger-reader.ts";
+import { noonMs, receiptOf, startSums, write } from "../store/ledger-samples.ts";
+import { openSqlite, type Sqlite } from "../store/sqlite.ts";
+import { createStore, type Store } from "../store/store.ts";
+import { hourMs } from "./rollups.ts";
+import { Problems } from "./verify-problems.ts";
+import { checkFolded, RollupSums } from "./verify-sums.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-verify-sums-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let sqlite: Sqlite;
+let store: Store;
+beforeEach(async () => {
+  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  store = await createStore(sqlite, "x");
+  for (const id of ["acct_1", "acct_2"])
+    await store.accounts.insert({ id, name: id, createdAtMs: 1 });
+  const sums = await startSums(store.ledger);
+  const receipts = [1, 2, 2].map((at) =>
+    receiptOf({
+      id: newId("req", noonMs),
+      accountId: `acct_${at}`,
+      keyId: `key_${at}`,
+      charged: 0n,
+    }),
+  );
+  await store.ledger.commit(receipts.map((receipt) => write(receipt)));
+  await sums.flush(noonMs, true);
+});
+afterEach(() => store.close());
+
+/** What is found wrong with the sums that are kept. */
+async function kinds(): Promise<readonly (readonly [string, string])[]> {
+  const reader = openLedgerReader(sqlite.path);
+  const stored = await reader.rollups();
+  const sums = new RollupSums(stored);
+  for await (const receipt of reader.receipts({})) sums.add(receipt);
+  await reader.close();
+  const problems = new Problems();
+  sums.compare(stored.list, problems);
+  checkFolded(stored, problems);
+  return problems.first.map(({ kind, subject }) => [kind, subject] as const);
+}
+
+const corrupt = (sql: string) => sqlite.raw.run(sql);
+
+test("sums that count times wrongly are found, unless they are from before these were counted", async () => {
+  for (const [column, kind] of [
+    ["duration_0", "durations"],
+    ["first_byte_12", "firstBytes"],
+  ]) {
+    corrupt(`update rollups set ${column} = ${column} + 1 where key_id = 'key_2'`);
+    expect(await kinds()).toEqual([[`rollup ${kind}`, "2027-01-15T12 key_2 m p"]]);
+    corrupt(`update meta set value = '${noonMs + hourMs}' where key = 'rollups_counted_from_ms'`);
+    expect(await kinds()).toEqual([]);
+    corrupt("update meta set value = '0' where key = 'rollups_counted_from_ms'");
+    corrupt(`update rollups set ${column} = ${column} - 1 where key_id = 'key_2'`);
+  }
+});
+
+test("sums by day and in totals are held to those by hour that are in them", async () => {
+  while (await store.ledger.rollups.fold(noonMs + hourMs));
+  expect(await kinds()).toEqual([]);
+  for (const [table, name, subject] of [
+    ["rollup_days", "key_id = 'key_2'", "2027-01-15 acct_2 key_2 m p"],
+    ["rollup_totals", "name = 'key_2' and grain = 'hour'", "hour 2027-01-15T12 key key_2"],
+    ["rollup_totals", "name = 'acct_2' and grain = 'day'", "day 2027-01-15 account acct_2"],
+  ] as const) {
+    corrupt(`update ${table} set charged = charged + 1 where ${name}`);
+    expect(await kinds()).toEqual([["folded charged", subject]]);
+    corrupt(`update ${table} set charged = charged - 1, duration_3 = 9 where ${name}`);
+    expect(await kinds()).toEqual([["folded durations", subject]]);
+    corrupt(`update ${table} set duration_3 = 0 where ${name}`);
+  }
+  corrupt("delete from rollup_totals where name = 'm' and grain = 'day'");
+  const subjects = new Set((await kinds()).map(([, subject]) => subject));
+  expect([...subjects]).toEqual(["day 2027-01-15 model m"]);
+});

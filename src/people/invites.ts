@@ -1,0 +1,173 @@
+import { newId } from "../base/ids.ts";
+import { Problem } from "../base/problem.ts";
+import { checkPassword } from "./passwords.ts";
+import { checkEmail, checkName, type People, toEmail, type Visitor } from "./people.ts";
+import type { AccountRole } from "./role.ts";
+import { hashSecret, newSecret } from "./secret-text.ts";
+import type { Acceptance, Invite, User } from "./store.ts";
+
+const dayMs = 86_400_000;
+const inviteMs = 7 * dayMs;
+const resetMs = dayMs;
+
+/** Who made the link that the first start prints; a newer one takes its place. */
+const firstStart = "first start";
+
+export interface NewInvite {
+  /** For the link; shown once. */
+  readonly secret: string;
+  readonly invite: Invite;
+}
+
+export interface Joining {
+  readonly secret: string;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Links that work once. Nothing is sent: whoever makes one hands it over. */
+export class Invites {
+  readonly #people: People;
+
+  constructor(people: People) {
+    this.#people = people;
+  }
+
+  operator(options: { readonly email?: string | undefined; readonly by: string }) {
+    return this.#add({ kind: "operator", ...options, lastsMs: inviteMs });
+  }
+
+  member(options: {
+    readonly accountId: string;
+    readonly role: AccountRole;
+    readonly email?: string | undefined;
+    readonly by: string;
+  }) {
+    return this.#add({ kind: "member", ...options, lastsMs: inviteMs });
+  }
+
+  /** For who has forgotten a password; an older link for the same person ends. */
+  async reset(user: User, by: string) {
+    await this.#people.store.removeInvites({ kind: "reset", userId: user.id });
+    return this.#add({ kind: "reset", userId: user.id, email: user.email, by, lastsMs: resetMs });
+  }
+
+  /** Until there is an operator, every start makes a link anew; only the newest works. */
+  async first(): Promise<NewInvite | undefined> {
+    const { store } = this.#people;
+    if ((await store.countOperators()) > 0) return undefined;
+    await store.removeInvites({ kind: "operator", createdBy: firstStart });
+    return this.operator({ by: firstStart });
+  }
+
+  async look(secret: string): Promise<Invite> {
+    const { store, clock } = this.#people;
+    const invite = await store.inviteByHash(hashSecret(secret));
+    if (invite === undefined || invite.expiresAtMs <= clock.nowMs())
+      throw new Problem(
+        "not_found",
+        "This link does not work: it was used already, has expired, or was taken back. Ask for a new one.",
+      );
+    return invite;
+  }
+
+  /** Makes the user where there is none with this email yet; who is known must say the password. */
+  async accept(
+    given: Joining,
+    visitor: Visitor,
+  ): Promise<{ readonly user: User; readonly invite: Invite }> {
+    const invite = await this.look(given.secret);
+    const email = invite.email ?? toEmail(given.email);
+    checkEmail(email);
+    if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
+      throw new Problem("invalid", `--email must be ${invite.email}: the link was made for it.`);
+    const user =
+      invite.kind === "reset"
+        ? await this.#reset(invite, given)
+        : await this.#join(invite, { ...given, email }, visitor);
+    return { user, invite };
+  }
+
+  async #reset(invite: Invite, { password }: Joining): Promise<User> {
+    const { store, passwords } = this.#people;
+    const user = await store.user(invite.userId ?? "");
+    if (user === undefined) throw new Problem("not_found", "There is no such person any more.");
+    checkPassword(password, user.email);
+    const passwordHash = await passwords.hash(password);
+    await this.#use({ inviteId: invite.id, setPassword: { userId: user.id, passwordHash } });
+    await store.endSessions(user.id, {});
+    return user;
+  }
+
+  async #join(invite: Invite, given: Joining, visitor: Visitor): Promise<User> {
+    const { store, passwords, clock } = this.#people;
+    const known = await store.userByEmail(given.email);
+    if (known !== undefined) {
+      const user = await this.#people.authenticate(given, visitor);
+      await this.#use(this.#changes(invite, user));
+      return user;
+    }
+    checkName(given.name);
+    checkPassword(given.password, given.email);
+    const nowMs = clock.nowMs();
+    const user: User = {
+      id: newId("user", nowMs),
+      email: given.email,
+      name: given.name.trim(),
+      passwordHash: await passwords.hash(given.password),
+      isOperator: invite.kind === "operator",
+      createdAtMs: nowMs,
+    };
+    await this.#use({ ...this.#changes(invite, user), addUser: user });
+    return user;
+  }
+
+  #changes(invite: Invite, user: User): Acceptance {
+    const { accountId, role } = invite;
+    const createdAtMs = this.#people.clock.nowMs();
+    return {
+      inviteId: invite.id,
+      makeOperator: invite.kind === "operator" ? user.id : undefined,
+      addMembership:
+        accountId === undefined || role === undefined
+          ? undefined
+          : { userId: user.id, accountId, role, createdAtMs },
+    };
+  }
+
+  async #use(acceptance: Acceptance): Promise<void> {
+    const outcome = await this.#people.store.accept(acceptance);
+    if (outcome === "used")
+      throw new Problem("conflict", "This link was used a moment ago. Ask for a new one.");
+    if (outcome === "email-taken")
+      throw new Problem("conflict", "Somebody with this email address has just joined. Try again.");
+  }
+
+  async #add(options: {
+    readonly kind: Invite["kind"];
+    readonly email?: string | undefined;
+    readonly userId?: string | undefined;
+    readonly accountId?: string | undefined;
+    readonly role?: AccountRole | undefined;
+    readonly by: string;
+    readonly lastsMs: number;
+  }): Promise<NewInvite> {
+    const { lastsMs, by, ...rest } = options;
+    const email = rest.email === undefined ? undefined : toEmail(rest.email);
+    if (email !== undefined) checkEmail(email);
+    const nowMs = this.#people.clock.nowMs();
+    const secret = newSecret();
+    const invite: Invite = {
+      ...rest,
+      email,
+      id: newId("invite", nowMs),
+      hash: hashSecret(secret),
+      createdBy: by,
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + lastsMs,
+    };
+    await this.#people.store.addInvite(invite);
+    return { secret, invite };
+  }
+}

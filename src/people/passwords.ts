@@ -1,0 +1,57 @@
+import { Problem } from "../base/problem.ts";
+
+/** 19 MB and two rounds, as is advised for servers: about 60 ms a password. */
+const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+export const shortestPassword = 10;
+const longestPassword = 200;
+/** Each takes a core for a while: more at once would slow down the calls of the gateway. */
+const mostAtOnce = 2;
+const mostWaiting = 32;
+
+/** Hashes and checks passwords, a few at a time; who comes when too many wait is sent away. */
+export class Passwords {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  #nobodys: Promise<string> | undefined;
+
+  hash(password: string): Promise<string> {
+    return this.#inTurn(() => Bun.password.hash(password, cost));
+  }
+
+  /** Takes as long where there is no such user: who asks must not learn which emails are known. */
+  async verify(password: string, hash: string | undefined): Promise<boolean> {
+    this.#nobodys ??= this.hash(crypto.randomUUID());
+    const against = hash ?? (await this.#nobodys);
+    if (password.length > longestPassword) return false;
+    const isRight = await this.#inTurn(() => Bun.password.verify(password, against));
+    return isRight && hash !== undefined;
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= mostAtOnce) {
+      if (this.#waiting.length >= mostWaiting)
+        throw new Problem("busy", "Too many people sign in at this moment. Try again in a minute.");
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#running++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}
+
+export function checkPassword(password: string, email: string): void {
+  if (password.length < shortestPassword || password.length > longestPassword)
+    throw new Problem(
+      "invalid",
+      `--password must have ${shortestPassword} to ${longestPassword} characters.`,
+    );
+  if (password.toLowerCase() === email || new Set(password).size < 4)
+    throw new Problem(
+      "invalid",
+      "--password must not be your email address or the same few characters over and over.",
+    );
+}

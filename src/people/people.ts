@@ -1,0 +1,182 @@
+import type { Clock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import { Problem } from "../base/problem.ts";
+import { checkPassword, Passwords } from "./passwords.ts";
+import type { AccountRole } from "./role.ts";
+import { hashSecret, newSecret } from "./secret-text.ts";
+import type { Membership, PeopleStore, Session, User } from "./store.ts";
+import { Throttle } from "./throttle.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+/** A session ends when it was not used for so long, and in any case after the longest. */
+const idleMs = 14 * dayMs;
+const longestMs = 90 * dayMs;
+/** How exact "last seen" is: it is not written at every request. */
+const seenEveryMs = 5 * minuteMs;
+const longestUserAgent = 200;
+
+/** A person who has signed in. */
+export interface Person {
+  readonly user: User;
+  readonly memberships: readonly Membership[];
+  readonly session: Session;
+}
+
+export interface Visitor {
+  readonly userAgent: string;
+  readonly address: string;
+}
+
+/** Failed sign-ins: of one email from anywhere, and of all emails from one address. */
+const emailLimit = { burst: 10, everyMs: minuteMs };
+const addressLimit = { burst: 50, everyMs: 20_000 };
+
+/** Who may come in: signs people in and out, and knows them again. */
+export class People {
+  readonly store: PeopleStore;
+  readonly clock: Clock;
+  readonly passwords = new Passwords();
+  readonly #byEmail = new Throttle(emailLimit);
+  readonly #byAddress = new Throttle(addressLimit);
+
+  constructor(store: PeopleStore, clock: Clock) {
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /** The session's secret, for the cookie. A wrong email and a wrong password are told alike. */
+  async signIn(given: { email: string; password: string }, visitor: Visitor): Promise<string> {
+    const user = await this.authenticate(given, visitor);
+    return this.startSession(user.id, visitor);
+  }
+
+  async authenticate(
+    given: { readonly email: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<User> {
+    const nowMs = this.clock.nowMs();
+    const email = toEmail(given.email);
+    const waitMs = Math.max(
+      this.#byEmail.waitMs(email, nowMs),
+      this.#byAddress.waitMs(visitor.address, nowMs),
+    );
+    if (waitMs > 0) throw new TooManyTries(waitMs);
+    this.#byEmail.count(email, nowMs);
+    this.#byAddress.count(visitor.address, nowMs);
+    const user = await this.store.userByEmail(email);
+    if (!(await this.passwords.verify(given.password, user?.passwordHash)) || user === undefined)
+      throw new WrongPassword();
+    this.#byEmail.forget(email);
+    return user;
+  }
+
+  async startSession(userId: string, visitor: Visitor): Promise<string> {
+    const nowMs = this.clock.nowMs();
+    const secret = newSecret();
+    await this.store.addSession({
+      id: newId("session", nowMs),
+      userId,
+      hash: hashSecret(secret),
+      createdAtMs: nowMs,
+      lastSeenMs: nowMs,
+      expiresAtMs: nowMs + idleMs,
+      userAgent: visitor.userAgent.slice(0, longestUserAgent),
+      address: visitor.address,
+    });
+    return secret;
+  }
+
+  /** Who is behind a cookie, if its session goes on. */
+  async find(secret: string): Promise<Person | undefined> {
+    const session = await this.store.sessionByHash(hashSecret(secret));
+    const nowMs = this.clock.nowMs();
+    if (session === undefined || session.expiresAtMs <= nowMs) return undefined;
+    const user = await this.store.user(session.userId);
+    if (user === undefined) return undefined;
+    if (nowMs - session.lastSeenMs >= seenEveryMs) {
+      const expiresAtMs = Math.min(nowMs + idleMs, session.createdAtMs + longestMs);
+      await this.store.touchSession(session.id, nowMs, expiresAtMs);
+    }
+    return { user, session, memberships: await this.store.memberships({ userId: user.id }) };
+  }
+
+  /** All other sessions end: whoever knew the old password is out. */
+  async changePassword(
+    person: Person,
+    given: { readonly current: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<void> {
+    const { user, session } = person;
+    checkPassword(given.password, user.email);
+    await this.authenticate({ email: user.email, password: given.current }, visitor);
+    await this.store.setUser(user.id, { passwordHash: await this.passwords.hash(given.password) });
+    await this.store.endSessions(user.id, { butNot: session.id });
+  }
+
+  /** Refuses to leave an account without an owner, unless the operator does it. */
+  async checkOwnerLeft(accountId: string, userId: string): Promise<void> {
+    const members = await this.store.memberships({ accountId });
+    const owners = members.filter(({ role }) => role === "owner");
+    if (owners.length === 1 && owners[0]?.userId === userId)
+      throw new Problem(
+        "conflict",
+        "This is the only owner of the account: make somebody else an owner first.",
+      );
+  }
+
+  /** Somebody must be left who can let others in. */
+  async removeOperator(userId: string): Promise<void> {
+    const outcome = await this.store.removeOperator(userId);
+    if (outcome === "none") throw new Problem("not_found", "There is no such operator.");
+    if (outcome === "last")
+      throw new Problem(
+        "conflict",
+        "This is the only operator: without one nobody could look after the platform. Make somebody else an operator first.",
+      );
+  }
+
+  async setRole(accountId: string, userId: string, role: AccountRole): Promise<void> {
+    if (!(await this.store.setRole({ accountId, userId, role }))) throw noMember();
+  }
+
+  async removeMember(accountId: string, userId: string): Promise<void> {
+    if (!(await this.store.removeMembership({ accountId, userId }))) throw noMember();
+  }
+}
+
+export const noMember = () => new Problem("not_found", "There is no such member of this account.");
+
+export class WrongPassword extends Problem {
+  constructor() {
+    super("invalid", "The email address or the password is wrong.");
+  }
+}
+
+export class TooManyTries extends Problem {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    const minutes = Math.ceil(waitMs / minuteMs);
+    super(
+      "busy",
+      `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
+    );
+    this.waitMs = waitMs;
+  }
+}
+
+/** As it is kept and compared. */
+export function toEmail(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+export function checkEmail(email: string): void {
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new Problem("invalid", "--email must be an email address, such as ada@example.com.");
+}
+
+export function checkName(name: string): void {
+  if (name.trim() === "" || name.length > 100)
+    throw new Problem("invalid", "--name must have 1 to 100 characters.");
+}

@@ -1,0 +1,75 @@
+import type { Clock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import { Problem } from "../base/problem.ts";
+import { checkName } from "./people.ts";
+import { type AccountRole, type Scope, scopes } from "./role.ts";
+import { hashSecret, newSecret } from "./secret-text.ts";
+import type { PeopleStore, Token } from "./store.ts";
+
+const prefix = "svc-token-";
+
+export interface NewToken {
+  readonly name: string;
+  readonly accountId: string | undefined;
+  readonly role: AccountRole | "operator";
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number | undefined;
+  readonly by: string;
+}
+
+/** For machines that use the platform's API. They call no models: that is what keys are for. */
+export class Tokens {
+  readonly #store: PeopleStore;
+  readonly #clock: Clock;
+
+  constructor(store: PeopleStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** The secret is shown here and never again. */
+  async create(wanted: NewToken): Promise<{ readonly secret: string; readonly token: Token }> {
+    checkName(wanted.name);
+    const unknown = wanted.scopes.find((scope) => !scopes.some((known) => known === scope));
+    if (wanted.scopes.length === 0 || unknown !== undefined)
+      throw new Problem(
+        "invalid",
+        `--scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
+      );
+    const nowMs = this.#clock.nowMs();
+    const secret = newSecret(prefix);
+    const { by, ...rest } = wanted;
+    const token: Token = {
+      ...rest,
+      scopes: wanted.scopes as readonly Scope[],
+      id: newId("token", nowMs),
+      hash: hashSecret(secret),
+      hint: `${prefix}…${secret.slice(-4)}`,
+      createdBy: by,
+      createdAtMs: nowMs,
+    };
+    await this.#store.addToken(token);
+    return { secret, token };
+  }
+
+  async find(secret: string): Promise<Token | undefined> {
+    if (!secret.startsWith(prefix)) return undefined;
+    const token = await this.#store.tokenByHash(hashSecret(secret));
+    if (token === undefined || token.revokedAtMs !== undefined) return undefined;
+    const { expiresAtMs } = token;
+    return expiresAtMs !== undefined && expiresAtMs <= this.#clock.nowMs() ? undefined : token;
+  }
+
+  list(accountId: string | undefined): Promise<readonly Token[]> {
+    return this.#store.tokens(accountId);
+  }
+
+  /** Of this account, or of the operator's, alone. */
+  async revoke(id: string, accountId: string | undefined): Promise<Token> {
+    const token = (await this.#store.tokens(accountId)).find((one) => one.id === id);
+    if (token === undefined) throw new Problem("not_found", `There is no token with the id ${id}.`);
+    const revokedAtMs = token.revokedAtMs ?? this.#clock.nowMs();
+    await this.#store.revokeToken(id, revokedAtMs);
+    return { ...token, revokedAtMs };
+  }
+}

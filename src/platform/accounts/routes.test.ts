@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chatAnswers } from "../../../test/fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { hello } from "../../../test/money-home.ts";
+import { join, joinMember, joinOperator, type Visitor } from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  gateway.upstream.replyWith(chatAnswers.plain());
+  operator = await joinOperator(gateway);
+});
+afterAll(() => gateway.stop());
+
+let made = 0;
+async function newAccount(body: Readonly<Record<string, unknown>> = {}) {
+  made += 1;
+  const answer = await operator.ask("POST /api/accounts", {
+    body: { name: `account ${made}`, ...body },
+  });
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+const namesOf = async () => {
+  const { body } = await operator.ask("GET /api/accounts");
+  return body.map(({ name }: { name: string }) => name);
+};
+
+test("an account is created with limits, a first credit and a link that makes its owner", async () => {
+  const { owner_link: link, ...account } = await newAccount({
+    name: "Lighthouse Labs",
+    rpm: "60",
+    budget: "50/month",
+    credit_usd: "12.5",
+    email: "Owner@Lighthouse.example",
+  });
+  expect(account).toEqual({
+    id: expect.stringMatching(/^acct_/),
+    name: "Lighthouse Labs",
+    created_at: expect.any(String),
+    status: "active",
+    keys: 0,
+    balance_usd: "12.50",
+    limits: { rpm: "60", tpm: null, concurrency: null, budget: "50.00/month" },
+  });
+  const owner = await join(gateway.platformUrl, link.link, { email: "owner@lighthouse.example" });
+  const own = await owner.ask("GET /api/accounts/:account", { params: { account: account.id } });
+  expect(own.status).toBe(200);
+  expect(own.body).toEqual({
+    ...account,
+    held_usd: "0.00",
+    free_usd: "12.50",
+    budget: { limit_usd: "50.00", period: "month", spent_usd: "0.00" },
+  });
+  const { body: session } = await owner.ask("GET /api/session");
+  expect(session.user.accounts).toEqual([
+    { id: account.id, name: "Lighthouse Labs", role: "owner" },
+  ]);
+});
+
+test("an account without a wish for an owner has no link", async () => {
+  expect((await newAccount()).owner_link).toBeNull();
+  expect((await newAccount({ invite_owner: true })).owner_link.link).toContain("/join#");
+});
+
+test.each([
+  ["name", "<b>"],
+  ["credit_usd", "0"],
+  ["credit_usd", "-5"],
+  ["credit_usd", "1e3"],
+  ["credit_usd", "2000000000"],
+  ["email", "nobody"],
+  ["rpm", "fast"],
+  ["budget", "5/week"],
+])("a wrong %s of %s is told at its field and makes no account", async (field, value) => {
+  const before = await namesOf();
+  const { status, body } = await operator.ask("POST /api/accounts", {
+    body: { name: `wrong ${field}`, invite_owner: true, [field]: value },
+  });
+  expect({ status, field: body.error.field }).toEqual({ status: 400, field });
+  expect(await namesOf()).toEqual(before);
+});
+
+test("a name that is taken is a conflict", async () => {
+  const { name } = await newAccount();
+  const { status, body } = await operator.ask("POST /api/accounts", { body: { name } });
+  expect(status).toBe(409);
+  expect(body.error.message).toContain(name);
+});
+
+test("a reference counts once, and the reply says that it was there already", async () => {
+  const { id: account } = await newAccount();
+  const enter = (body: Readonly<Record<string, string>>) =>
+    operator.ask("POST /api/accounts/:account/entries", { params: { account }, body });
+  const credit = { kind: "credit", usd: "20", reference: "invoice 7", note: "by bank" };
+  const first = await enter(credit);
+  expect(first.body).toEqual({
+    id: expect.any(String),
+    kind: "credit",
+    amount_usd: "20.00",
+    reference: "invoice 7",
+    note: "by bank",
+    created_at: expect.any(String),
+    repeated: false,
+    balance_usd: "20.00",
+  });
+  expect((await enter(credit)).body).toEqual({ ...first.body, repeated: true });
+  expect((await enter({ ...credit, usd: "21" })).status).toBe(409);
+  expect((await enter({ kind: "withdrawal", usd: "20.01" })).status).toBe(409);
+  expect((await enter({ kind: "withdrawal", usd: "5" })).body.balance_usd).toBe("15.00");
+  expect((await enter({ kind: "refund", usd: "1", reference: "" })).body.balance_usd).toBe("16.00");
+  const wrong = await enter({ kind: "credit", usd: "ten" });
+  expect(wrong.body.error.field).toBe("usd");
+});
+
+test("only limits that are named change, and none takes one away", async () => {
+  const { id: account } = await newAccount({ rpm: "60", tpm: "1000" });
+  const limit = (body: Readonly<Record<string, string>>) =>
+    operator.ask("PATCH /api/accounts/:account/limits", { params: { account }, body });
+  const { body } = await limit({ tpm: "none", concurrency: "4" });
+  expect(body.limits).toEqual({ rpm: "60", tpm: null, concurrency: "4", budget: null });
+  expect((await limit({ budget: "lots" })).body.error.field).toBe("budget");
+  expect((await limit({})).status).toBe(400);
+});
+
+test("a suspended account is refused by the gateway until it is resumed", async () => {
+  const { id: account } = await newAccount({ credit_usd: "5" });
+  const { key } = await gateway.server.operations.createKey({ account });
+  const call = async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    return (await gateway.call("/chat/completions", hello, { headers })).status;
+  };
+  expect(await call()).toBe(200);
+  const suspend = () =>
+    operator.ask("POST /api/accounts/:account/suspend", { params: { account } });
+  const suspended = await suspend();
+  expect(suspended.body).toMatchObject({ status: "suspended", changed: true });
+  expect((await suspend()).body.changed).toBe(false);
+  expect(await call()).toBe(402);
+  const resumed = await operator.ask("POST /api/accounts/:account/resume", { params: { account } });
+  expect(resumed.body).toMatchObject({ status: "active", changed: true });
+  expect(await call()).toBe(200);
+});
+
+test("details tell what was spent by model and key, and who belongs to the account", async () => {
+  const { id: account, name } = await newAccount({ credit_usd: "5" });
+  const { key, id: keyId } = await gateway.server.operations.createKey({ account, name: "ci" });
+  const headers = { authorization: `Bearer ${key}` };
+  expect((await gateway.call("/chat/completions", hello, { headers })).status).toBe(200);
+  await joinMember(gateway, operator, { account, role: "viewer", email: "eve@example.com" });
+  const { body } = await operator.ask("GET /api/accounts/:account/details", {
+    params: { account },
+  });
+  const [{ charged_usd: charged }] = body.by_model;
+  expect(Number(charged)).toBeGreaterThan(0);
+  expect(body).toMatchObject({
+    id: account,
+    receipts: 1,
+    by_model: [{ model: hello.model, receipts: 1, charged_usd: charged }],
+    by_key: [{ key: keyId, name: "ci", receipts: 1, charged_usd: charged }],
+    members: [{ name: "Ada", email: "eve@example.com", role: "viewer" }],
+  });
+  expect(body.key_list).toEqual([
+    {
+      id: keyId,
+      name: "ci",
+      hint: expect.any(String),
+      status: "active",
+      last_used_at: expect.any(String),
+    },
+  ]);
+  const { body: plain } = await operator.ask("GET /api/accounts");
+  const { body: spent } = await operator.ask("GET /api/accounts", { query: { spend: "month" } });
+  const row = (rows: readonly { id: string }[]) => rows.find(({ id }) => id === account);
+  expect(row(plain)).toMatchObject({ name, keys: 1, spent_month_usd: null });
+  expect(row(spent)).toMatchObject({ name, keys: 1, spent_month_usd: charged });
+});
+
+test("a member sees the standing of their own account and nothing of the operator's", async () => {
+  const mine = await newAccount();
+  const other = await newAccount();
+  const viewer = await joinMember(gateway, operator, { account: mine.id, role: "viewer" });
+  const owner = await joinMember(gateway, operator, { account: mine.id, role: "owner" });
+  const ask = async (who: Visitor, name: string, account: string) =>
+    (await who.ask(name, { params: { account } })).status;
+  expect(await ask(viewer, "GET /api/accounts/:account", mine.id)).toBe(200);
+  expect(await ask(viewer, "GET /api/accounts/:account", other.id)).toBe(404);
+  expect(await ask(owner, "GET /api/accounts", "")).toBe(403);
+  expect(await ask(owner, "GET /api/accounts/:account/details", mine.id)).toBe(403);
+  expect(await ask(owner, "POST /api/accounts/:account/resume", mine.id)).toBe(403);
+});
+
+test("the audit log has who credited which account, by which reference", async () => {
+  const { id: account } = await newAccount();
+  await operator.ask("POST /api/accounts/:account/entries", {
+    params: { account },
+    body: { kind: "credit", usd: "3", reference: "transfer 9" },
+  });
+  const { body } = await operator.ask("GET /api/audit", { query: { action: "account.credit" } });
+  const { body: session } = await operator.ask("GET /api/session");
+  expect(body.records[0]).toMatchObject({
+    account,
+    actor: session.user.email,
+    subject: "transfer 9",
+    detail: { kind: "credit", usd: "3", repeated: false },
+  });
+});

@@ -1,0 +1,263 @@
+import { Type } from "typebox";
+import { entryKinds } from "../../ledger/store.ts";
+import { checkEmail, toEmail } from "../../people/people.ts";
+import {
+  type AccountDetails,
+  type AccountStandingView,
+  accountName,
+} from "../account-operations.ts";
+import { actorOf, type Context } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import { fields, limitFields, nullable, oneOf, says, text } from "../api/schemas.ts";
+import { linkReply, toLink } from "../members/routes.ts";
+import type { AccountView } from "../views.ts";
+import {
+  accountReply,
+  amount,
+  detailsReply,
+  entryReply,
+  listedReply,
+  standingReply,
+} from "./schemas.ts";
+
+const changedReply = Type.Object({
+  ...accountReply.properties,
+  changed: Type.Boolean({ description: "False when it was so already." }),
+});
+
+const newAccount = fields({
+  name: Type.String({ pattern: accountName.pattern.source, ...says(accountName.words) }),
+  ...limitFields,
+  credit_usd: Type.Optional(amount),
+  invite_owner: Type.Optional(
+    Type.Boolean({ description: "Whether a link is made by which its owner can join." }),
+  ),
+  email: Type.Optional(text({ most: 254, about: "Whom the owner's link is for." })),
+});
+
+/** Who calls, with which balance; all but the standing of one's own account is the operator's. */
+export const accountRoutes = [
+  route("GET /api/accounts", {
+    about: "All accounts; with what each has spent this month where it is asked for.",
+    access: "operator",
+    area: "accounts",
+    query: fields({ spend: Type.Optional(oneOf(["month"])) }),
+    reply: Type.Array(listedReply),
+    handle: (context, { query }) => listAccounts(context, query.spend === "month"),
+  }),
+  route("POST /api/accounts", {
+    about:
+      "Creates an account, with limits, a first credit and a link for its owner where they are asked for; the link is shown this once.",
+    access: "operator",
+    area: "accounts",
+    body: newAccount,
+    reply: Type.Object({ ...accountReply.properties, owner_link: nullable(linkReply) }),
+    action: "account.create",
+    told: ({ body }, { id }) => ({ subject: id, detail: { ...body } }),
+    async handle(context, { body }) {
+      return createAccount(context, body);
+    },
+  }),
+  route("GET /api/accounts/:account", {
+    about: "What an account has and what it may use.",
+    access: "viewer",
+    area: "billing",
+    reply: standingReply,
+    async handle({ parts, account }) {
+      return toStanding(await parts.operations.showStanding({ account: account.id }));
+    },
+  }),
+  route("GET /api/accounts/:account/details", {
+    about: "All that an operator looks at: standing, spend by day, model and key, keys, members.",
+    access: "operator",
+    area: "accounts",
+    reply: detailsReply,
+    async handle(context) {
+      const { parts, account } = context;
+      const details = await parts.operations.showAccount({ account: account.id });
+      return { ...toDetails(details), members: await membersOf(context) };
+    },
+  }),
+  route("POST /api/accounts/:account/entries", {
+    about:
+      "Puts money in or takes it out. A reference counts once: the same again changes nothing, and the reply says so.",
+    access: "operator",
+    area: "accounts",
+    body: fields({
+      kind: oneOf(entryKinds),
+      usd: amount,
+      reference: Type.Optional(text({ most: 200, about: "Such as the number of an invoice." })),
+      note: Type.Optional(text({ most: 500 })),
+    }),
+    reply: entryReply,
+    action: "account.credit",
+    told: ({ body }, { reference, repeated }) => ({
+      subject: reference,
+      detail: { kind: body.kind, usd: body.usd, repeated },
+    }),
+    async handle({ parts, account }, { body: { kind, usd, reference = "", note = "" } }) {
+      const entry = await parts.operations.addEntry({
+        account: account.id,
+        kind,
+        usd,
+        note,
+        ...(reference === "" ? {} : { reference }),
+      });
+      return {
+        id: entry.id,
+        kind: entry.kind,
+        amount_usd: entry.amount_usd,
+        reference: entry.reference,
+        note: entry.note,
+        created_at: entry.created_at,
+        repeated: entry.repeated,
+        balance_usd: entry.balance_usd,
+      };
+    },
+  }),
+  route("PATCH /api/accounts/:account/limits", {
+    about: "Changes what an account may use; what is not named stays, `none` takes a limit away.",
+    access: "operator",
+    area: "accounts",
+    body: fields(limitFields),
+    reply: accountReply,
+    action: "account.limit",
+    told: ({ params, body }) => ({ subject: params.account, detail: { ...body } }),
+    async handle({ parts, account }, { body }) {
+      return toAccount(await parts.operations.setAccountLimits({ account: account.id, ...body }));
+    },
+  }),
+  route("POST /api/accounts/:account/suspend", {
+    about: "Refuses all calls of the account until it is resumed; calls under way go on.",
+    access: "operator",
+    area: "accounts",
+    reply: changedReply,
+    action: "account.suspend",
+    async handle({ parts, account }) {
+      const view = await parts.operations.suspendAccount({ account: account.id });
+      return { ...toAccount(view), changed: view.changed };
+    },
+  }),
+  route("POST /api/accounts/:account/resume", {
+    about: "Lets the keys of a suspended account call again.",
+    access: "operator",
+    area: "accounts",
+    reply: changedReply,
+    action: "account.resume",
+    async handle({ parts, account }) {
+      const view = await parts.operations.resumeAccount({ account: account.id });
+      return { ...toAccount(view), changed: view.changed };
+    },
+  }),
+] as const;
+
+async function listAccounts({ parts: { operations } }: Context, withSpend: boolean) {
+  const accounts = await operations.listAccounts({});
+  if (!withSpend) return accounts.map((view) => ({ ...toAccount(view), spent_month_usd: null }));
+  const { rows } = await operations.reportMargin({ by: "account" });
+  // No two accounts have the same name.
+  const spent = new Map(rows.map(({ name, charged_usd }) => [name, charged_usd]));
+  return accounts.map((view) => ({
+    ...toAccount(view),
+    spent_month_usd: spent.get(view.name) ?? "0.00",
+  }));
+}
+
+interface NewAccount {
+  readonly name: string;
+  readonly rpm?: string;
+  readonly tpm?: string;
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly credit_usd?: string;
+  readonly invite_owner?: boolean;
+  readonly email?: string;
+}
+
+/** All that can be wrong is looked at before the account is made. */
+async function createAccount({ parts, actor }: Context, body: NewAccount) {
+  const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
+  const { operations } = parts;
+  const email = given === "" ? undefined : toEmail(given);
+  if (email !== undefined) checkEmail(email);
+  const made = await operations.createAccount(rest);
+  const entry =
+    usd === undefined
+      ? undefined
+      : await operations.addEntry({
+          account: made.id,
+          kind: "credit",
+          usd,
+          note: "First credit",
+        });
+  const invited =
+    withOwner || email !== undefined
+      ? await parts.invites.member({
+          accountId: made.id,
+          role: "owner",
+          email,
+          by: actorOf(actor).name,
+        })
+      : undefined;
+  return {
+    ...toAccount(made),
+    balance_usd: entry?.balance_usd ?? made.balance_usd,
+    owner_link: invited === undefined ? null : toLink(parts, invited),
+  };
+}
+
+async function membersOf({ parts, account }: Context) {
+  const { store } = parts.people;
+  return Promise.all(
+    (await store.memberships({ accountId: account.id })).map(async ({ userId, role }) => {
+      const user = await store.user(userId);
+      return { id: userId, name: user?.name ?? "", email: user?.email ?? "", role };
+    }),
+  );
+}
+
+function toAccount(view: AccountView) {
+  const { rpm, tpm, concurrency, budget } = view.limits;
+  return {
+    id: view.id,
+    name: view.name,
+    created_at: view.created_at,
+    status: view.status,
+    keys: view.keys,
+    balance_usd: view.balance_usd,
+    limits: { rpm, tpm, concurrency, budget },
+  };
+}
+
+function toStanding(view: AccountStandingView) {
+  const { budget } = view;
+  return {
+    ...toAccount(view),
+    held_usd: view.held_usd,
+    free_usd: view.free_usd,
+    budget: budget && {
+      limit_usd: budget.limit_usd,
+      period: budget.period,
+      spent_usd: budget.spent_usd,
+    },
+  };
+}
+
+function toDetails(view: AccountDetails) {
+  const { by_day, by_model, by_key } = view.spend;
+  return {
+    ...toStanding(view),
+    receipts: view.receipts,
+    shortfall_usd: view.shortfall_usd,
+    by_day: [...by_day],
+    by_model: [...by_model],
+    by_key: [...by_key],
+    key_list: view.key_list.map(({ id, name, hint, status, last_used_at }) => ({
+      id,
+      name,
+      hint,
+      status,
+      last_used_at,
+    })),
+  };
+}

@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { limitsReply, moment, nullable, oneOf, says, usd } from "../api/schemas.ts";
+
+const state = {
+  id: Type.String(),
+  name: Type.String(),
+  created_at: moment(),
+  status: oneOf(["active", "suspended"]),
+  keys: Type.Integer({ description: "Those that are not revoked." }),
+  balance_usd: usd("What it has, with what is held for calls under way."),
+  limits: limitsReply,
+};
+
+export const accountReply = Type.Object(state);
+
+export const listedReply = Type.Object({
+  ...state,
+  spent_month_usd: nullable(usd("In this month of UTC, where it was asked for.")),
+});
+
+const budgetReply = Type.Object({
+  limit_usd: usd("Most that may be spent."),
+  period: oneOf(["total", "day", "month"]),
+  spent_usd: usd("Within the period that goes on now."),
+});
+
+export const standingReply = Type.Object({
+  ...state,
+  held_usd: usd("Kept back for calls under way."),
+  free_usd: usd("What a new call may still use."),
+  budget: nullable(budgetReply),
+});
+
+const spent = { receipts: Type.Integer(), charged_usd: usd("What callers paid.") };
+
+export const detailsReply = Type.Object({
+  ...standingReply.properties,
+  receipts: Type.Integer({ description: "Since it was created." }),
+  shortfall_usd: usd("What calls cost beyond what could be taken."),
+  by_day: Type.Array(Type.Object({ day: Type.String(), ...spent })),
+  by_model: Type.Array(Type.Object({ model: Type.String(), ...spent })),
+  by_key: Type.Array(
+    Type.Object({
+      key: Type.String({ description: "An id, or `temporary` for those that no list shows." }),
+      name: nullable(Type.String()),
+      ...spent,
+    }),
+  ),
+  key_list: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      hint: Type.String(),
+      status: oneOf(["active", "expired", "revoked"]),
+      last_used_at: nullable(moment()),
+    }),
+  ),
+  members: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      email: Type.String(),
+      role: Type.String(),
+    }),
+  ),
+});
+
+export const amount = Type.String({
+  pattern: "^(?=.*[1-9])\\d{1,9}(\\.\\d{1,9})?$",
+  description: "USD, as decimal text with at most 9 digits after the point.",
+  ...says("an amount in USD, above 0, such as 25 or 0.50"),
+});
+
+export const entryReply = Type.Object({
+  id: Type.String(),
+  kind: oneOf(["credit", "withdrawal", "refund"]),
+  amount_usd: usd("Below zero for a withdrawal."),
+  reference: Type.String(),
+  note: Type.String(),
+  created_at: moment(),
+  repeated: Type.Boolean({
+    description: "True when the reference was there already and nothing was changed.",
+  }),
+  balance_usd: usd("After it."),
+});

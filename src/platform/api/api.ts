@@ -1,0 +1,212 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import type { TSchema } from "typebox";
+import { newId } from "../../base/ids.ts";
+import { Problem } from "../../base/problem.ts";
+import { requestPath } from "../../base/request-path.ts";
+import { schemaProblem } from "../../base/schema-problem.ts";
+import type { Account } from "../../ledger/account.ts";
+import type { Visitor } from "../../people/people.ts";
+import { type Actor, actorOf, type Context, type PlatformParts } from "./context.ts";
+import { bearerOf, checkAccess, checkOrigin, isOperator, noAccount, readCookie } from "./entry.ts";
+import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
+import type { Route, Told } from "./route.ts";
+import { RouteTable } from "./route-table.ts";
+
+/** What a body may have at most: a manifest is the largest that is sent. */
+const mostBodyBytes = 2 * 1024 * 1024;
+
+interface Checks {
+  readonly query: ValidateFunction | undefined;
+  readonly body: ValidateFunction | undefined;
+}
+
+/** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
+export class Api {
+  readonly #parts: PlatformParts;
+  readonly #table: RouteTable;
+  readonly #checks = new Map<Route, Checks>();
+  readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
+  readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
+
+  constructor(parts: PlatformParts, routes: readonly Route[]) {
+    this.#parts = parts;
+    this.#table = new RouteTable(routes);
+  }
+
+  /** Undefined when the path is none of the API. */
+  async respond(request: Request, address: string): Promise<Response | undefined> {
+    const path = requestPath(request.url);
+    if (path !== "/api" && !path.startsWith("/api/")) return undefined;
+    try {
+      return await this.#serve(request, path, address);
+    } catch (error) {
+      if (error instanceof Refused) return refuse(error.refusal);
+      if (error instanceof Problem) return refuse(toRefusal(error));
+      const id = newId("audit");
+      this.#parts.log.error("a request to the platform failed", {
+        id,
+        path,
+        detail: String(error),
+      });
+      return refuse({
+        status: 500,
+        code: "failed",
+        message: `Something went wrong here. The log has it as ${id}.`,
+      });
+    }
+  }
+
+  async #serve(request: Request, path: string, address: string): Promise<Response> {
+    const { route, params } = this.#table.find(request.method, path);
+    const isSecure = this.#parts.platformUrl().startsWith("https:");
+    const isChange = !route.name.startsWith("GET ");
+    const bearer = bearerOf(request);
+    if (isChange && bearer === undefined) checkOrigin(request, this.#parts.platformUrl());
+    const visitor = { address, userAgent: request.headers.get("user-agent") ?? "" };
+    const find = () => this.#actorOf(bearer, readCookie(request, isSecure));
+    const actor = await find();
+    // Before anything is looked up: who is nobody must not learn what there is.
+    if (actor === undefined) checkAccess(route, actor);
+    const account = await this.#accountOf(params["account"]);
+    checkAccess(route, actor, account?.id);
+    if (params["account"] !== undefined && account === undefined) throw noAccount();
+    const headers = new Headers(apiHeaders);
+    const context: Context = {
+      parts: this.#parts,
+      actor,
+      get account() {
+        if (account === undefined) throw noAccount();
+        return account;
+      },
+      isOperator: isOperator(actor),
+      visitor,
+      signal: request.signal,
+      isStillAllowed: async () => this.#isAllowed(route, await find(), account),
+      headers,
+      isSecure,
+    };
+    const input = {
+      params,
+      query: this.#readQuery(route, request),
+      body: await this.#readBody(route, request),
+    };
+    const { reply, told } = await route.run(context, input);
+    if (route.action !== undefined)
+      await this.#note({ route, told: told(), actor, account, visitor });
+    if (reply instanceof Response) return reply;
+    return Response.json(reply ?? null, { headers });
+  }
+
+  async #actorOf(
+    bearer: string | undefined,
+    cookie: string | undefined,
+  ): Promise<Actor | undefined> {
+    if (bearer !== undefined) {
+      const token = await this.#parts.tokens.find(bearer);
+      return token && { kind: "token", token };
+    }
+    const person =
+      cookie === undefined || cookie === "" ? undefined : await this.#parts.people.find(cookie);
+    return person && { kind: "person", person };
+  }
+
+  #isAllowed(route: Route, actor: Actor | undefined, account: Account | undefined): boolean {
+    try {
+      checkAccess(route, actor, account?.id);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #accountOf(id: string | undefined): Promise<Account | undefined> {
+    const account = id === undefined ? undefined : await this.#parts.accounts.find(id);
+    // By its id alone: an account that is named like another one's id must not be taken for it.
+    return account?.id === id ? account : undefined;
+  }
+
+  #readQuery(route: Route, request: Request): unknown {
+    const given = Object.fromEntries(new URLSearchParams(request.url.split("?", 2)[1] ?? ""));
+    if (route.query === undefined) return undefined;
+    this.#check(this.#checksOf(route).query, given, "");
+    return given;
+  }
+
+  async #readBody(route: Route, request: Request): Promise<unknown> {
+    if (route.body === undefined) return undefined;
+    const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim();
+    if (type !== "application/json")
+      throw new Refused({
+        status: 415,
+        code: "unsupported_media_type",
+        message: "The body must be JSON, with the header Content-Type: application/json.",
+      });
+    const text = await request.text();
+    if (text.length > mostBodyBytes) throw tooLarge();
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      throw new Problem("invalid", "The body is not valid JSON.");
+    }
+    this.#check(this.#checksOf(route).body, body, "The body");
+    return body;
+  }
+
+  #checksOf(route: Route): Checks {
+    const known = this.#checks.get(route);
+    if (known !== undefined) return known;
+    const compile = (ajv: Ajv, schema: TSchema | undefined) => schema && ajv.compile(schema);
+    const made = {
+      query: compile(this.#queryAjv, route.query),
+      body: compile(this.#ajv, route.body),
+    };
+    this.#checks.set(route, made);
+    return made;
+  }
+
+  #check(isValid: ValidateFunction | undefined, value: unknown, whole: string): void {
+    if (isValid === undefined || isValid(value)) return;
+    const [first] = isValid.errors ?? [];
+    const unknown: unknown = first?.params["additionalProperty"];
+    if (typeof unknown === "string")
+      throw new Refused({
+        status: 400,
+        code: "invalid",
+        message: `There is no field ${unknown} here.`,
+        field: unknown,
+      });
+    const found = schemaProblem(isValid.errors ?? []);
+    const field = found?.field ?? "";
+    throw new Refused({
+      status: 400,
+      code: "invalid",
+      message: `${field === "" ? whole : field} ${found?.problem ?? "is not valid"}.`,
+      field: field === "" ? undefined : field,
+    });
+  }
+
+  async #note(change: {
+    readonly route: Route;
+    readonly told: Told;
+    readonly actor: Actor | undefined;
+    readonly account: Account | undefined;
+    readonly visitor: Visitor;
+  }): Promise<void> {
+    const { route, told, actor, account, visitor } = change;
+    const nowMs = this.#parts.clock.nowMs();
+    await this.#parts.people.store.addAudit({
+      id: newId("audit", nowMs),
+      atMs: nowMs,
+      actor: told.actor ?? actorOf(actor),
+      accountId: told.accountId ?? account?.id,
+      action: route.action ?? "",
+      subject: told.subject,
+      detail: told.detail ?? {},
+      address: visitor.address,
+    });
+  }
+}
+
+const tooLarge = () =>
+  new Refused({ status: 413, code: "too_large", message: "The body must not exceed 2 MB." });

@@ -1,0 +1,77 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { Problem } from "../../base/problem.ts";
+import type { CatalogStore } from "../../catalog/catalog.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { LedgerReports } from "../../ledger/reports.ts";
+import type { Invites } from "../../people/invites.ts";
+import type { People, Person, Visitor } from "../../people/people.ts";
+import type { AuditActor, Token } from "../../people/store.ts";
+import type { Tokens } from "../../people/tokens.ts";
+import type { Live } from "../live/live.ts";
+import type { Operations } from "../operations.ts";
+
+/** What the routes work with. */
+export interface PlatformParts {
+  readonly operations: Operations;
+  readonly people: People;
+  readonly invites: Invites;
+  readonly tokens: Tokens;
+  readonly accounts: AccountStore;
+  readonly catalog: CatalogStore;
+  readonly reports: LedgerReports;
+  readonly live: Live;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  /** Where callers reach the gateway; without /v1. */
+  readonly gatewayUrl: () => string;
+  /** Where people reach the platform. */
+  readonly platformUrl: () => string;
+  /** For people to see; secrets are not in it. */
+  readonly settings: readonly SettingView[];
+}
+
+export interface SettingView {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+  readonly about: string;
+}
+
+export type Actor =
+  | { readonly kind: "person"; readonly person: Person }
+  | { readonly kind: "token"; readonly token: Token };
+
+/** One request, once it is known that it may be asked. */
+export interface Context {
+  readonly parts: PlatformParts;
+  readonly actor: Actor | undefined;
+  /** The account that the path names; only asked for where it does. */
+  readonly account: Account;
+  /** Whether it is an operator who asks: vendors and their prices are shown to nobody else. */
+  readonly isOperator: boolean;
+  readonly visitor: Visitor;
+  readonly signal: AbortSignal;
+  /** Whether what was allowed still is; for replies that go on. */
+  readonly isStillAllowed: () => Promise<boolean>;
+  /** Sent with the reply. */
+  readonly headers: Headers;
+  /** Cookies are sent over https only. */
+  readonly isSecure: boolean;
+}
+
+/** The person who asks; routes for people alone have one. */
+export function personOf({ actor }: Context): Person {
+  if (actor?.kind !== "person")
+    throw new Problem("invalid", "Only people can do this, not tokens.");
+  return actor.person;
+}
+
+/** As the audit log and links have it. */
+export function actorOf(actor: Actor | undefined): AuditActor {
+  if (actor === undefined) return { kind: "person", id: "", name: "nobody" };
+  if (actor.kind === "token") return { kind: "token", id: actor.token.id, name: actor.token.name };
+  const { id, email } = actor.person.user;
+  return { kind: "person", id, name: email };
+}

@@ -1,0 +1,118 @@
+import { covers, mayEnter } from "../../people/role.ts";
+import type { Actor } from "./context.ts";
+import { Refused } from "./refusal.ts";
+import type { Access, Route } from "./route.ts";
+
+const cookieName = { plain: "svc_session", secure: "__Host-svc_session" };
+const cookieAgeS = 90 * 24 * 3_600;
+
+export function sessionCookie(secret: string, isSecure: boolean): string {
+  return toCookie(secret, cookieAgeS, isSecure);
+}
+
+export const endedCookie = (isSecure: boolean) => toCookie("", 0, isSecure);
+
+/** Strict: no other site's link or form brings it along; scripts cannot read it. */
+function toCookie(value: string, ageS: number, isSecure: boolean): string {
+  const name = isSecure ? cookieName.secure : cookieName.plain;
+  return `${name}=${value}; Path=/; Max-Age=${ageS}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+}
+
+export function readCookie(request: Request, isSecure: boolean): string | undefined {
+  const wanted = `${isSecure ? cookieName.secure : cookieName.plain}=`;
+  const pair = (request.headers.get("cookie") ?? "")
+    .split(";")
+    .map((text) => text.trim())
+    .find((text) => text.startsWith(wanted));
+  return pair?.slice(wanted.length);
+}
+
+export function bearerOf(request: Request): string | undefined {
+  return /^Bearer\s+(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+/**
+ * A page of another origin must not change anything with the cookie of who looks at it. Browsers
+ * say where such a request comes from; who is no browser has no cookie that it did not mean to send.
+ */
+export function checkOrigin(request: Request, publicUrl: string): void {
+  const origin = request.headers.get("origin");
+  const site = request.headers.get("sec-fetch-site");
+  const isOurs =
+    origin === null
+      ? site === null || site === "same-origin" || site === "none"
+      : origin === publicUrl || hostOf(origin) === request.headers.get("host");
+  if (!isOurs)
+    throw new Refused({
+      status: 403,
+      code: "wrong_origin",
+      message: `Requests from ${origin ?? "other sites"} are not let in. If the platform is reached by another address than ${publicUrl}, set SVC_PLATFORM_URL to it.`,
+    });
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** Whether somebody may ask for a route, of an account where it names one. */
+export function checkAccess(route: Route, actor: Actor | undefined, accountId?: string): void {
+  const { access } = route;
+  if (access === "anyone") return;
+  if (actor === undefined)
+    throw new Refused({
+      status: 401,
+      code: "not_signed_in",
+      message: "Sign in first, or send a platform token as Authorization: Bearer.",
+    });
+  if (actor.kind === "token") checkScopes(route, actor);
+  if (access === "person") return;
+  if (isOperator(actor)) return;
+  const role = accountId === undefined ? undefined : roleIn(actor, accountId);
+  // Whoever has no part in an account does not learn whether there is one.
+  if (access !== "operator" && role === undefined) throw noAccount();
+  if (access === "operator" || role === undefined || !covers(role, access))
+    throw new Refused({
+      status: 403,
+      code: "not_allowed",
+      message: `This needs ${needed[access]}; ${role === undefined ? "you are not one" : `you are ${needed[role]}`}.`,
+    });
+}
+
+const needed: Readonly<Record<Exclude<Access, "anyone" | "person">, string>> = {
+  operator: "an operator",
+  owner: "an owner of the account",
+  developer: "a developer of the account",
+  viewer: "a viewer of the account",
+};
+
+export const noAccount = () =>
+  new Refused({ status: 404, code: "not_found", message: "There is no such account." });
+
+export function isOperator(actor: Actor | undefined): boolean {
+  if (actor === undefined) return false;
+  return actor.kind === "person" ? actor.person.user.isOperator : actor.token.role === "operator";
+}
+
+function roleIn(actor: Actor, accountId: string) {
+  if (actor.kind === "person")
+    return actor.person.memberships.find((one) => one.accountId === accountId)?.role;
+  const { token } = actor;
+  return token.accountId === accountId && token.role !== "operator" ? token.role : undefined;
+}
+
+function checkScopes(route: Route, { token }: Extract<Actor, { kind: "token" }>): void {
+  const isWrite = !route.name.startsWith("GET ");
+  const { area } = route;
+  if (area === undefined)
+    throw new Refused({
+      status: 403,
+      code: "not_allowed",
+      message: "This is for people who have signed in, not for tokens.",
+    });
+  if (!mayEnter(token.scopes, area, isWrite))
+    throw new Refused({
+      status: 403,
+      code: "not_allowed",
+      message: `This needs a token with the scope ${area}:${isWrite ? "write" : "read"}.`,
+    });
+}

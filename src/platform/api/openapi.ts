@@ -1,0 +1,134 @@
+import type { Route } from "./route.ts";
+import { accesses } from "./route.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const whoMay: Readonly<Record<(typeof accesses)[number], string>> = {
+  anyone: "Anyone may ask.",
+  person: "For people who have signed in, about themselves.",
+  viewer: "For viewers of the account and above.",
+  developer: "For developers of the account and above.",
+  owner: "For owners of the account.",
+  operator: "For operators.",
+};
+
+/** The document of the platform's API, from the same table that serves it. */
+export function toPlatformOpenApi(routes: readonly Route[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const [method = "", path = ""] = route.name.split(" ");
+    const place = path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[place] = { ...paths[place], [method.toLowerCase()]: toOperation(route, path) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "svc gateway: platform API",
+      version,
+      description:
+        "Accounts, keys, usage, billing and the operator's work. People sign in with a cookie; machines send a platform token as `Authorization: Bearer`. Errors are `{ error: { code, message, field? } }`.",
+    },
+    servers: [{ url: "/" }],
+    paths,
+    components: {
+      securitySchemes: {
+        session: { type: "apiKey", in: "cookie", name: "svc_session" },
+        token: { type: "http", scheme: "bearer" },
+      },
+      schemas: { Error: errorSchema },
+    },
+  };
+}
+
+const errorSchema = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: {
+        code: { type: "string" },
+        message: { type: "string" },
+        field: { type: "string", description: "The field that is wrong, if it is one." },
+      },
+    },
+  },
+};
+
+function toOperation(route: Route, path: string): Json {
+  const { access, area } = route;
+  const isRead = route.name.startsWith("GET ");
+  const scope = area === undefined ? undefined : `${area}:${isRead ? "read" : "write"}`;
+  const tokens =
+    access === "anyone"
+      ? ""
+      : scope === undefined
+        ? " Not for tokens."
+        : ` Tokens need the scope \`${scope}\`.`;
+  return {
+    operationId: toOperationId(route.name),
+    tags: [area ?? (access === "anyone" ? "public" : "people")],
+    summary: route.about,
+    description: `${whoMay[access]}${tokens}`,
+    "x-access": access,
+    ...(scope === undefined ? {} : { "x-scope": scope }),
+    security:
+      access === "anyone"
+        ? [{}]
+        : [{ session: [] }, ...(scope === undefined ? [] : [{ token: [] }])],
+    parameters: [...pathParameters(path), ...queryParameters(route)],
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: { required: true, content: { "application/json": { schema: route.body } } },
+        }),
+    responses: {
+      "200": {
+        description: "What was asked for.",
+        content:
+          route.reply === undefined
+            ? { [route.contentType ?? "application/octet-stream"]: { schema: { type: "string" } } }
+            : { "application/json": { schema: route.reply } },
+      },
+      default: {
+        description: "Why not.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+/** `GET /api/accounts/:account/keys` is getAccountsKeys, in words that no two share. */
+function toOperationId(name: string): string {
+  const [method = "", path = ""] = name.split(" ");
+  const words = path
+    .split("/")
+    .slice(2)
+    .map((step) => (step.startsWith(":") ? `by-${step.slice(1)}` : step))
+    .join("-");
+  return `${method.toLowerCase()}-${words}`.replaceAll(/-(\w)/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  );
+}
+
+function pathParameters(path: string): readonly Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters({ query }: Route): readonly Json[] {
+  const properties = query as
+    | { properties?: Record<string, Json>; required?: string[] }
+    | undefined;
+  return Object.entries(properties?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: properties?.required?.includes(name) ?? false,
+    schema,
+  }));
+}

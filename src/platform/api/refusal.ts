@@ -1,0 +1,85 @@
+import { Problem, type ProblemCode } from "../../base/problem.ts";
+import { TooManyTries, WrongPassword } from "../../people/people.ts";
+
+/** Codes that a reply of the API can have, besides those of a Problem. */
+export type RefusalCode =
+  | ProblemCode
+  | "not_signed_in"
+  | "wrong_password"
+  | "too_many_tries"
+  | "not_allowed"
+  | "wrong_origin"
+  | "wrong_method"
+  | "unsupported_media_type"
+  | "too_large";
+
+/** What a reply says where a request was not served. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: RefusalCode;
+  readonly message: string;
+  /** The field that is wrong, if it is one. */
+  readonly field?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const statuses: Readonly<Record<ProblemCode, number>> = {
+  invalid: 400,
+  not_found: 404,
+  conflict: 409,
+  busy: 503,
+  failed: 500,
+};
+
+/** Thrown where the API itself refuses, and not what it asks. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+export function toRefusal(problem: Problem): Refusal {
+  if (problem instanceof WrongPassword)
+    return { status: 401, code: "wrong_password", message: problem.message };
+  if (problem instanceof TooManyTries)
+    return {
+      status: 429,
+      code: "too_many_tries",
+      message: problem.message,
+      headers: { "retry-after": String(Math.ceil(problem.waitMs / 1_000)) },
+    };
+  const flag = /--([a-z][a-z-]*)/.exec(problem.message)?.[1];
+  return {
+    status: statuses[problem.code],
+    code: problem.code,
+    message: forReaders(problem.message),
+    field: problem.code === "invalid" ? flag?.replaceAll("-", "_") : undefined,
+  };
+}
+
+/**
+ * Problems speak to who types commands. Here a flag is a field, and what a command would show is
+ * on a page.
+ */
+function forReaders(message: string): string {
+  return message
+    .replaceAll(/--([a-z][a-z-]*)/g, (_, flag: string) => flag.replaceAll("-", "_"))
+    .replaceAll(/[;:,] (?:\.\/)?svc [^.;]*/g, "");
+}
+
+export function refuse({ status, code, message, field, headers }: Refusal): Response {
+  const error = field === undefined ? { code, message } : { code, message, field };
+  return Response.json({ error }, { status, headers: { ...apiHeaders, ...headers } });
+}
+
+/** Nothing that the API says may be kept, framed or taken for another type. */
+export const apiHeaders = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+};

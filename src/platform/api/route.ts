@@ -1,0 +1,122 @@
+import type { Static, TSchema } from "typebox";
+import type { Area } from "../../people/role.ts";
+import type { AuditActor } from "../../people/store.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * Who may ask: `anyone`; `person`, who has signed in, about themselves alone; a role in the
+ * account that the path names; or `operator`, who may also do what every role of an account may.
+ */
+export const accesses = ["anyone", "person", "viewer", "developer", "owner", "operator"] as const;
+export type Access = (typeof accesses)[number];
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** Such as `GET /api/accounts/:account/keys`. */
+export type RouteName = `${Method} /api/${string}`;
+
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+export type Params<Name extends string> = { readonly [Param in ParamNames<Name>]: string };
+
+type Value<Schema extends TSchema | undefined> = Schema extends TSchema
+  ? Static<Schema>
+  : undefined;
+
+export interface RouteInput<
+  Name extends string,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+> {
+  readonly params: Params<Name>;
+  readonly query: Value<Query>;
+  readonly body: Value<Body>;
+}
+
+/** A reply is built once and changed by nobody. */
+type Final<T> = T extends readonly (infer Item)[]
+  ? readonly Final<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Final<T[Key]> }
+    : T;
+
+/** What the audit log keeps of a change. */
+export interface Told {
+  readonly subject: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+  /** Who they became by it; who asked, unless told. */
+  readonly actor?: AuditActor;
+  /** Of whose log it is a part; of the account that the path names, unless told. */
+  readonly accountId?: string | undefined;
+}
+
+export interface RouteOptions<
+  Name extends RouteName,
+  Query extends TSchema | undefined,
+  Body extends TSchema | undefined,
+  Reply extends TSchema | undefined,
+> {
+  /** One sentence, for the reference. */
+  readonly about: string;
+  readonly access: Access;
+  /** What a token must be let into; without one, tokens are refused. */
+  readonly area?: Area;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** What is answered with 200; a handler without one gives a Response of its own. */
+  readonly reply?: Reply;
+  /** The type of a reply that is not JSON. */
+  readonly contentType?: string;
+  /** The name that the audit log has for it, such as `key.create`; every change has one. */
+  readonly action?: string;
+  /** What the audit log keeps of it; never a secret. Unless told: the reply's or the path's id. */
+  readonly told?: (input: RouteInput<Name, Query, Body>, reply: Value<Reply>) => Told;
+  readonly handle: (
+    context: Context,
+    input: RouteInput<Name, Query, Body>,
+  ) => Promise<Reply extends TSchema ? Final<Static<Reply>> : Response>;
+}
+
+export interface Route<
+  Name extends RouteName = RouteName,
+  Query extends TSchema | undefined = TSchema | undefined,
+  Body extends TSchema | undefined = TSchema | undefined,
+  Reply extends TSchema | undefined = TSchema | undefined,
+> extends Omit<RouteOptions<Name, Query, Body, Reply>, "handle" | "told"> {
+  readonly name: Name;
+  /** Called with what the schemas have let through. */
+  run(
+    context: Context,
+    input: RouteInput<Name, Query, Body>,
+  ): Promise<{ readonly reply: unknown; readonly told: () => Told }>;
+}
+
+export function route<
+  const Name extends RouteName,
+  Query extends TSchema | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  Reply extends TSchema | undefined = undefined,
+>(name: Name, options: RouteOptions<Name, Query, Body, Reply>): Route<Name, Query, Body, Reply> {
+  const { handle, told, ...rest } = options;
+  return {
+    ...rest,
+    name,
+    async run(context, input) {
+      const reply = await handle(context, input);
+      return {
+        reply,
+        told: () =>
+          told?.(input, reply as Value<Reply>) ?? { subject: subjectOf(input.params, reply) },
+      };
+    },
+  };
+}
+
+/** The id of what was made, else the last that the path names. */
+function subjectOf(params: Readonly<Record<string, string>>, reply: unknown): string {
+  if (typeof reply === "object" && reply !== null && "id" in reply && typeof reply.id === "string")
+    return reply.id;
+  return Object.values(params).at(-1) ?? "";
+}

@@ -1,0 +1,58 @@
+import { type Static, type TProperties, type TSchema, type TSchemaOptions, Type } from "typebox";
+
+/** An object with these fields and no others: what is misspelt is told, not ignored. */
+export const fields = <T extends TProperties>(properties: T, options: TSchemaOptions = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options });
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** Completes the sentence "<field> must be …". */
+export const says = (words: string): TSchemaOptions => ({ "x-says": words });
+
+export const usd = (description: string) =>
+  Type.String({ description: `${description} USD, as exact decimal text.` });
+
+export const moment = (description = "UTC.") => Type.String({ format: "date-time", description });
+
+/** One of some words. */
+export const oneOf = <const T extends readonly string[]>(words: T, options: TSchemaOptions = {}) =>
+  Type.Unsafe<T[number]>({
+    type: "string",
+    enum: [...words],
+    "x-says": `one of ${words.join(", ")}`,
+    ...options,
+  });
+
+export const text = (options: { readonly most: number; readonly about?: string; least?: number }) =>
+  Type.String({
+    minLength: options.least ?? 0,
+    maxLength: options.most,
+    ...(options.about === undefined ? {} : { description: options.about }),
+    ...says(
+      options.least === undefined || options.least === 0
+        ? `text of at most ${options.most} characters`
+        : `text of ${options.least} to ${options.most} characters`,
+    ),
+  });
+
+export const limitFields = {
+  rpm: Type.Optional(text({ most: 12, about: "Requests a minute, or `none`." })),
+  tpm: Type.Optional(text({ most: 12, about: "Tokens a minute, or `none`." })),
+  concurrency: Type.Optional(text({ most: 12, about: "Calls at once, or `none`." })),
+  budget: Type.Optional(
+    text({
+      most: 40,
+      about: "USD, alone or a day or a month: `5`, `5/day`, `5/month`; or `none`.",
+    }),
+  ),
+};
+
+export const limitsReply = Type.Object({
+  rpm: nullable(Type.String()),
+  tpm: nullable(Type.String()),
+  concurrency: nullable(Type.String()),
+  budget: nullable(Type.String()),
+});
+
+export const done = Type.Object({ ok: Type.Literal(true) });
+export const isDone: Static<typeof done> = { ok: true };

@@ -1,0 +1,69 @@
+import { Type } from "typebox";
+import { toDateText } from "../../base/dates.ts";
+import type { AuditQuery } from "../../people/store.ts";
+import type { PlatformParts } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import { fields, moment, nullable, text } from "../api/schemas.ts";
+
+const page = Type.Object({
+  records: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      at: moment(),
+      actor_kind: Type.String({ description: "person, token or command (of the command line)." }),
+      actor: Type.String({ description: "As it was called then." }),
+      account: nullable(Type.String()),
+      action: Type.String({ description: "Such as key.create." }),
+      subject: Type.String({ description: "The id or name of what was changed." }),
+      detail: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" }),
+      address: Type.String(),
+    }),
+  ),
+  after: nullable(Type.String({ description: "For the next page; null at the end." })),
+});
+
+const query = fields({
+  action: Type.Optional(text({ most: 60 })),
+  after: Type.Optional(text({ most: 60 })),
+});
+
+/** Who changed what, the newest first. */
+export const auditRoutes = [
+  route("GET /api/accounts/:account/audit", {
+    about: "What was changed in an account, and by whom.",
+    access: "owner",
+    area: "audit",
+    query,
+    reply: page,
+    handle: ({ parts, account }, { query: asked }) =>
+      readPage(parts, { ...asked, accountId: account.id }),
+  }),
+  route("GET /api/audit", {
+    about: "What was changed anywhere, and by whom.",
+    access: "operator",
+    area: "audit",
+    query,
+    reply: page,
+    handle: ({ parts }, { query: asked }) => readPage(parts, asked),
+  }),
+] as const;
+
+const pageSize = 50;
+
+async function readPage({ people }: PlatformParts, asked: Omit<AuditQuery, "limit">) {
+  const records = await people.store.audit({ ...asked, limit: pageSize });
+  return {
+    records: records.map((record) => ({
+      id: record.id,
+      at: toDateText(record.atMs),
+      actor_kind: record.actor.kind,
+      actor: record.actor.name,
+      account: record.accountId ?? null,
+      action: record.action,
+      subject: record.subject,
+      detail: record.detail,
+      address: record.address,
+    })),
+    after: records.length === pageSize ? (records.at(-1)?.id ?? null) : null,
+  };
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chatAnswers } from "../../../test/fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  operator = await joinOperator(gateway);
+  gateway.upstream.replyWith(chatAnswers.plain({ text: "hello" }));
+});
+afterAll(() => gateway.stop());
+
+const show = async (model: string) =>
+  (await operator.ask("GET /api/catalog/:model", { params: { model } })).body;
+const setRoutes = (model: string, routes: readonly object[]) =>
+  operator.ask("PUT /api/catalog/:model/routes", { params: { model }, body: { routes } });
+const call = (model: string) =>
+  gateway.call("/chat/completions", { model, messages: [{ role: "user", content: "hello" }] });
+
+describe("the catalogue", () => {
+  test("says of each model whether it is served, or why not", async () => {
+    const { body } = await operator.ask("GET /api/catalog");
+    const why = Object.fromEntries(
+      body.map((one: { id: string; not_served_because: string }) => [
+        one.id,
+        one.not_served_because,
+      ]),
+    );
+    expect(why["svc-3-flash"]).toBeNull();
+    expect(why["unpriced"]).toBe("It has no price in force.");
+    expect(why["unrouted"]).toBe("It has no route: nobody is asked for it.");
+  });
+
+  test("has the classes by which a model is priced", async () => {
+    expect((await show("multimodal-embedding-1")).classes).toEqual([
+      { name: "image", needed: true },
+      { name: "video_second", needed: true },
+    ]);
+    expect((await show("svc-3-flash")).classes).toContainEqual({
+      name: "cached_input",
+      needed: false,
+    });
+  });
+
+  test("knows a model with a slash in its id, and none that there is not", async () => {
+    expect((await show("vendor/with-slash")).id).toBe("vendor/with-slash");
+    const { status } = await operator.ask("GET /api/catalog/:model", { params: { model: "x/y" } });
+    expect(status).toBe(404);
+  });
+});
+
+describe("routes that are changed", () => {
+  test("are in force with the next call", async () => {
+    const route = { provider: "fake", model: "another-name", priority: 2, weight: 5 };
+    const { body } = await setRoutes("vendor/with-slash", [route]);
+    expect(body.routes[0]).toMatchObject(route);
+    expect((await call("vendor/with-slash")).status).toBe(200);
+    expect(gateway.upstream.requests.at(-1)?.json).toMatchObject({ model: "another-name" });
+  });
+
+  test("keep the voices of the target, and need them for another one", async () => {
+    const kept = await setRoutes("svc-2.5-pro-tts", [
+      { provider: "fake", model: "upstream-tts", weight: 3 },
+    ]);
+    expect(kept.body.routes[0].voices).toMatchObject({ Kore: "a", Aoede: "e" });
+    const refused = await setRoutes("svc-2.5-pro-tts", [{ provider: "fake", model: "other" }]);
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.message).toContain("voices");
+    const told = await setRoutes("svc-2.5-pro-tts", [
+      { provider: "fake", model: "other", voices: "same" },
+    ]);
+    expect(told.body.routes[0].voices).toBe("same");
+  });
+
+  for (const [what, routes] of [
+    ["a provider that there is not", [{ provider: "nobody", model: "m" }]],
+    [
+      "the same target twice",
+      [1, 2].map((priority) => ({ provider: "fake", model: "m", priority })),
+    ],
+    ["a priority of 0", [{ provider: "fake", model: "m", priority: 0 }]],
+    ["a weight below 0", [{ provider: "fake", model: "m", weight: -1 }]],
+    ["a field that there is not", [{ provider: "fake", model: "m", wieght: 1 }]],
+  ] as const)
+    test(`are refused and left as they were: ${what}`, async () => {
+      const before = await show("svc-2-flash");
+      expect((await setRoutes("svc-2-flash", routes)).status).toBe(400);
+      expect(await show("svc-2-flash")).toEqual(before);
+    });
+});
+
+describe("a model that goes", () => {
+  const deprecate = (body: object) =>
+    operator.ask("POST /api/catalog/:model/deprecate", { params: { model: "svc-2-flash" }, body });
+
+  test("is refused with the field that is wrong", async () => {
+    const past = await deprecate({ retires: "2020-01-01", replacement: "svc-3-flash" });
+    expect([past.status, past.body.error.field]).toEqual([400, "retires"]);
+    const other = await deprecate({ retires: "2999-01-01", replacement: "svc-embedding-2" });
+    expect(other.status).toBe(400);
+  });
+
+  test("is deprecated, told with who still calls it, and retired", async () => {
+    const { body } = await deprecate({ retires: "2999-01-01", replacement: "svc-3-flash" });
+    expect(body).toMatchObject({
+      status: "deprecated",
+      retires_at: "2999-01-01T00:00:00Z",
+      replacement: "svc-3-flash",
+    });
+    const reply = await call("svc-2-flash");
+    expect(reply.headers.has("deprecation")).toBe(true);
+    await reply.text();
+    const { body: told } = await operator.ask("GET /api/models/:model/callers", {
+      params: { model: "svc-2-flash" },
+    });
+    expect(told).toMatchObject({ status: "deprecated", receipts: 1 });
+    expect(told.callers[0]).toMatchObject({ account: gateway.account, account_name: "test" });
+    const retired = await operator.ask("POST /api/catalog/:model/retire", {
+      params: { model: "svc-2-flash" },
+    });
+    expect(retired.body).toMatchObject({ status: "retired", served: false });
+    expect((await call("svc-2-flash")).status).toBe(403);
+  });
+
+  test("is not retired before it was deprecated", async () => {
+    const { status } = await operator.ask("POST /api/catalog/:model/retire", {
+      params: { model: "svc-3-flash" },
+    });
+    expect(status).toBe(409);
+  });
+});

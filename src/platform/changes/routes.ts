@@ -1,0 +1,52 @@
+import { type Static, Type } from "typebox";
+import { type Change, notesOf, readChanges } from "../../wire/changes.ts";
+import { route } from "../api/route.ts";
+import { oneOf } from "../api/schemas.ts";
+
+const kinds = [
+  "added",
+  "changed",
+  "fixed",
+  "deprecated",
+  "removed",
+  "breaking",
+] as const satisfies readonly Change["kind"][];
+
+const changesReply = Type.Array(
+  Type.Object({
+    date: Type.String({ format: "date" }),
+    version: Type.String({ description: "The major version of the gateway's API, such as v1." }),
+    kind: oneOf(kinds),
+    what: Type.String(),
+    notes: Type.Array(
+      Type.Object({
+        name: Type.String({ description: "Such as `works until`." }),
+        text: Type.String(),
+      }),
+    ),
+  }),
+);
+
+/** The changelog of the gateway's API, for pages; /changelog.txt is the same as text. */
+export const changeRoutes = [
+  route("GET /api/changes", {
+    about: "What changed in the gateway's API, the newest first.",
+    access: "anyone",
+    reply: changesReply,
+    handle: async () => known(),
+  }),
+] as const;
+
+let read: Static<typeof changesReply> | undefined;
+
+/** It comes with the release: anybody may ask, so it is read once. */
+function known(): Static<typeof changesReply> {
+  read ??= readChanges().map((entry) => ({
+    date: entry.date,
+    version: entry.version,
+    kind: entry.kind,
+    what: entry.what,
+    notes: notesOf(entry).map(([name, text]) => ({ name, text })),
+  }));
+  return read;
+}

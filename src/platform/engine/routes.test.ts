@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { joinOperator } from "../../../test/platform-home.ts";
+
+let off: TestGateway;
+let on: TestGateway;
+const cacheDir = mkdtempSync(join(tmpdir(), "svc-weights-"));
+beforeAll(async () => {
+  // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
+  writeFileSync(join(cacheDir, "locks"), "");
+  off = await startTestGateway();
+  // No model is routed to the engine: nothing is installed, fetched or started by itself.
+  on = await startTestGateway({ environment: { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir } });
+});
+afterAll(async () => {
+  await off.stop();
+  await on.stop();
+  rmSync(cacheDir, { recursive: true, force: true });
+});
+
+test("an engine that is switched off is told as off, and fetches nothing", async () => {
+  const operator = await joinOperator(off);
+  const { body } = await operator.ask("GET /api/engine");
+  expect(body).toEqual({ state: "off", pid: null, problem: null, models: [], weights: [] });
+  const { status, body: refused } = await operator.ask("POST /api/engine/pull", { body: {} });
+  expect(status).toBe(409);
+  expect(refused.error.message).toContain("SVC_ENGINE=on");
+});
+
+test("weights that are not here are told with their size, and a set that there is not is refused", async () => {
+  const operator = await joinOperator(on);
+  const { body } = await operator.ask("GET /api/engine");
+  expect(body.state).toBe("unused");
+  expect(body.weights.map((one: { set: string }) => one.set)).toEqual([
+    "text",
+    "chat",
+    "speech",
+    "image",
+  ]);
+  expect(body.weights[0]).toMatchObject({ phase: "absent", done_bytes: 0, needed: false });
+  expect(body.weights[0].total_bytes).toBeGreaterThan(1_000_000);
+  const { status } = await operator.ask("POST /api/engine/pull", { body: { sets: ["nothing"] } });
+  expect(status).toBe(400);
+});
+
+test("what is asked for is fetched in the background; why it failed is told, and it can be tried again at once", async () => {
+  const operator = await joinOperator(on);
+  const failed = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    on.server.engine?.watchers.add(({ set, phase }) => {
+      if (set === "text" && phase === "failed") resolve();
+    });
+    return promise;
+  };
+  const pull = () => operator.ask("POST /api/engine/pull", { body: { sets: ["text"] } });
+  const text = async () => (await operator.ask("GET /api/engine")).body.weights[0];
+  const first = failed();
+  expect((await pull()).body[0].phase).toBe("waiting");
+  await first;
+  const told = await text();
+  expect(told).toMatchObject({ phase: "failed", needed: false });
+  expect(told.problem).not.toBe("");
+  // The pause before the next try is half a minute; nobody waits for it here.
+  const second = failed();
+  expect((await pull()).body[0].problem).toBeNull();
+  await second;
+});

@@ -1,0 +1,191 @@
+import { Type } from "typebox";
+import { Problem } from "../../base/problem.ts";
+import type { Context } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import {
+  fields,
+  limitFields,
+  limitsReply,
+  moment,
+  nullable,
+  oneOf,
+  says,
+  text,
+  usd,
+} from "../api/schemas.ts";
+import type { KeyBudgetView } from "../key-views.ts";
+import type { KeyView } from "../views.ts";
+
+const key = {
+  id: Type.String(),
+  account: Type.String(),
+  name: Type.String(),
+  hint: Type.String({ description: "The shape of the secret, never the secret." }),
+  models: nullable(Type.Array(Type.String(), { description: "Null: every model." })),
+  status: oneOf(["active", "expired", "revoked"]),
+  created_at: moment(),
+  expires_at: nullable(moment()),
+  revoked_at: nullable(moment()),
+  last_used_at: nullable(moment("When its last call began; null: never.")),
+  previous: nullable(
+    Type.Object(
+      { hint: Type.String(), expires_at: moment() },
+      { description: "The secret before the last rotation, while it still works." },
+    ),
+  ),
+  limits: limitsReply,
+};
+const keyReply = Type.Object(key);
+const listedReply = Type.Object({
+  ...key,
+  budget: nullable(
+    Type.Object({
+      limit_usd: usd("Most that may be spent."),
+      period: oneOf(["total", "day", "month"]),
+      spent_usd: usd("Within the period that goes on now."),
+    }),
+  ),
+});
+/** The one place where a key's secret is shown. */
+const newKeyReply = Type.Object({
+  ...key,
+  key: Type.String({ description: "The secret, shown this once." }),
+  warnings: Type.Array(Type.String()),
+});
+
+const mostModels = 200;
+const models = Type.Array(text({ least: 1, most: 200 }), {
+  minItems: 1,
+  maxItems: mostModels,
+  ...says(`a list of 1 to ${mostModels} models, or null for all`),
+});
+const name = text({ most: 100 });
+
+/** Keys of an account: with them applications call models. */
+export const keyRoutes = [
+  route("GET /api/accounts/:account/keys", {
+    about: "The keys of an account, the newest first.",
+    access: "viewer",
+    area: "keys",
+    reply: Type.Array(listedReply),
+    async handle({ parts: { operations }, account }) {
+      const of = { account: account.id };
+      const [keys, budgets] = await Promise.all([
+        operations.listKeys(of),
+        operations.listKeyBudgets(of),
+      ]);
+      const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
+      return keys
+        .map((view) => ({ ...toReply(view), budget: toBudget(budgetOf.get(view.id)) }))
+        .toReversed();
+    },
+  }),
+  route("POST /api/accounts/:account/keys", {
+    about: "Makes a key; its secret is in this reply and never again.",
+    access: "developer",
+    area: "keys",
+    body: fields({
+      name,
+      models: Type.Optional(nullable(models)),
+      expires: Type.Optional(text({ most: 40, about: "A day or a moment in UTC." })),
+      ...limitFields,
+    }),
+    reply: newKeyReply,
+    action: "key.create",
+    told: ({ body }, { id }) => ({ subject: id, detail: { ...body } }),
+    async handle({ parts, account }, { body: { models: wanted, expires, ...rest } }) {
+      const made = await parts.operations.createKey({
+        account: account.id,
+        ...rest,
+        ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
+        ...(expires === undefined || expires === "" ? {} : { expires }),
+      });
+      return { ...toReply(made), key: made.key, warnings: made.warnings };
+    },
+  }),
+  route("PATCH /api/accounts/:account/keys/:id", {
+    about: "Changes a key's name, the models it may call or its limits, at once.",
+    access: "developer",
+    area: "keys",
+    body: fields({
+      name: Type.Optional(name),
+      models: Type.Optional(nullable(models)),
+      ...limitFields,
+    }),
+    reply: keyReply,
+    action: "key.update",
+    told: ({ params, body }) => ({ subject: params.id, detail: { ...body } }),
+    async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
+      const { operations } = context.parts;
+      let view = await findKey(context, params.id);
+      if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
+        throw new Problem("invalid", "Say what to change: a name, models or a limit.");
+      if (Object.keys(limits).length > 0)
+        view = await operations.setKeyLimits({ id: params.id, ...limits });
+      if (called !== undefined || wanted !== undefined)
+        view = await operations.updateKey({
+          id: params.id,
+          ...(called === undefined ? {} : { name: called }),
+          ...(wanted === undefined ? {} : { models: wanted }),
+        });
+      return toReply(view);
+    },
+  }),
+  route("POST /api/accounts/:account/keys/:id/rotate", {
+    about: "Gives a key a new secret; the old one works on for the overlap.",
+    access: "developer",
+    area: "keys",
+    body: fields({
+      overlap: Type.Optional(text({ most: 10, about: "Such as 24h or 7d; 0: none." })),
+    }),
+    reply: newKeyReply,
+    action: "key.rotate",
+    told: ({ params, body }) => ({ subject: params.id, detail: { ...body } }),
+    async handle(context, { params, body }) {
+      await findKey(context, params.id);
+      const made = await context.parts.operations.rotateKey({ id: params.id, ...body });
+      return { ...toReply(made), key: made.key, warnings: made.warnings };
+    },
+  }),
+  route("DELETE /api/accounts/:account/keys/:id", {
+    about: "Revokes a key: its next call is refused.",
+    access: "developer",
+    area: "keys",
+    reply: keyReply,
+    action: "key.revoke",
+    async handle(context, { params }) {
+      await findKey(context, params.id);
+      return toReply(await context.parts.operations.revokeKey({ id: params.id }));
+    },
+  }),
+] as const;
+
+/** A key of another account is told like one that there is not. */
+async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {
+  const keys = await parts.operations.listKeys({ account: account.id });
+  const found = keys.find((one) => one.id === id);
+  if (found === undefined) throw new Problem("not_found", `There is no key with the id ${id}.`);
+  return found;
+}
+
+function toReply(view: KeyView) {
+  return {
+    id: view.id,
+    account: view.account,
+    name: view.name,
+    hint: view.hint,
+    models: view.models,
+    status: view.status,
+    created_at: view.created_at,
+    expires_at: view.expires_at,
+    revoked_at: view.revoked_at,
+    last_used_at: view.last_used_at,
+    previous: view.previous,
+    limits: view.limits,
+  };
+}
+
+function toBudget(view: KeyBudgetView | undefined) {
+  if (view === undefined) return null;
+  return { limit_usd: view.limit_usd, period: view.period, spent_usd: view.spent_usd };
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import type { Receipt } from "../../ledger/receipt.ts";
+import { receiptOf } from "../../store/ledger-samples.ts";
+import { Live, type LiveNews, mostListeners } from "./live.ts";
+
+function openLive() {
+  const watchers = new Set<(receipt: Receipt) => void>();
+  const live = new Live({ watchers, everyMs: 1 });
+  return {
+    live,
+    watchers,
+    write: (...receipts: readonly Receipt[]) => {
+      for (const receipt of receipts) for (const tell of watchers) tell(receipt);
+    },
+    /** The first news of one who listens from now on. */
+    async newsOf(accountId: string | undefined, act: () => void): Promise<LiveNews> {
+      const { promise, resolve } = Promise.withResolvers<LiveNews>();
+      const stop = live.listen(accountId, resolve);
+      act();
+      const news = await promise;
+      stop();
+      return news;
+    },
+  };
+}
+
+const receipts = (count: number, accountId: string) =>
+  Array.from({ length: count }, (_, at) =>
+    receiptOf({ id: `req_${String(at).padStart(4, "0")}`, accountId }),
+  );
+
+test("while nobody listens no receipt is looked at", () => {
+  const { live, watchers } = openLive();
+  expect(watchers.size).toBe(0);
+  const stops = [live.listen("a", () => {}), live.listen(undefined, () => {})];
+  expect(watchers.size).toBe(1);
+  stops[0]?.();
+  expect(watchers.size).toBe(1);
+  stops[1]?.();
+  expect(watchers.size).toBe(0);
+});
+
+test("who listens to an account is told of its receipts alone, the newest first", async () => {
+  const { write, newsOf } = openLive();
+  const [first, second] = receipts(2, "a");
+  const [other] = receipts(1, "b");
+  if (first === undefined || second === undefined || other === undefined) throw new Error();
+  expect(await newsOf("a", () => write(first, other, second))).toEqual({
+    count: 2,
+    receipts: [second, first],
+  });
+  expect(await newsOf(undefined, () => write(first, other, second))).toEqual({
+    count: 3,
+    receipts: [second, other, first],
+  });
+});
+
+test("of very many receipts all are counted and the newest are told", async () => {
+  const { write, newsOf } = openLive();
+  const many = receipts(1_234, "a");
+  const news = await newsOf("a", () => write(...many));
+  expect(news.count).toBe(1_234);
+  expect(news.receipts).toEqual(many.slice(-50).toReversed());
+});
+
+test("who comes later is not told what was before", async () => {
+  const { live, write, newsOf } = openLive();
+  const [early, late] = receipts(2, "a");
+  if (early === undefined || late === undefined) throw new Error();
+  live.listen("b", () => {});
+  await newsOf("a", () => write(early));
+  expect(await newsOf("a", () => write(late))).toEqual({ count: 1, receipts: [late] });
+});
+
+test("there is room for so many listeners, and one who leaves makes room", () => {
+  const { live } = openLive();
+  const stops = Array.from({ length: mostListeners }, () => live.listen("a", () => {}));
+  expect(live.isFull).toBe(true);
+  stops[0]?.();
+  expect(live.isFull).toBe(false);
+  live.close();
+});
+
+test("once it is closed nobody is told and nothing is looked at", async () => {
+  const { live, watchers, write, newsOf } = openLive();
+  let told = 0;
+  live.listen("a", () => told++);
+  live.close();
+  expect(watchers.size).toBe(0);
+  await newsOf("b", () => write(...receipts(1, "a"), ...receipts(1, "b")));
+  expect(told).toBe(0);
+});

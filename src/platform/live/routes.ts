@@ -1,0 +1,76 @@
+import type { Context } from "../api/context.ts";
+import { apiHeaders, Refused } from "../api/refusal.ts";
+import { route } from "../api/route.ts";
+import { toReceiptRow } from "../receipt-views.ts";
+import type { LiveNews } from "./live.ts";
+
+/** So often something is said, and looked whether one may still listen. */
+const beatMs = 15_000;
+
+/** What happens now, as server-sent events: `news` has the newest requests and how many there were. */
+export const liveRoutes = [
+  route("GET /api/accounts/:account/live", {
+    about: "The requests of an account as they end: server-sent events.",
+    access: "viewer",
+    area: "usage",
+    contentType: "text/event-stream",
+    handle: async (context) => listen(context, context.account.id),
+  }),
+  route("GET /api/live", {
+    about: "The requests of all accounts as they end: server-sent events.",
+    access: "operator",
+    area: "usage",
+    contentType: "text/event-stream",
+    handle: async (context) => listen(context, undefined),
+  }),
+] as const;
+
+function listen(context: Context, accountId: string | undefined): Response {
+  const { live } = context.parts;
+  if (live.isFull)
+    throw new Refused({
+      status: 503,
+      code: "busy",
+      message: "Too many pages listen at once. Close some, or look again later.",
+    });
+  const encoder = new TextEncoder();
+  let end = () => {};
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const say = (text: string) => {
+        // A reader that does not read is left out: it will ask anew.
+        if ((controller.desiredSize ?? 0) > -100) controller.enqueue(encoder.encode(text));
+      };
+      const stop = live.listen(accountId, (news) => say(toEvent(news, context.isOperator)));
+      const close = () => {
+        end();
+        try {
+          controller.close();
+        } catch {
+          // The reader was first.
+        }
+      };
+      const beat = setInterval(() => {
+        void context.isStillAllowed().then(
+          (isAllowed) => (isAllowed ? say(": still here\n\n") : close()),
+          () => close(),
+        );
+      }, beatMs);
+      end = () => {
+        stop();
+        clearInterval(beat);
+      };
+      context.signal.addEventListener("abort", () => end());
+      say("retry: 2000\n\n");
+    },
+    cancel: () => end(),
+  });
+  return new Response(body, {
+    headers: { ...apiHeaders, "content-type": "text/event-stream; charset=utf-8" },
+  });
+}
+
+function toEvent({ count, receipts }: LiveNews, forOperator: boolean): string {
+  const requests = receipts.map((receipt) => toReceiptRow({ receipt, forOperator }));
+  return `event: news\ndata: ${JSON.stringify({ count, requests })}\n\n`;
+}

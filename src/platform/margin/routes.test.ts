@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chatAnswers } from "../../../test/fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { hello } from "../../../test/money-home.ts";
+import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  gateway.upstream.replyWith(chatAnswers.plain());
+  operator = await joinOperator(gateway);
+  for (const model of [hello.model, hello.model, "vendor/with-slash"])
+    expect((await gateway.call("/chat/completions", { ...hello, model })).status).toBe(200);
+});
+afterAll(() => gateway.stop());
+
+const margin = (query: Readonly<Record<string, string>>) =>
+  operator.ask("GET /api/margin", { query });
+
+test("margin by model has what each was charged, and adds up to the total", async () => {
+  const { body } = await margin({ by: "model" });
+  const { spend } = await gateway.server.operations.showAccount({ account: gateway.account });
+  const today = new Date().toISOString().slice(0, 10);
+  expect(body).toMatchObject({ by: "model", from: `${today.slice(0, 8)}01`, to: today });
+  expect(
+    body.rows.map(({ name, receipts, charged_usd }: Row) => [name, receipts, charged_usd]),
+  ).toEqual(spend.by_model.map((row) => [row.model, row.receipts, row.charged_usd]));
+  expect(body.total).toMatchObject({ name: "total", receipts: 3, unknown_cost: 3 });
+  const sum = body.rows.reduce((total: number, row: Row) => total + Number(row.charged_usd), 0);
+  expect(Number(body.total.charged_usd)).toBeCloseTo(sum, 9);
+  expect(sum).toBeGreaterThan(0);
+  expect(Object.keys(body.total)).toEqual([
+    "name",
+    "receipts",
+    "charged_usd",
+    "vendor_cost_usd",
+    "margin_usd",
+    "margin_percent",
+    "unknown_cost",
+    "shortfall_usd",
+  ]);
+});
+
+interface Row {
+  readonly name: string;
+  readonly receipts: number;
+  readonly charged_usd: string;
+}
+
+test("margin can be told by account and by provider", async () => {
+  expect((await margin({ by: "account" })).body.rows).toMatchObject([
+    { name: "test", receipts: 3 },
+  ]);
+  expect((await margin({ by: "provider" })).body.rows).toMatchObject([
+    { name: "fake", receipts: 3 },
+  ]);
+});
+
+test("days before the first call have nothing to show", async () => {
+  const { body } = await margin({ from: "2020-01-01", to: "2020-01-31" });
+  expect(body).toMatchObject({ from: "2020-01-01", to: "2020-01-31", rows: [] });
+  expect(body.total).toMatchObject({ receipts: 0, charged_usd: "0.00", margin_percent: null });
+});
+
+test.each([
+  ["from=yesterday", "from"],
+  ["from=2020-02-30", "from"],
+  ["from=2020-02-01&to=2020-01-01", "from"],
+  ["to=31.1.2020", "to"],
+  ["by=key", "by"],
+])("margin with %s is refused at %s", async (query, field) => {
+  const { status, body } = await margin(Object.fromEntries(new URLSearchParams(query)));
+  expect({ status, field: body.error.field }).toEqual({ status: 400, field });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { openOperations } from "../../../test/operations-home.ts";
+import {
+  join,
+  joinMember,
+  joinOperator,
+  machine,
+  nobody,
+  password,
+  type Visitor,
+} from "../../../test/platform-home.ts";
+import { Invites } from "../../people/invites.ts";
+import { People } from "../../people/people.ts";
+import { scopes } from "../../people/role.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  operator = await joinOperator(gateway);
+});
+afterAll(() => gateway.stop());
+
+const idOf = async (who: Visitor): Promise<string> =>
+  (await who.ask("GET /api/session")).body.user.id;
+const personOf = async (who: Visitor) => {
+  const id = await idOf(who);
+  const { body } = await operator.ask("GET /api/people");
+  return body.people.find((person: { id: string }) => person.id === id);
+};
+const signIn = (email: string, word: string) =>
+  nobody(gateway.platformUrl).ask("POST /api/session", { body: { email, password: word } });
+
+test("everybody is listed with their accounts, roles and sessions", async () => {
+  const email = "dora@example.com";
+  const member = await joinMember(gateway, operator, {
+    account: gateway.account,
+    role: "developer",
+    email,
+  });
+  await signIn(email, password);
+  expect(await personOf(member)).toEqual({
+    id: await idOf(member),
+    email,
+    name: "Ada",
+    is_operator: false,
+    created_at: expect.any(String),
+    accounts: [{ id: gateway.account, name: "test", role: "developer" }],
+    sessions: 2,
+    last_seen_at: expect.any(String),
+  });
+  expect((await personOf(operator)).is_operator).toBe(true);
+});
+
+test("open links are listed without what opens them, and do not work once taken back", async () => {
+  const params = { account: gateway.account };
+  const { body: member } = await operator.ask("POST /api/accounts/:account/invites", {
+    params,
+    body: { role: "viewer" },
+  });
+  const { body: made } = await operator.ask("POST /api/people/invites", {
+    body: { email: "New@example.com" },
+  });
+  const { body, response } = await operator.ask("GET /api/people");
+  const listed = (id: string) => body.invited.find((one: { id: string }) => one.id === id);
+  expect(listed(made.id)).toEqual({
+    id: made.id,
+    kind: "operator",
+    email: "new@example.com",
+    account: null,
+    role: null,
+    invited_by: (await personOf(operator)).email,
+    expires_at: made.expires_at,
+  });
+  expect(listed(member.id)).toMatchObject({
+    kind: "member",
+    account: { id: gateway.account, name: "test" },
+    role: "viewer",
+  });
+  expect(await response.text()).not.toContain(made.link.split("#")[1]);
+  for (const { id, link } of [made, member]) {
+    const take = () => operator.ask("DELETE /api/people/invites/:id", { params: { id } });
+    expect((await take()).status).toBe(200);
+    expect((await take()).status).toBe(404);
+    const look = await nobody(gateway.platformUrl).ask("POST /api/invites/look", {
+      body: { token: link.split("#")[1] },
+    });
+    expect(look.status).toBe(404);
+  }
+});
+
+test("a person who joins by an operator's link is one, until the role is taken away", async () => {
+  const { body: made } = await operator.ask("POST /api/people/invites", { body: {} });
+  const second = await join(gateway.platformUrl, made.link, { email: "second@example.com" });
+  expect((await second.ask("GET /api/people")).status).toBe(200);
+  const params = { id: await idOf(second) };
+  const remove = () => operator.ask("DELETE /api/people/:id/operator", { params });
+  expect((await remove()).status).toBe(200);
+  expect((await second.ask("GET /api/people")).status).toBe(403);
+  expect((await remove()).status).toBe(404);
+});
+
+test("one's own role is only taken away by who says so", async () => {
+  const { link } = await gateway.server.operations.inviteOperator({});
+  const leaver = await join(gateway.platformUrl, link, { email: "leaver@example.com" });
+  const params = { id: await idOf(leaver) };
+  const leave = (query: Readonly<Record<string, string>>) =>
+    leaver.ask("DELETE /api/people/:id/operator", { params, query });
+  expect((await leave({})).status).toBe(409);
+  expect((await personOf(leaver)).is_operator).toBe(true);
+  expect((await leave({ oneself: "yes" })).status).toBe(200);
+  expect((await personOf(leaver)).is_operator).toBe(false);
+});
+
+test("of operators who remove each other at once, one is always left", async () => {
+  const own = await startTestGateway();
+  try {
+    const first = await joinOperator(own);
+    const { link } = await own.server.operations.inviteOperator({});
+    const second = await join(own.platformUrl, link, { email: "second@example.com" });
+    const [one, other] = await Promise.all([idOf(first), idOf(second)]);
+    const answers = await Promise.all([
+      first.ask("DELETE /api/people/:id/operator", { params: { id: other } }),
+      second.ask("DELETE /api/people/:id/operator", { params: { id: one } }),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const [left] = await own.server.operations.listOperators({});
+    const last = left?.id === one ? first : second;
+    const alone = await last.ask("DELETE /api/people/:id/operator", {
+      params: { id: left?.id ?? "" },
+      query: { oneself: "yes" },
+    });
+    expect(alone.status).toBe(409);
+    expect(await own.server.operations.listOperators({})).toHaveLength(1);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("the store leaves one operator, however many are removed in the same turn", async () => {
+  const home = await openOperations();
+  try {
+    const { people } = home.store;
+    const invites = new Invites(new People(people, { nowMs: () => home.clock.ms }));
+    for (const name of ["ada", "ben", "cleo", "dan"]) {
+      const { secret } = await invites.operator({ by: "test" });
+      const person = { secret, name, email: `${name}@example.com`, password };
+      await invites.accept(person, { userAgent: "", address: "" });
+    }
+    const users = await people.users();
+    const outcomes = await Promise.all(users.map(({ id }) => people.removeOperator(id)));
+    expect(outcomes.toSorted()).toEqual(["last", "removed", "removed", "removed"]);
+    expect(await people.countOperators()).toBe(1);
+  } finally {
+    await home.remove();
+  }
+});
+
+test("a link for a new password ends what was open before, once it is used", async () => {
+  const email = "forgetful@example.com";
+  const account = gateway.account;
+  const member = await joinMember(gateway, operator, { account, role: "viewer", email });
+  const params = { id: await idOf(member) };
+  const { body } = await operator.ask("POST /api/people/:id/reset", { params });
+  expect((await member.ask("GET /api/me/sessions")).status).toBe(200);
+  const used = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
+    body: { token: body.link.split("#")[1], name: "", email: "", password: "quite another one" },
+  });
+  expect(used.status).toBe(200);
+  expect((await member.ask("GET /api/me/sessions")).status).toBe(401);
+  expect((await signIn(email, password)).status).toBe(401);
+  expect((await signIn(email, "quite another one")).status).toBe(200);
+});
+
+test("ending the sessions of a person signs them out everywhere", async () => {
+  const email = "roaming@example.com";
+  const account = gateway.account;
+  const member = await joinMember(gateway, operator, { account, role: "viewer", email });
+  await signIn(email, password);
+  const params = { id: await idOf(member) };
+  const { body } = await operator.ask("DELETE /api/people/:id/sessions", { params });
+  expect(body).toEqual({ ended: 2 });
+  expect((await member.ask("GET /api/me/sessions")).status).toBe(401);
+  const gone = { id: "user_none" };
+  expect((await operator.ask("DELETE /api/people/:id/sessions", { params: gone })).status).toBe(
+    404,
+  );
+  expect((await operator.ask("POST /api/people/:id/reset", { params: gone })).status).toBe(404);
+});
+
+test("no token, whatever its scopes, makes operators or opens a person's account", async () => {
+  const { body: made } = await operator.ask("POST /api/tokens", {
+    body: { name: "all", scopes: [...scopes] },
+  });
+  const token = machine(gateway.platformUrl, made.token);
+  const params = { id: await idOf(operator) };
+  expect((await token.ask("GET /api/people")).status).toBe(200);
+  for (const name of [
+    "POST /api/people/invites",
+    "POST /api/people/:id/reset",
+    "DELETE /api/people/:id/operator",
+    "DELETE /api/people/:id/sessions",
+    "DELETE /api/people/invites/:id",
+  ]) {
+    const body = name.endsWith("/invites") ? { body: {} } : {};
+    expect({ name, status: (await token.ask(name, { params, ...body })).status }).toEqual({
+      name,
+      status: 403,
+    });
+  }
+});
+
+test("the audit log has who was invited, reset and removed", async () => {
+  const { body: made } = await operator.ask("POST /api/people/invites", {
+    body: { email: "noted@example.com" },
+  });
+  const noted = await join(gateway.platformUrl, made.link, { email: "noted@example.com" });
+  const params = { id: await idOf(noted) };
+  await operator.ask("POST /api/people/:id/reset", { params });
+  await operator.ask("DELETE /api/people/:id/sessions", { params });
+  await operator.ask("DELETE /api/people/:id/operator", { params });
+  const { body } = await operator.ask("GET /api/audit");
+  const told = body.records.map((one: { action: string; subject: string }) => [
+    one.action,
+    one.subject,
+  ]);
+  for (const expected of [
+    ["operator.invite", "noted@example.com"],
+    ["person.reset", params.id],
+    ["person.sessions", params.id],
+    ["operator.remove", params.id],
+  ])
+    expect(told).toContainEqual(expected);
+});

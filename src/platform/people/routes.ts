@@ -1,0 +1,172 @@
+import { Type } from "typebox";
+import { toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import { accountRoles } from "../../people/role.ts";
+import { inviteKinds, type Membership, type User } from "../../people/store.ts";
+import { actorOf, type Context } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import { done, fields, isDone, moment, nullable, oneOf, text } from "../api/schemas.ts";
+import { linkReply, toInvited, toLink } from "../members/routes.ts";
+
+const personReply = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  is_operator: Type.Boolean(),
+  created_at: moment(),
+  accounts: Type.Array(
+    Type.Object({ id: Type.String(), name: Type.String(), role: oneOf(accountRoles) }),
+  ),
+  sessions: Type.Integer({ description: "Browsers in which the person is signed in." }),
+  last_seen_at: nullable(moment("In a browser that is still signed in; to five minutes.")),
+});
+
+const openReply = Type.Object({
+  id: Type.String(),
+  kind: oneOf(inviteKinds),
+  email: nullable(Type.String()),
+  account: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  role: nullable(Type.String()),
+  invited_by: Type.String(),
+  expires_at: moment(),
+});
+
+/**
+ * Everybody who can sign in. Changes have no area: a token that could make an operator, or choose
+ * a person's password, would be let into everything.
+ */
+export const peopleRoutes = [
+  route("GET /api/people", {
+    about: "Everybody who can sign in, and every link that is open.",
+    access: "operator",
+    area: "members",
+    reply: Type.Object({ people: Type.Array(personReply), invited: Type.Array(openReply) }),
+    handle: (context) => listPeople(context),
+  }),
+  route("POST /api/people/invites", {
+    about: "Makes a link by which one person becomes an operator; nothing is sent.",
+    access: "operator",
+    body: fields({ email: Type.Optional(text({ most: 254 })) }),
+    reply: linkReply,
+    action: "operator.invite",
+    told: ({ body }, { id }) => ({ subject: body.email || id }),
+    async handle({ parts, actor }, { body }) {
+      const email = body.email === "" ? undefined : body.email;
+      return toLink(parts, await parts.invites.operator({ email, by: actorOf(actor).name }));
+    },
+  }),
+  route("DELETE /api/people/invites/:id", {
+    about: "Takes a link back, whatever it is for: it works no more.",
+    access: "operator",
+    reply: done,
+    action: "operator.uninvite",
+    async handle({ parts }, { params }) {
+      if (!(await parts.people.store.removeInvite(params.id)))
+        throw new Problem("not_found", "There is no such link any more.");
+      return isDone;
+    },
+  }),
+  route("DELETE /api/people/:id/operator", {
+    about:
+      "Takes the operator's role away; accounts of the person stay. One operator must be left.",
+    access: "operator",
+    query: fields({
+      oneself: Type.Optional(oneOf(["yes"], { description: "Needed for one's own role." })),
+    }),
+    reply: done,
+    action: "operator.remove",
+    async handle({ parts, actor }, { params, query }) {
+      if (actorOf(actor).id === params.id && query.oneself !== "yes")
+        throw new Problem(
+          "conflict",
+          "This is your own role: you could not give it back to yourself. Say that you mean it with oneself=yes.",
+        );
+      await parts.people.removeOperator(params.id);
+      return isDone;
+    },
+  }),
+  route("POST /api/people/:id/reset", {
+    about:
+      "Makes a link by which a person can choose a new password; when it is used, all sessions of theirs end.",
+    access: "operator",
+    reply: linkReply,
+    action: "person.reset",
+    told: ({ params }) => ({ subject: params.id }),
+    async handle({ parts, actor }, { params }) {
+      const user = await findPerson(parts, params.id);
+      return toLink(parts, await parts.invites.reset(user, actorOf(actor).name));
+    },
+  }),
+  route("DELETE /api/people/:id/sessions", {
+    about: "Ends all sessions of a person: they must sign in again.",
+    access: "operator",
+    reply: Type.Object({ ended: Type.Integer() }),
+    action: "person.sessions",
+    told: ({ params }, { ended }) => ({ subject: params.id, detail: { ended } }),
+    async handle({ parts }, { params }) {
+      const user = await findPerson(parts, params.id);
+      return { ended: await parts.people.store.endSessions(user.id, {}) };
+    },
+  }),
+] as const;
+
+async function findPerson({ people }: Context["parts"], id: string): Promise<User> {
+  const user = await people.store.user(id);
+  if (user === undefined) throw new Problem("not_found", "There is no such person.");
+  return user;
+}
+
+async function listPeople({ parts }: Context) {
+  const { store } = parts.people;
+  const accounts = await parts.accounts.list();
+  const names = new Map(accounts.map(({ id, name }) => [id, name]));
+  const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
+  const people = await Promise.all(
+    (await store.users()).map((user) => toPerson(parts, { user, names, memberships })),
+  );
+  const nowMs = parts.clock.nowMs();
+  return {
+    people,
+    invited: (await store.allInvites())
+      .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
+      .map((invite) => ({
+        ...toInvited(invite),
+        kind: invite.kind,
+        account: toNamed(invite.accountId, names),
+      })),
+  };
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function toNamed(id: string | undefined, names: Names) {
+  return id === undefined ? null : { id, name: names.get(id) ?? id };
+}
+
+async function toPerson(
+  { people: { store }, clock }: Context["parts"],
+  of: {
+    readonly user: User;
+    readonly names: Names;
+    readonly memberships: ReadonlyMap<string, readonly Membership[]>;
+  },
+) {
+  const { user, names, memberships } = of;
+  const sessions = (await store.sessions(user.id)).filter(
+    ({ expiresAtMs }) => expiresAtMs > clock.nowMs(),
+  );
+  const [latest] = sessions;
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    is_operator: user.isOperator,
+    created_at: toDateText(user.createdAtMs),
+    accounts: (memberships.get(user.id) ?? []).flatMap(({ accountId, role }) => {
+      const name = names.get(accountId);
+      return name === undefined ? [] : [{ id: accountId, name, role }];
+    }),
+    sessions: sessions.length,
+    last_seen_at: latest === undefined ? null : toDateText(latest.lastSeenMs),
+  };
+}

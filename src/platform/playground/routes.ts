@@ -1,0 +1,75 @@
+import { Type } from "typebox";
+import { endpoints } from "../../call/endpoint.ts";
+import { engineProvider } from "../../catalog/model.ts";
+import { route } from "../api/route.ts";
+import { moment, nullable, oneOf } from "../api/schemas.ts";
+import type { ModelView } from "../views.ts";
+
+const keyReply = Type.Object({
+  key: Type.String({ description: "Works like any key; it is kept nowhere and shown this once." }),
+  expires_at: moment("UTC; 15 minutes from now."),
+  base_url: Type.String({ description: "Where callers reach the gateway; ends in /v1." }),
+});
+
+const modelReply = Type.Object({
+  id: Type.String(),
+  endpoint: oneOf(endpoints),
+  input: oneOf(["text", "media"], { description: "What an embeddings model takes." }),
+  takes_images: Type.Boolean({
+    description: "False where a chat model is known to read no images.",
+  }),
+  max_output_tokens: nullable(Type.Integer()),
+  status: oneOf(["active", "deprecated"]),
+  retires_at: nullable(moment()),
+  replacement: nullable(Type.String()),
+});
+
+/** What the playground needs to call the gateway as any client would. */
+export const playgroundRoutes = [
+  route("POST /api/accounts/:account/playground-key", {
+    about: "Makes a key that works for 15 minutes and is paid for by the account.",
+    access: "developer",
+    area: "keys",
+    reply: keyReply,
+    action: "key.playground",
+    told: ({ params }, { expires_at }) => ({ subject: params.account, detail: { expires_at } }),
+    async handle({ parts, account }) {
+      const { key, expires_at } = await parts.operations.createTemporaryKey({
+        account: account.id,
+      });
+      return { key, expires_at, base_url: `${parts.gatewayUrl()}/v1` };
+    },
+  }),
+  route("GET /api/accounts/:account/playground-models", {
+    about: "The models that can be called now: their endpoint, and what they take.",
+    access: "viewer",
+    area: "models",
+    reply: Type.Array(modelReply),
+    async handle({ parts }) {
+      const models = await parts.operations.listModels({});
+      return models.filter(({ served }) => served).flatMap(toPlaygroundModel);
+    },
+  }),
+] as const;
+
+function toPlaygroundModel(model: ModelView) {
+  const { id, input, status, max_output_tokens, retires_at, replacement } = model;
+  const endpoint = endpoints.find((known) => known === model.endpoint);
+  if (endpoint === undefined || status === "retired") return [];
+  return [
+    {
+      id,
+      endpoint,
+      input: input === "media" ? ("media" as const) : ("text" as const),
+      takes_images: endpoint === "chat" && !isEmbedded(model),
+      max_output_tokens,
+      status,
+      retires_at,
+      replacement,
+    },
+  ];
+}
+
+/** The embedded chat model reads text alone; what others read is theirs to say. */
+const isEmbedded = ({ routes }: ModelView) =>
+  routes.every((target) => target.startsWith(`${engineProvider}/`));

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { operatorErrors } from "../../../test/fake/recordings.ts";
+import { willingVendor } from "../../../test/fake/willing-vendor.ts";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    environment: { SVC_BREAKERS: "on", GROQ_API_KEY: "gsk-0123456789" },
+  });
+  operator = await joinOperator(gateway);
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith(willingVendor);
+});
+
+const literalKey = "sk-literal-0123456789";
+const list = async () => (await operator.ask("GET /api/providers")).body.providers;
+const find = async (name: string) =>
+  (await list()).find((one: { name: string }) => one.name === name);
+const add = (body: object) => operator.ask("POST /api/providers", { body });
+const remove = (name: string, query = {}) =>
+  operator.ask("DELETE /api/providers/:name", { params: { name }, query });
+const own = (more: object = {}) => ({
+  name: "mine",
+  base_url: gateway.upstream.baseUrl,
+  api_key: literalKey,
+  allow_private: true,
+  ...more,
+});
+
+describe("providers", () => {
+  test("are listed with where the key is, and never with the key", async () => {
+    const { body, response } = await operator.ask("GET /api/providers");
+    expect(body.has_file).toBe(true);
+    expect(body.providers[0]).toMatchObject({
+      name: "fake",
+      kind: "openai",
+      api_key: { from: "variable", variable: "FAKE_KEY", is_set: true },
+    });
+    expect(await response.text()).not.toContain("vendor-secret");
+  });
+
+  test("one that refuses the key is told as out of service, and can be put back", async () => {
+    gateway.upstream.replyWith(operatorErrors.badKey());
+    const messages = [{ role: "user", content: "hello" }];
+    await gateway.call("/chat/completions", { model: "svc-3-flash", messages });
+    const target = (await find("fake")).targets[0];
+    expect(target).toMatchObject({ model: "upstream-chat", state: "open", reason: "auth" });
+    expect(Date.parse(target.since)).toBeGreaterThan(0);
+    const { body } = await operator.ask("POST /api/providers/:name/reset", {
+      params: { name: "fake" },
+      body: {},
+    });
+    expect(body).toEqual({ targets: 1 });
+    expect((await find("fake")).targets[0].state).toBe("closed");
+  });
+
+  test("a test goes call by call, and says in words what is wrong", async () => {
+    const params = { name: "fake" };
+    const planned = await operator.ask("GET /api/providers/:name/trials", { params });
+    expect(planned.body.map((one: { kind: string }) => one.kind)).toEqual([
+      "chat",
+      "stream",
+      "embeddings",
+      "media",
+      "speech",
+    ]);
+    const ask = async (kind: string) =>
+      (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
+    expect(await ask("chat")).toMatchObject({ kind: "chat", ok: true, problem: null });
+    expect(gateway.upstream.requests).toHaveLength(1);
+    gateway.upstream.replyWith(operatorErrors.badKey());
+    const failed = await ask("chat");
+    expect(failed).toMatchObject({ ok: false, problem: { trouble: "bad_key" } });
+    expect(failed.problem.what).not.toBe("");
+  });
+});
+
+describe("a provider that is added", () => {
+  test("is called with its key, which is kept and shown nowhere", async () => {
+    expect((await add(own())).body).toEqual({ name: "mine", warnings: [] });
+    expect(await find("mine")).toMatchObject({
+      base_url: gateway.upstream.baseUrl,
+      api_key: { from: "store", variable: null, is_set: true },
+    });
+    const body = { kind: "models" };
+    await operator.ask("POST /api/providers/:name/test", { params: { name: "mine" }, body });
+    expect(gateway.upstream.requests[0]?.headers["authorization"]).toBe(`Bearer ${literalKey}`);
+    const { response } = await operator.ask("GET /api/audit");
+    const audit = await response.text();
+    expect(audit).toContain("provider.add");
+    expect(audit).not.toContain(literalKey);
+    expect((await add(own())).status).toBe(409);
+    expect((await remove("mine")).body).toEqual({ name: "mine", routes: 0, emptied: [] });
+    expect(await find("mine")).toBeUndefined();
+  });
+
+  test("offers models, and those that are chosen are served by it", async () => {
+    await add(own());
+    const params = { name: "mine" };
+    const { body: offer } = await operator.ask("GET /api/providers/:name/offer", { params });
+    const [first] = offer.proposals;
+    expect(first.upstream).not.toBe("");
+    const made = await operator.ask("POST /api/providers/:name/models", {
+      params,
+      body: { ids: [first.id] },
+    });
+    expect(made.body.served).toEqual([first.id]);
+    const { body: model } = await operator.ask("GET /api/catalog/:model", {
+      params: { model: first.id },
+    });
+    expect(model.routes).toMatchObject([{ provider: "mine", model: first.upstream }]);
+    expect((await remove("mine")).status).toBe(409);
+    expect((await remove("mine", { empties_models: "true" })).body.emptied).toEqual([first.id]);
+  });
+
+  test("may be a known vendor whose variable is set", async () => {
+    expect((await add({ name: "groq", vendor: "groq" })).status).toBe(200);
+    expect((await find("groq")).api_key).toEqual({
+      from: "variable",
+      variable: "GROQ_API_KEY",
+      is_set: true,
+    });
+    await remove("groq");
+  });
+
+  for (const [what, body, field] of [
+    ["a vendor without its key", { name: "mistral", vendor: "mistral" }, "api_key"],
+    ["a vendor that is not known", { name: "x", vendor: "nobody" }, "vendor"],
+    ["a server without an address", { name: "x" }, "base_url"],
+  ] as const)
+    test(`is refused with the field that is wrong: ${what}`, async () => {
+      const before = await list();
+      const { status, body: reply } = await add(body);
+      expect([status, reply.error.field]).toEqual([400, field]);
+      expect(await list()).toEqual(before);
+    });
+
+  for (const [what, more, field] of [
+    ["a private address that is not allowed", { allow_private: false }, "base_url"],
+    ["a key of two lines", { api_key: "a\nb" }, "api_key"],
+    ["a variable without braces", { api_key: "$KEY" }, "api_key"],
+    ["a variable of the gateway's own", { api_key: `$\{SVC_SECRET}` }, "api_key"],
+    ["the embedded models' own name", { name: "engine" }, "name"],
+  ] as const)
+    test(`is refused with the field that is wrong: ${what}`, async () => {
+      const before = await list();
+      const { status, body: reply } = await add(own(more));
+      expect([status, reply.error.field]).toEqual([400, field]);
+      expect(await list()).toEqual(before);
+    });
+});
+
+test("the last provider of a model is taken away only when that is said", async () => {
+  const { status, body } = await remove("fake");
+  expect(status).toBe(409);
+  expect(body.error.message).toContain("svc-3-flash");
+  expect((await remove("nobody")).status).toBe(404);
+});
+
+test("vendors come with what a form needs of them", async () => {
+  const { body } = await operator.ask("GET /api/vendors");
+  const groq = body.find((one: { id: string }) => one.id === "groq");
+  expect(groq).toMatchObject({
+    title: "Groq",
+    needs_key: true,
+    variables: [{ name: "GROQ_API_KEY", is_set: true }],
+  });
+  const vertex = body.find((one: { id: string }) => one.id === "vertex");
+  expect(vertex.options[0]).toMatchObject({ name: "project", needed: true });
+});

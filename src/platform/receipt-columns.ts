@@ -1,0 +1,53 @@
+import { toDateText } from "../base/dates.ts";
+import { idTimeMs } from "../base/ids.ts";
+import { toUsd } from "../base/money.ts";
+import { priceKeys } from "../call/price.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+
+export type ReceiptCell = string | number | boolean | null;
+export type AccountNames = ReadonlyMap<string, string>;
+type Read = (receipt: Receipt, names: AccountNames) => ReceiptCell;
+
+/** One receipt for machines: the names in JSON, and the columns of a CSV in this order. */
+const columns: Readonly<Record<string, Read>> = {
+  id: ({ id }) => id,
+  began_at: ({ id }) => toDateText(idTimeMs(id)),
+  account_id: ({ accountId }) => accountId,
+  account: ({ accountId }, names) => names.get(accountId) ?? null,
+  key_id: ({ keyId }) => keyId,
+  model: ({ model }) => model,
+  endpoint: ({ endpoint }) => endpoint,
+  provider: ({ provider }) => provider,
+  attempts: ({ attempts }) => attempts,
+  outcome: ({ outcome }) => outcome,
+  price_version: ({ priceVersion }) => priceVersion,
+  ...Object.fromEntries(priceKeys.map((key) => [key, ({ units }: Receipt) => units[key] ?? 0])),
+  reasoning: ({ reasoningTokens }) => reasoningTokens,
+  estimated: ({ estimated }) => estimated,
+  hold_usd: ({ hold }) => toUsd(hold),
+  cost_usd: ({ cost }) => toUsd(cost),
+  charged_usd: ({ charged }) => toUsd(charged),
+  vendor_cost_usd: ({ vendorCost }) => (vendorCost === undefined ? null : toUsd(vendorCost)),
+  first_byte_ms: ({ firstByteMs }) => firstByteMs ?? null,
+  duration_ms: ({ durationMs }) => durationMs,
+};
+
+/** Of vendors; members of an account do not get them. */
+const forOperatorAlone = new Set(["provider", "attempts", "vendor_cost_usd"]);
+
+export interface ReceiptColumns {
+  readonly names: readonly string[];
+  cells(receipt: Receipt, accounts: AccountNames): readonly ReceiptCell[];
+}
+
+function toColumns(shown: readonly (readonly [string, Read])[]): ReceiptColumns {
+  return {
+    names: shown.map(([name]) => name),
+    cells: (receipt, accounts) => shown.map(([, read]) => read(receipt, accounts)),
+  };
+}
+
+export const operatorColumns = toColumns(Object.entries(columns));
+export const memberColumns = toColumns(
+  Object.entries(columns).filter(([name]) => !forOperatorAlone.has(name)),
+);

@@ -1,0 +1,189 @@
+import { Type } from "typebox";
+import { csvLine } from "../../base/csv.ts";
+import { fromDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import { endpoints } from "../../call/endpoint.ts";
+import type { ReceiptQuery } from "../../ledger/reports.ts";
+import type { Context, PlatformParts } from "../api/context.ts";
+import { apiHeaders } from "../api/refusal.ts";
+import { route } from "../api/route.ts";
+import { fields, nullable, oneOf, text } from "../api/schemas.ts";
+import { memberColumns, operatorColumns } from "../receipt-columns.ts";
+import { priceOfReceipt, toReceiptRow, toReceiptView } from "../receipt-views.ts";
+import { receiptReply, receiptRowReply } from "./schemas.ts";
+
+const filters = {
+  key: Type.Optional(text({ most: 60, about: "The id of a key." })),
+  model: Type.Optional(text({ most: 200 })),
+  endpoint: Type.Optional(oneOf(endpoints)),
+  outcome: Type.Optional(
+    text({ most: 60, about: "ok, left, the code of an error, or failed for every error." }),
+  ),
+  id: Type.Optional(text({ most: 60, about: "A request's id, or how it begins." })),
+  from: Type.Optional(text({ most: 40, about: "A day or a moment in UTC." })),
+  to: Type.Optional(text({ most: 40, about: "Before this day or moment." })),
+};
+const paging = {
+  after: Type.Optional(text({ most: 60, about: "Where the page before this one ended." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+};
+const forOperator = {
+  account: Type.Optional(text({ most: 60, about: "The id of an account." })),
+  provider: Type.Optional(text({ most: 100 })),
+};
+const pageReply = Type.Object({
+  requests: Type.Array(receiptRowReply),
+  after: nullable(Type.String({ description: "For the next page; null at the end." })),
+});
+
+interface Asked {
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly id?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly account?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
+/** Receipts: one a request that was let in. */
+export const requestRoutes = [
+  route("GET /api/accounts/:account/requests", {
+    about: "The requests of an account, the newest first.",
+    access: "viewer",
+    area: "usage",
+    query: fields({ ...filters, ...paging }),
+    reply: pageReply,
+    handle: (context, { query }) => readPage(context, { ...query, account: context.account.id }),
+  }),
+  route("GET /api/accounts/:account/requests/:id", {
+    about: "One request with its timeline, its attempts and how its cost was worked out.",
+    access: "viewer",
+    area: "usage",
+    reply: receiptReply,
+    handle: (context, { params }) => readOne(context, params.id, context.account.id),
+  }),
+  route("GET /api/accounts/:account/requests.csv", {
+    about: "The requests of an account for a spreadsheet, the oldest first.",
+    access: "viewer",
+    area: "usage",
+    query: fields(filters),
+    contentType: "text/csv",
+    handle: (context, { query }) => toCsv(context, { ...query, account: context.account.id }),
+  }),
+  route("GET /api/requests", {
+    about: "The requests of all accounts, the newest first.",
+    access: "operator",
+    area: "usage",
+    query: fields({ ...filters, ...forOperator, ...paging }),
+    reply: pageReply,
+    handle: (context, { query }) => readPage(context, query),
+  }),
+  route("GET /api/requests/:id", {
+    about: "One request of any account, with what was tried upstream.",
+    access: "operator",
+    area: "usage",
+    reply: receiptReply,
+    handle: (context, { params }) => readOne(context, params.id, undefined),
+  }),
+  route("GET /api/requests.csv", {
+    about: "The requests of all accounts for a spreadsheet, the oldest first.",
+    access: "operator",
+    area: "usage",
+    query: fields({ ...filters, ...forOperator }),
+    contentType: "text/csv",
+    handle: (context, { query }) => toCsv(context, query),
+  }),
+] as const;
+
+const usualLimit = 50;
+const csvPage = 1_000;
+
+async function readPage({ parts, isOperator }: Context, asked: Asked) {
+  const { receipts, after } = await parts.reports.receipts({
+    ...toQuery(asked),
+    after: asked.after,
+    limit: asked.limit ?? usualLimit,
+  });
+  return {
+    requests: receipts.map((receipt) => toReceiptRow({ receipt, forOperator: isOperator })),
+    after: after ?? null,
+  };
+}
+
+async function readOne({ parts, isOperator }: Context, id: string, account: string | undefined) {
+  const receipt = await parts.reports.receipt(id);
+  // Of another account is told like one that there is not.
+  if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
+    throw new Problem("not_found", `There is no request with the id ${id}.`);
+  const { models } = await parts.catalog.load();
+  const price = priceOfReceipt(models, receipt);
+  return toReceiptView({ receipt, price, forOperator: isOperator });
+}
+
+async function toCsv(context: Context, asked: Asked): Promise<Response> {
+  const { parts, isOperator, signal } = context;
+  const query = toQuery(asked);
+  const columns = isOperator ? operatorColumns : memberColumns;
+  const names = await accountNames(parts);
+  const encoder = new TextEncoder();
+  let after: string | undefined;
+  let isFirst = true;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (signal.aborted) return controller.close();
+      const page = await parts.reports.receipts({
+        ...query,
+        after,
+        oldestFirst: true,
+        limit: csvPage,
+      });
+      const lines = page.receipts.map((receipt) => csvLine(columns.cells(receipt, names)));
+      if (isFirst) lines.unshift(csvLine(columns.names));
+      isFirst = false;
+      // Never empty: what gives nothing is not asked again.
+      controller.enqueue(encoder.encode(lines.join("")));
+      after = page.after;
+      if (after === undefined) controller.close();
+    },
+  });
+  return new Response(body, {
+    headers: {
+      ...apiHeaders,
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="requests.csv"',
+    },
+  });
+}
+
+async function accountNames({ accounts }: PlatformParts): Promise<ReadonlyMap<string, string>> {
+  return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
+}
+
+function toQuery(asked: Asked): Omit<ReceiptQuery, "limit"> {
+  return {
+    accountId: asked.account,
+    keyId: asked.key,
+    model: asked.model,
+    endpoint: asked.endpoint,
+    provider: asked.provider,
+    outcome: asked.outcome,
+    idPrefix: asked.id,
+    fromMs: readDate("from", asked.from),
+    toMs: readDate("to", asked.to),
+  };
+}
+
+function readDate(field: string, given: string | undefined): number | undefined {
+  if (given === undefined || given === "") return undefined;
+  const ms = fromDateText(given);
+  if (ms !== undefined) return ms;
+  throw new Problem(
+    "invalid",
+    `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${given}".`,
+  );
+}

@@ -1,0 +1,206 @@
+import { Type } from "typebox";
+import { toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import { checkName } from "../../people/people.ts";
+import { accountRoles } from "../../people/role.ts";
+import { inviteKinds } from "../../people/store.ts";
+import { type Context, personOf } from "../api/context.ts";
+import { endedCookie, sessionCookie } from "../api/entry.ts";
+import { route } from "../api/route.ts";
+import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../api/schemas.ts";
+
+const user = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  is_operator: Type.Boolean(),
+  accounts: Type.Array(
+    Type.Object({ id: Type.String(), name: Type.String(), role: oneOf(accountRoles) }),
+  ),
+});
+
+const sessionReply = Type.Object({
+  user: nullable(user),
+  version: Type.String(),
+  gateway_url: Type.String({ description: "Where callers reach the gateway; ends in /v1." }),
+});
+
+const email = text({ least: 3, most: 254, about: "In any case; compared in lower case." });
+const password = Type.String({ minLength: 1, maxLength: 1_000, ...says("a password") });
+
+const invitation = Type.Object({
+  kind: oneOf(inviteKinds),
+  email: nullable(Type.String()),
+  account_name: nullable(Type.String()),
+  role: nullable(Type.String()),
+  expires_at: moment(),
+});
+
+/** Signing in and out, joining by a link, and what people may do about themselves. */
+export const sessionRoutes = [
+  route("GET /api/session", {
+    about: "Who is signed in, if anybody, and where the gateway is.",
+    access: "anyone",
+    reply: sessionReply,
+    handle: (context) => view(context),
+  }),
+  route("POST /api/session", {
+    about: "Signs in: the reply sets a cookie. A wrong email and a wrong password are told alike.",
+    access: "anyone",
+    body: fields({ email, password }),
+    reply: done,
+    async handle({ parts, visitor, headers, isSecure }, { body }) {
+      headers.append(
+        "set-cookie",
+        sessionCookie(await parts.people.signIn(body, visitor), isSecure),
+      );
+      return isDone;
+    },
+  }),
+  route("DELETE /api/session", {
+    about: "Signs out: ends this session.",
+    access: "person",
+    reply: done,
+    async handle(context) {
+      const { user, session } = personOf(context);
+      await context.parts.people.store.endSessions(user.id, { id: session.id });
+      context.headers.append("set-cookie", endedCookie(context.isSecure));
+      return isDone;
+    },
+  }),
+  route("POST /api/invites/look", {
+    about: "What a link is for.",
+    access: "anyone",
+    body: fields({ token: text({ least: 1, most: 200 }) }),
+    reply: invitation,
+    async handle({ parts }, { body }) {
+      const invite = await parts.invites.look(body.token);
+      const account =
+        invite.accountId === undefined ? undefined : await parts.accounts.find(invite.accountId);
+      return {
+        kind: invite.kind,
+        email: invite.email ?? null,
+        account_name: account?.name ?? null,
+        role: invite.role ?? null,
+        expires_at: toDateText(invite.expiresAtMs),
+      };
+    },
+  }),
+  route("POST /api/invites/accept", {
+    about: "Joins by a link, or chooses a new password with one; the reply signs in.",
+    access: "anyone",
+    body: fields({
+      token: text({ least: 1, most: 200 }),
+      name: text({ most: 100 }),
+      email: text({ most: 254 }),
+      password,
+    }),
+    reply: Type.Object({
+      id: Type.String(),
+      email: Type.String(),
+      account: nullable(Type.String({ description: "The account that was joined." })),
+    }),
+    action: "person.join",
+    told: (_, { id, email: name, account }) => ({
+      subject: name,
+      actor: { kind: "person", id, name },
+      accountId: account ?? undefined,
+    }),
+    async handle({ parts, visitor, headers, isSecure }, { body: { token: secret, ...rest } }) {
+      const { user, invite } = await parts.invites.accept({ secret, ...rest }, visitor);
+      const session = await parts.people.startSession(user.id, visitor);
+      headers.append("set-cookie", sessionCookie(session, isSecure));
+      return { id: user.id, email: user.email, account: invite.accountId ?? null };
+    },
+  }),
+  route("GET /api/me/sessions", {
+    about: "The browsers in which one is signed in.",
+    access: "person",
+    reply: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        created_at: moment(),
+        last_seen_at: moment(),
+        expires_at: moment(),
+        user_agent: Type.String(),
+        address: Type.String(),
+        is_current: Type.Boolean(),
+      }),
+    ),
+    async handle(context) {
+      const { user, session } = personOf(context);
+      const { people, clock } = context.parts;
+      const sessions = await people.store.sessions(user.id);
+      return sessions
+        .filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs())
+        .map((one) => ({
+          id: one.id,
+          created_at: toDateText(one.createdAtMs),
+          last_seen_at: toDateText(one.lastSeenMs),
+          expires_at: toDateText(one.expiresAtMs),
+          user_agent: one.userAgent,
+          address: one.address,
+          is_current: one.id === session.id,
+        }));
+    },
+  }),
+  route("DELETE /api/me/sessions/:id", {
+    about: "Ends one of one's own sessions.",
+    access: "person",
+    reply: done,
+    action: "session.end",
+    async handle(context, { params }) {
+      const { user } = personOf(context);
+      const count = await context.parts.people.store.endSessions(user.id, { id: params.id });
+      if (count === 0) throw new Problem("not_found", "There is no such session of yours.");
+      return isDone;
+    },
+  }),
+  route("PATCH /api/me", {
+    about: "Changes one's own name.",
+    access: "person",
+    body: fields({ name: text({ least: 1, most: 100 }) }),
+    reply: done,
+    action: "person.rename",
+    told: ({ body }) => ({ subject: body.name }),
+    async handle(context, { body }) {
+      checkName(body.name);
+      await context.parts.people.store.setUser(personOf(context).user.id, {
+        name: body.name.trim(),
+      });
+      return isDone;
+    },
+  }),
+  route("POST /api/me/password", {
+    about: "Changes one's own password; all other sessions end.",
+    access: "person",
+    body: fields({ current: password, password }),
+    reply: done,
+    action: "person.password",
+    told: () => ({ subject: "own password" }),
+    async handle(context, { body }) {
+      await context.parts.people.changePassword(personOf(context), body, context.visitor);
+      return isDone;
+    },
+  }),
+] as const;
+
+async function view({ parts, actor }: Context) {
+  const shared = { version: parts.version, gateway_url: `${parts.gatewayUrl()}/v1` };
+  if (actor?.kind !== "person") return { user: null, ...shared };
+  const { user, memberships } = actor.person;
+  const names = new Map((await parts.accounts.list()).map(({ id, name }) => [id, name]));
+  return {
+    user: {
+      id: user.id,
+      email: user.email,
+      name: user.name,
+      is_operator: user.isOperator,
+      accounts: memberships.flatMap(({ accountId, role }) => {
+        const name = names.get(accountId);
+        return name === undefined ? [] : [{ id: accountId, name, role }];
+      }),
+    },
+    ...shared,
+  };
+}

@@ -1,0 +1,65 @@
+import { stat } from "node:fs/promises";
+import { Type } from "typebox";
+import type { PlatformParts, SettingView } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import { nullable } from "../api/schemas.ts";
+
+/** The file cannot say where it is itself, and secrets do not belong in it. */
+const environmentOnly = new Set(["SVC_SECRET", "SVC_DATABASE_URL", "SVC_CONFIG"]);
+
+const settingReply = Type.Object({
+  name: Type.String({ description: "Of the variable of the environment." }),
+  in_file: nullable(Type.String({ description: "Its name under `settings:` in svc.yaml." })),
+  value: nullable(Type.String({ description: "Null: not set. Secrets are not told." })),
+  source: Type.String({ description: "environment, file or default." }),
+  about: Type.String(),
+});
+
+export const settingsRoutes = [
+  route("GET /api/settings", {
+    about: "The settings in force, where each comes from, and where the data are.",
+    access: "operator",
+    area: "settings",
+    reply: Type.Object({
+      version: Type.String(),
+      gateway_url: Type.String(),
+      platform_url: Type.String(),
+      data_directory: nullable(Type.String()),
+      database_bytes: nullable(
+        Type.Integer({ description: "With what is not folded into it yet." }),
+      ),
+      settings: Type.Array(settingReply),
+    }),
+    async handle({ parts }) {
+      return {
+        version: parts.version,
+        gateway_url: parts.gatewayUrl(),
+        platform_url: parts.platformUrl(),
+        data_directory: valueOf(parts, "SVC_DATA_DIR"),
+        database_bytes: await databaseBytes(parts),
+        settings: parts.settings.map(toSetting),
+      };
+    },
+  }),
+] as const;
+
+function toSetting({ name, value, source, about }: SettingView) {
+  const inFile = environmentOnly.has(name) ? null : name.slice("SVC_".length).toLowerCase();
+  return { name, in_file: inFile, value, source, about };
+}
+
+function valueOf({ settings }: Pick<PlatformParts, "settings">, name: string): string | null {
+  return settings.find((setting) => setting.name === name)?.value ?? null;
+}
+
+async function databaseBytes(parts: PlatformParts): Promise<number | null> {
+  const path = valueOf(parts, "SVC_DATABASE_URL")?.replace(/^sqlite:/, "");
+  if (path === undefined) return null;
+  const size = (file: string) =>
+    stat(file).then(
+      (found) => found.size,
+      () => undefined,
+    );
+  const main = await size(path);
+  return main === undefined ? null : main + ((await size(`${path}-wal`)) ?? 0);
+}

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { requestPath } from "../../base/request-path.ts";
+import { chooseEncoding } from "./encoding.ts";
+import { pageHeaders } from "./page-headers.ts";
+
+export interface SiteOptions {
+  /** Where the console's builds are: `current` in it leads to the one in force. */
+  readonly dist: string;
+  /** The address that the console's playground calls. */
+  readonly gatewayUrl: () => string;
+  /** Whether people reach the platform over https. */
+  readonly isHttps: () => boolean;
+}
+
+export interface Site {
+  /** Undefined when the path is none of the console's. */
+  respond(request: Request): Response | undefined;
+}
+
+/** What the console's pages are at; anything deeper belongs to the app itself. */
+const pagePattern = /^\/(?:$|(?:sign-in|join|me|changelog|reference)$|(?:a|operator)(?:\/|$))/;
+/** The builder's own names: no slash, no dots in a row. */
+const assetPattern = /^\/assets\/([\w-]+\.(js|css|svg))$/;
+const types = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+} as const;
+
+/** The console, as its builder left it: no file is read that the builder did not list. */
+export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
+  const builds = new Builds(dist);
+  const page = (status: number) => {
+    const build = builds.current();
+    const nonce = crypto.randomUUID();
+    const headers = pageHeaders({ nonce, gatewayUrl: gatewayUrl(), isHttps: isHttps() });
+    if (build === undefined) return new Response(notBuilt, { status: 503, headers });
+    return new Response(build.html.replace("{{nonce}}", nonce), { status, headers });
+  };
+  const route = (request: Request): Response | undefined => {
+    const path = requestPath(request.url);
+    const [, name, extension] = assetPattern.exec(path) ?? [];
+    if (name !== undefined) {
+      const folder = builds.folderOf(name);
+      const type = types[extension as keyof typeof types];
+      return folder === undefined
+        ? new Response("There is no such file.", { status: 404, headers: plainHeaders })
+        : asset({ request, path: join(folder, "assets", name), name, type });
+    }
+    if (pagePattern.test(path)) return page(200);
+    const wantsPage = request.headers.get("accept")?.includes("text/html") === true;
+    return wantsPage && !path.startsWith("/api") ? page(404) : undefined;
+  };
+  return {
+    respond(request) {
+      if (request.method === "GET") return route(request);
+      if (request.method !== "HEAD") return undefined;
+      const response = route(request);
+      return response && new Response(null, response);
+    },
+  };
+}
+
+interface Build {
+  readonly html: string;
+  readonly folder: string;
+  readonly names: ReadonlySet<string>;
+}
+
+/** The build in force and the one before it, whose pages may still be open in a browser. */
+class Builds {
+  readonly #dist: string;
+  #stamp: string | undefined;
+  #known: readonly Build[] = [];
+
+  constructor(dist: string) {
+    this.#dist = dist;
+  }
+
+  /** Looked up for each page: a new build is served without a restart. */
+  current(): Build | undefined {
+    const link = join(this.#dist, "current");
+    if (!existsSync(join(link, "manifest.json"))) return undefined;
+    const stamp = readlinkSync(link);
+    if (stamp !== this.#stamp) {
+      const folder = join(this.#dist, stamp);
+      const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+      const build: Build = {
+        html: readFileSync(join(folder, "index.html"), "utf8"),
+        folder,
+        names: new Set(Object.keys(manifest.files)),
+      };
+      this.#known = [build, ...this.#known.slice(0, 1)];
+      this.#stamp = stamp;
+    }
+    return this.#known[0];
+  }
+
+  folderOf(name: string): string | undefined {
+    if (this.#stamp === undefined) this.current();
+    return this.#known.find(({ names }) => names.has(name))?.folder;
+  }
+}
+
+const plainHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
+
+/** A name changes with its content: whoever has it need never ask again. */
+function asset(options: {
+  readonly request: Request;
+  readonly path: string;
+  readonly name: string;
+  readonly type: string;
+}): Response {
+  const { request, path, name, type } = options;
+  const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+  const tag = `"${name}${encoding === undefined ? "" : `-${encoding}`}"`;
+  const headers: Record<string, string> = {
+    "cache-control": "public, max-age=31536000, immutable",
+    "content-type": type,
+    "cross-origin-resource-policy": "same-origin",
+    etag: tag,
+    vary: "accept-encoding",
+    "x-content-type-options": "nosniff",
+    ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+  };
+  if (hasTag(request.headers.get("if-none-match"), tag))
+    return new Response(null, { status: 304, headers });
+  const ending = encoding === "br" ? ".br" : encoding === "gzip" ? ".gz" : "";
+  return new Response(Bun.file(`${path}${ending}`), { headers });
+}
+
+function hasTag(given: string | null, tag: string): boolean {
+  if (given === null) return false;
+  return given.split(",").some((one) => one.trim() === "*" || one.trim().replace("W/", "") === tag);
+}
+
+const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>svc gateway</title>
+<h1>The console is not built</h1>
+<p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and load this page again. The API under /api works without it.</p>`;

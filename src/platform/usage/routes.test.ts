@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chatAnswers, failures } from "../../../test/fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { fromUsd, hello, openPayer, type Payer } from "../../../test/money-home.ts";
+import {
+  type Answer,
+  joinMember,
+  joinOperator,
+  type Visitor,
+} from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+let viewer: Visitor;
+let payer: Payer;
+let other: Payer;
+
+/** Three calls of one account, one of them in vain and one with another model; one of another. */
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  gateway.upstream.replyWith(chatAnswers.plain());
+  operator = await joinOperator(gateway);
+  payer = await openPayer(gateway, { name: "payer" });
+  other = await openPayer(gateway, { name: "other" });
+  viewer = await joinMember(gateway, operator, { account: payer.id, role: "viewer" });
+  await payer.chat();
+  await payer.chat({ model: "vendor/with-slash" });
+  gateway.upstream.replyOnce(failures.internal());
+  await payer.chat();
+  await payer.settled(3);
+  await other.chat();
+  await other.settled(1);
+});
+afterAll(() => gateway.stop());
+
+type Query = Readonly<Record<string, string>>;
+interface Series {
+  readonly name: string;
+  readonly label: string;
+  readonly totals: { readonly requests: number };
+  readonly points: readonly unknown[];
+}
+
+const ofAccount = (query: Query, who: Visitor = viewer): Promise<Answer> =>
+  who.ask("GET /api/accounts/:account/usage", { params: { account: payer.id }, query });
+const named = ({ body }: Answer) =>
+  body.series.map(({ label, totals }: Series) => [label, totals.requests]);
+
+test.each([
+  ["1h", "minute", 60],
+  ["24h", "hour", 24],
+  ["7d", "hour", 168],
+  ["30d", "day", 30],
+  ["90d", "day", 90],
+])("over %s the receipts of the account are counted, by the %s", async (range, grain, steps) => {
+  const { body } = await ofAccount({ range });
+  const charged = (await payer.receipts()).reduce((sum, receipt) => sum + receipt.charged, 0n);
+  expect(body).toMatchObject({ range, grain, totals: { requests: 3, failures: 1 } });
+  expect(fromUsd(body.totals.charged_usd)).toBe(charged);
+  expect([body.points.length, Date.parse(body.points[0].start)]).toEqual([
+    steps,
+    Date.parse(body.from),
+  ]);
+  expect(body.series.map(({ points }: Series) => points.length)).toEqual([steps, steps]);
+  expect(body.before === null).toBe(range === "1h");
+});
+
+test("a day is what is shown unless another time is asked for", async () => {
+  expect((await ofAccount({})).body).toMatchObject({ range: "24h", before: { requests: 0 } });
+});
+
+test("usage is told apart by model and by key, with the names that people gave", async () => {
+  expect(named(await ofAccount({ by: "model" }))).toEqual([
+    ["vendor/with-slash", 1],
+    [hello.model, 2],
+  ]);
+  await gateway.server.operations.updateKey({ id: payer.keyId, name: "backend" });
+  expect(named(await ofAccount({ by: "key" }))).toEqual([["backend", 3]]);
+});
+
+test("usage can be narrowed to a model and to a key", async () => {
+  const requests = async (query: Query) => (await ofAccount(query)).body.totals.requests;
+  expect(await requests({ model: hello.model })).toBe(2);
+  expect(await requests({ model: hello.model, key: payer.keyId })).toBe(2);
+  expect(await requests({ key: other.keyId })).toBe(0);
+});
+
+test("the keys of the playground are one", async () => {
+  const owner = await joinMember(gateway, operator, { account: other.id, role: "owner" });
+  const params = { account: other.id };
+  for (let at = 0; at < 2; at++) {
+    const { body } = await owner.ask("POST /api/accounts/:account/playground-key", { params });
+    const headers = { authorization: `Bearer ${body.key}` };
+    expect((await gateway.call("/chat/completions", hello, { headers })).status).toBe(200);
+  }
+  await other.settled(3);
+  const answer = await owner.ask("GET /api/accounts/:account/usage", {
+    params,
+    query: { by: "key" },
+  });
+  const [listed] = await gateway.server.operations.listKeys({ account: other.id });
+  expect(named(answer)).toEqual([
+    ["playground", 2],
+    [listed?.hint, 1],
+  ]);
+});
+
+test("the operator sees all accounts, and can tell them apart", async () => {
+  const answer = await operator.ask("GET /api/usage", { query: { by: "account" } });
+  expect(new Map(named(answer)).get("payer")).toBe(3);
+  expect(answer.body.series.map(({ name }: Series) => name)).toContain(other.id);
+  const sum = answer.body.series.reduce((all: number, one: Series) => all + one.totals.requests, 0);
+  expect(answer.body.totals.requests).toBe(sum);
+});
+
+test.each(["range=2h", "by=account", "by=provider", "colour=red"])(
+  "a member's question with %s is refused at that field",
+  async (text) => {
+    const query = Object.fromEntries(new URLSearchParams(text));
+    const { status, body } = await ofAccount(query);
+    expect([status, body.error.field]).toEqual([400, Object.keys(query)[0]]);
+  },
+);

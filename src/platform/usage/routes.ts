@@ -1,0 +1,126 @@
+import { Type } from "typebox";
+import { toDateText } from "../../base/dates.ts";
+import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
+import type { Context, PlatformParts } from "../api/context.ts";
+import { route } from "../api/route.ts";
+import { fields, moment, nullable, oneOf, text, usd } from "../api/schemas.ts";
+import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
+
+const ms = (description: string) => nullable(Type.Integer({ description }));
+const sums = {
+  requests: Type.Integer({ description: "Calls that were let in, served or not." }),
+  failures: Type.Integer(),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  charged_usd: usd("What was charged."),
+  latency_p50_ms: ms("Half of the calls took no longer; about, from counts by steps."),
+  latency_p95_ms: ms("19 of 20 took no longer."),
+  first_byte_p50_ms: ms("Time to the first byte of the answer."),
+  first_byte_p95_ms: ms("Time to the first byte of the answer."),
+};
+
+const usageReply = Type.Object({
+  range: oneOf(ranges),
+  grain: oneOf(["minute", "hour", "day"]),
+  from: moment(),
+  to: moment(),
+  totals: Type.Object(sums),
+  before: nullable(Type.Object(sums, { description: "The same length of time just before it." })),
+  points: Type.Array(Type.Object({ start: moment(), ...sums })),
+  series: Type.Array(
+    Type.Object({
+      name: Type.String({
+        description:
+          "The id of a model, key or account; `temporary` for all keys of the playground; or `others`.",
+      }),
+      label: Type.String(),
+      totals: Type.Object(sums),
+      points: Type.Array(Type.Object(sums), { description: "One for each of `points`." }),
+    }),
+  ),
+});
+
+const range = Type.Optional(oneOf(ranges));
+const filters = {
+  range,
+  model: Type.Optional(text({ most: 200 })),
+  key: Type.Optional(text({ most: 60 })),
+};
+
+interface Asked {
+  readonly range?: Range | undefined;
+  readonly by: UsageGroup;
+  readonly model?: string | undefined;
+  readonly key?: string | undefined;
+  readonly accountId?: string | undefined;
+}
+
+/** What was used over time, from sums that are kept up beside the calls. */
+export const usageRoutes = [
+  route("GET /api/accounts/:account/usage", {
+    about: "Spend, requests, tokens, failures and latency of an account over time.",
+    access: "viewer",
+    area: "usage",
+    query: fields({ ...filters, by: Type.Optional(oneOf(["model", "key"])) }),
+    reply: usageReply,
+    handle: ({ parts, account }, { query }) =>
+      readUsage(parts, { ...query, by: query.by ?? "model", accountId: account.id }),
+  }),
+  route("GET /api/usage", {
+    about: "Spend, requests, tokens, failures and latency of all accounts over time.",
+    access: "operator",
+    area: "usage",
+    query: fields({ ...filters, by: Type.Optional(oneOf(["model", "account", "key"])) }),
+    reply: usageReply,
+    handle: ({ parts }, { query }) => readUsage(parts, { ...query, by: query.by ?? "model" }),
+  }),
+] as const;
+
+async function readUsage(parts: PlatformParts, asked: Asked) {
+  const { reports, clock } = parts;
+  const { range: wanted = "24h", by, model, key: keyId, accountId } = asked;
+  const span = spanOf(wanted, clock.nowMs());
+  const of = { accountId, model, keyId };
+  const { grain, fromMs, toMs } = span;
+  const earlier = spanBefore(span);
+  const [points, before, labels] = await Promise.all([
+    reports.usage({ ...of, grain, fromMs, toMs, by }),
+    earlier && reports.usage({ ...of, ...earlier, by: "none" }),
+    labelsOf(parts, by, accountId),
+  ]);
+  return {
+    range: wanted,
+    grain,
+    from: toDateText(fromMs),
+    to: toDateText(toMs),
+    before: before === undefined ? null : totalsOf(before),
+    ...toUsageView({ span, points: by === "key" ? ofListedKeys(points, labels) : points, labels }),
+  };
+}
+
+const temporary = "temporary";
+
+/** Keys of the playground last minutes and are in no list: they are one. */
+function ofListedKeys(
+  points: readonly UsagePoint[],
+  labels: ReadonlyMap<string, string>,
+): readonly UsagePoint[] {
+  return points.map((point) =>
+    labels.has(point.name) || point.name === othersName ? point : { ...point, name: temporary },
+  );
+}
+
+/** Keys and accounts have names that people gave them. */
+async function labelsOf(
+  { operations, accounts }: Pick<Context["parts"], "operations" | "accounts">,
+  by: UsageGroup,
+  accountId: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  if (by === "account") return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
+  if (by !== "key") return new Map();
+  const keys = await operations.listKeys(accountId === undefined ? {} : { account: accountId });
+  return new Map([
+    [temporary, "playground"],
+    ...keys.map(({ id, name, hint }) => [id, name === "" ? hint : name] as const),
+  ]);
+}

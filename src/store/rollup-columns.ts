@@ -1,0 +1,110 @@
+import { latencyBoundsMs } from "../ledger/reports.ts";
+import type { Rollup, Sums } from "../ledger/rollups.ts";
+
+const counts = Array.from({ length: latencyBoundsMs.length + 1 }, (_, at) => at);
+export const durationColumns = counts.map((at) => `duration_${at}` as const);
+export const firstByteColumns = counts.map((at) => `first_byte_${at}` as const);
+
+/** In the order of `sumValues`. */
+export const sumColumns = [
+  "receipts",
+  "failures",
+  "input_tokens",
+  "output_tokens",
+  "cost",
+  "charged",
+  "vendor_cost",
+  "vendor_known",
+  ...durationColumns,
+  ...firstByteColumns,
+] as const;
+
+const money: readonly string[] = ["cost", "charged", "vendor_cost"];
+
+export function sumValues(sums: Sums): (number | bigint)[] {
+  return [
+    sums.receipts,
+    sums.failures,
+    sums.inputTokens,
+    sums.outputTokens,
+    sums.cost,
+    sums.charged,
+    sums.vendorCost,
+    sums.vendorKnown,
+    ...sums.durations,
+    ...sums.firstBytes,
+  ];
+}
+
+export function rollupValues(rollup: Rollup): (string | number | bigint)[] {
+  const { hourMs, accountId, keyId, model, provider } = rollup;
+  return [hourMs, accountId, keyId, model, provider, ...sumValues(rollup)];
+}
+
+/** What is there already is added to. */
+export const addInConflict = `on conflict do update set ${sumColumns
+  .map((name) => `${name} = ${name} + excluded.${name}`)
+  .join(", ")}`;
+
+export function addRowSql(table: string, keys: readonly string[]): string {
+  const columns = [...keys, ...sumColumns];
+  return `insert into ${table} (${columns.join(", ")})
+    values (${columns.map(() => "?").join(", ")}) ${addInConflict}`;
+}
+
+/** Money is read as text: a number would lose digits. */
+export const readableSums = sumColumns
+  .map((name) => (money.includes(name) ? `cast(${name} as text) as ${name}` : name))
+  .join(", ");
+
+/** As `readableSums` gives it. */
+export type SumsRow = Readonly<Record<(typeof sumColumns)[number], number | string>>;
+
+export function toSums(row: SumsRow): Sums {
+  return {
+    receipts: Number(row.receipts),
+    failures: Number(row.failures),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    cost: BigInt(row.cost),
+    charged: BigInt(row.charged),
+    vendorCost: BigInt(row.vendor_cost),
+    vendorKnown: Number(row.vendor_known),
+    durations: durationColumns.map((name) => Number(row[name])),
+    firstBytes: firstByteColumns.map((name) => Number(row[name])),
+  };
+}
+
+/** What receipts add up to, in the words of SQLite and the order of `sumColumns`. */
+export const sumsOfReceipts = [
+  "count(*) as receipts",
+  "sum(case when outcome in ('ok', 'left') then 0 else 1 end) as failures",
+  "sum(input + cached_input + cache_write) as input_tokens",
+  "sum(output + audio_output) as output_tokens",
+  "sum(cost) as cost",
+  "sum(charged) as charged",
+  "coalesce(sum(vendor_cost), 0) as vendor_cost",
+  "count(vendor_cost) as vendor_known",
+  ...durationColumns.map((name, at) => `${countOf("duration_ms", at)} as ${name}`),
+  ...firstByteColumns.map((name, at) => `${countOf("first_byte_ms", at)} as ${name}`),
+].join(", ");
+
+function countOf(column: string, at: number): string {
+  const above = at === 0 ? "" : ` and ${column} > ${latencyBoundsMs[at - 1]}`;
+  const end = latencyBoundsMs[at];
+  const upTo = end === undefined ? "" : ` and ${column} <= ${end}`;
+  return `sum(case when ${column} is not null${above}${upTo} then 1 else 0 end)`;
+}
+
+/**
+ * When the step of time began that a receipt is of. The time is in the id: its first twelve digits
+ * are the milliseconds, in hexadecimal, which SQLite has no word for.
+ */
+export function startOf(stepMs: number): string {
+  const start = "req_".length;
+  const digits = Array.from({ length: 12 }, (_, at) => {
+    const digit = `instr('0123456789abcdef', substr(id, ${start + at + 1}, 1)) - 1`;
+    return `(${digit}) * ${16 ** (11 - at)}`;
+  });
+  return `(${digits.join(" + ")}) / ${stepMs} * ${stepMs}`;
+}

@@ -1,0 +1,295 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { mostNames, othersName, type UsagePoint, type UsageQuery } from "../ledger/reports.ts";
+import { dayMs, type FoldMark, hourMs, toDay, toHour } from "../ledger/rollups.ts";
+import type { TotalGroup } from "../ledger/store.ts";
+import { dearestNames, UsageSums } from "../ledger/usage-sums.ts";
+import { withAccount } from "./receipt-reading.ts";
+import { durationColumns, firstByteColumns } from "./rollup-columns.ts";
+import { toFoldMark } from "./rollup-fold.ts";
+
+/** What a chart is made of, asked of the database in as few rows as show it. */
+export interface UsageQuestion extends UsageQuery {
+  readonly grain: "hour" | "day";
+}
+
+/**
+ * Sums that are kept by day, and totals of all accounts, know closed hours alone; the few hours
+ * that are not in them yet are read as they are. Called within one transaction.
+ */
+export function readUsage(raw: Database, question: UsageQuestion): readonly UsagePoint[] {
+  const range = rangeOf(raw, question);
+  const by = totalsFor(question);
+  return by === undefined
+    ? readRows(raw, { question: withAccount(raw, question), range })
+    : readTotals(raw, { question, range, by });
+}
+
+interface Range {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** What lies before it is in the totals and in the sums by day. */
+  readonly foldedTo: FoldMark;
+}
+
+function rangeOf(raw: Database, { grain, fromMs, toMs }: UsageQuestion): Range {
+  const mark = "select value from meta where key = 'rollups_folded_to_ms'";
+  const foldedTo = toFoldMark(raw.query<{ value: string }, []>(mark).get()?.value);
+  return {
+    fromMs: grain === "hour" ? toHour(fromMs) : toDay(fromMs),
+    // A day is told whole.
+    toMs: grain === "hour" ? toMs : toDay(toMs - 1) + dayMs,
+    foldedTo,
+  };
+}
+
+/** Which totals say all that is asked for; undefined where none do. */
+function totalsFor({ accountId, keyId, model, by }: UsageQuery): TotalGroup | undefined {
+  const filters = [
+    ...(accountId === undefined ? [] : (["account"] as const)),
+    ...(keyId === undefined ? [] : (["key"] as const)),
+    ...(model === undefined ? [] : (["model"] as const)),
+  ];
+  const [only] = filters;
+  if (filters.length > 1) return undefined;
+  if (only === undefined) return by === "none" ? "model" : by;
+  return by === "none" || by === only ? only : undefined;
+}
+
+const columns = [
+  "receipts",
+  "failures",
+  "input_tokens",
+  "output_tokens",
+  "charged",
+  ...durationColumns,
+  ...firstByteColumns,
+];
+const added = columns
+  // Money is read as text: a number would lose digits.
+  .map((name) => (name === "charged" ? "cast(sum(charged) as text)" : `sum(${name})`))
+  .join(", ");
+
+const columnOf = { none: "''", model: "model", key: "key_id", account: "account_id" } as const;
+
+type Row = readonly [startMs: number, name: string, ...sums: (number | string)[]];
+
+/** Of some accounts, keys or models: their own rows, which are looked up step by step of time. */
+function readRows(
+  raw: Database,
+  options: { readonly question: UsageQuestion; readonly range: Range },
+): readonly UsagePoint[] {
+  const { question, range } = options;
+  const sums = new UsageSums();
+  const { fromMs, toMs } = range;
+  const read = (of: Omit<Rows, "question">) => {
+    for (const row of rowsOf(raw, { ...of, question })) sums.add(toPoint(row));
+  };
+  if (question.grain === "hour") read({ table: "rollups", fromMs, toMs });
+  else {
+    read({ table: "rollup_days", fromMs, toMs });
+    for (const row of freshRows(raw, options)) sums.add(toPoint(row));
+  }
+  return sums.points();
+}
+
+interface Rows {
+  readonly table: "rollups" | "rollup_days";
+  readonly question: UsageQuestion;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Only what lies behind it. */
+  readonly behind?: FoldMark;
+}
+
+function rowsOf(raw: Database, { table, question, fromMs, toMs, behind }: Rows): readonly Row[] {
+  const { accountId, keyId, model, by, grain } = question;
+  if (fromMs >= toMs) return [];
+  const [start, stepMs] = table === "rollups" ? ["hour_ms", hourMs] : ["day_ms", dayMs];
+  const shown = grain === "day" ? `${start} / ${dayMs} * ${dayMs}` : start;
+  const values: SQLQueryBindings[] = [fromMs, toMs];
+  const where = ([column, value]: readonly [string, string | undefined]) => {
+    if (value === undefined) return "";
+    values.push(value);
+    return ` and ${column} = ?`;
+  };
+  const own = (
+    [
+      ["account_id", accountId],
+      ["key_id", keyId],
+      ["model", model],
+    ] as const
+  )
+    .map(where)
+    .join("");
+  const isFresh = behind === undefined ? "" : " and (hour_ms, account_id, key_id) > (?, ?, ?)";
+  if (behind !== undefined) values.push(behind.hourMs, behind.accountId, behind.keyId);
+  // The key begins with the hour, then the account: so one account is found without the others.
+  const sql =
+    accountId === undefined
+      ? `select ${shown}, ${columnOf[by]}, ${added} from ${table}
+          where ${start} >= ? and ${start} < ?${own}${isFresh} group by 1, 2`
+      : `with recursive steps(at) as
+          (values (?) union all select at + ${stepMs} from steps where at + ${stepMs} < ?)
+          select ${shown}, ${columnOf[by]}, ${added} from steps cross join ${table}
+          on ${start} = at${own}${isFresh} group by 1, 2`;
+  return all(raw, sql, values);
+}
+
+/** Of all accounts: the dearest names one by one, and of the rest what is left of the whole. */
+function readTotals(
+  raw: Database,
+  options: {
+    readonly question: UsageQuestion;
+    readonly range: Range;
+    readonly by: TotalGroup;
+  },
+): readonly UsagePoint[] {
+  const { question, range, by } = options;
+  const name = { account: question.accountId, key: question.keyId, model: question.model }[by];
+  const fresh = freshRows(raw, { question, range });
+  const sums = new UsageSums();
+  for (const row of fresh) sums.add(toPoint(row));
+  const read = { grain: question.grain, range };
+  if (name !== undefined) {
+    const shown = question.by === "none" ? "''" : "name";
+    for (const row of totalRows(raw, { ...read, by, shown, names: [name] })) sums.add(toPoint(row));
+    return sums.points();
+  }
+  const kept = question.by === "none" ? undefined : keptNames(raw, { ...read, by, fresh });
+  const shown = question.by === "none" ? "''" : "name";
+  if (kept === undefined) {
+    for (const row of totalRows(raw, { ...read, by, shown })) sums.add(toPoint(row));
+    return sums.points();
+  }
+  const others = new Map<number, Point>();
+  // By model, because these are the fewest.
+  for (const row of totalRows(raw, { ...read, by: "model", shown: "''" })) {
+    const point = toPoint(row);
+    others.set(point.startMs, { ...point, name: othersName });
+  }
+  for (const row of totalRows(raw, { ...read, by, shown: "name", names: [...kept] })) {
+    const point = toPoint(row);
+    sums.add(point);
+    const left = others.get(point.startMs);
+    if (left !== undefined) others.set(point.startMs, minus(left, point));
+  }
+  for (const point of others.values()) if (point.sums.receipts > 0) sums.add(point);
+  return sums.points();
+}
+
+/** Rows that no total has yet. */
+function freshRows(
+  raw: Database,
+  options: { readonly question: UsageQuestion; readonly range: Range },
+): readonly Row[] {
+  const { question, range } = options;
+  const { foldedTo: behind, toMs } = range;
+  const fromMs = Math.max(range.fromMs, behind.hourMs);
+  return rowsOf(raw, { table: "rollups", question, fromMs, toMs, behind });
+}
+
+interface Totals {
+  readonly grain: "hour" | "day";
+  readonly range: Range;
+  readonly by: TotalGroup;
+}
+
+function totalRows(
+  raw: Database,
+  options: Totals & { readonly shown: string; readonly names?: readonly string[] },
+): readonly Row[] {
+  const { grain, range, by, shown, names } = options;
+  const { fromMs, toMs } = range;
+  if (fromMs >= toMs) return [];
+  const group = `group by start_ms${shown === "''" ? "" : ", name"}`;
+  if (names === undefined) {
+    const sql = `select start_ms, ${shown}, ${added} from rollup_totals
+      where grain = ? and kind = ? and start_ms >= ? and start_ms < ? ${group}`;
+    return all(raw, sql, [grain, by, fromMs, toMs]);
+  }
+  const stepMs = grain === "hour" ? hourMs : dayMs;
+  const sql = `with recursive steps(at) as
+      (values (?) union all select at + ${stepMs} from steps where at + ${stepMs} < ?)
+    select start_ms, ${shown}, ${added} from steps cross join rollup_totals
+    on grain = ? and kind = ? and start_ms = at
+      and name in (${names.map(() => "?").join(", ")}) ${group}`;
+  return all(raw, sql, [fromMs, toMs, grain, by, ...names]);
+}
+
+/** Undefined where all names can be shown. */
+function keptNames(
+  raw: Database,
+  options: Totals & { readonly fresh: readonly Row[] },
+): ReadonlySet<string> | undefined {
+  const { grain, range, by, fresh } = options;
+  const sql = `select name, cast(sum(charged) as text) as charged, sum(receipts) as receipts
+    from rollup_totals where grain = ? and kind = ? and start_ms >= ? and start_ms < ?
+    group by name`;
+  const rows = raw
+    .query<{ name: string; charged: string; receipts: number }, SQLQueryBindings[]>(sql)
+    .all(grain, by, range.fromMs, range.toMs);
+  const known = rows.map(({ name, charged, receipts }) => ({
+    name,
+    charged: BigInt(charged),
+    receipts,
+  }));
+  if (known.length <= mostNames && fresh.length === 0) return undefined;
+  return dearestNames([
+    ...known,
+    ...fresh.map(toPoint).map(({ name, sums: { charged, receipts } }) => ({
+      name,
+      charged,
+      receipts,
+    })),
+  ]);
+}
+
+function all(raw: Database, sql: string, values: readonly SQLQueryBindings[]): readonly Row[] {
+  return raw.query<unknown, SQLQueryBindings[]>(sql).values(...values) as unknown as Row[];
+}
+
+interface Point {
+  readonly startMs: number;
+  readonly name: string;
+  readonly sums: Omit<UsagePoint, "startMs" | "name">;
+}
+
+const countsFrom = 5;
+const countsEach = durationColumns.length;
+
+function toPoint([startMs, name, ...sums]: Row): Point {
+  const counts = sums as number[];
+  const [receipts = 0, failures = 0, inputTokens = 0, outputTokens = 0] = counts;
+  return {
+    startMs,
+    name,
+    sums: {
+      receipts,
+      failures,
+      inputTokens,
+      outputTokens,
+      charged: BigInt(sums[4] ?? 0),
+      durations: counts.slice(countsFrom, countsFrom + countsEach),
+      firstBytes: counts.slice(countsFrom + countsEach),
+    },
+  };
+}
+
+function minus(whole: Point, part: Point): Point {
+  const less = (one: readonly number[], other: readonly number[]) =>
+    one.map((count, at) => count - (other[at] ?? 0));
+  const { sums } = part;
+  return {
+    startMs: whole.startMs,
+    name: whole.name,
+    sums: {
+      receipts: whole.sums.receipts - sums.receipts,
+      failures: whole.sums.failures - sums.failures,
+      inputTokens: whole.sums.inputTokens - sums.inputTokens,
+      outputTokens: whole.sums.outputTokens - sums.outputTokens,
+      charged: whole.sums.charged - sums.charged,
+      durations: less(whole.sums.durations, sums.durations),
+      firstBytes: less(whole.sums.firstBytes, sums.firstBytes),
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import { type ErrorCode, errorKinds, faultOf } from "../base/errors.ts";
+import { toUsd } from "../base/money.ts";
+import type { TargetHealth } from "../catalog/health.ts";
+import type { Journal } from "../ledger/journal.ts";
+import type { Purses } from "../ledger/purses.ts";
+import { EventLoopLag } from "./event-loop.ts";
+import { Exposition, toLabels } from "./exposition.ts";
+import type { ModelTraffic } from "./model-traffic.ts";
+import { Traffic } from "./traffic.ts";
+
+/** What is asked when somebody reads, instead of being counted all the time. */
+interface MetricsSources {
+  readonly version: string;
+  readonly calls: { readonly size: number };
+  readonly router: { health(): readonly TargetHealth[] };
+  readonly purses: Pick<Purses, "heldNano">;
+  readonly journal: Pick<Journal, "isFailing">;
+}
+
+/** A catalogue has far fewer; should one have more, the worst of the rest stands for them. */
+const mostTargets = 500;
+
+/** The numbers of this process, as text for a monitoring system. */
+export class Metrics {
+  readonly traffic = new Traffic();
+  readonly #sources: MetricsSources;
+  readonly #lag = new EventLoopLag();
+  readonly #startedS = Date.now() / 1000 - process.uptime();
+
+  constructor(sources: MetricsSources) {
+    this.#sources = sources;
+  }
+
+  text(): string {
+    const text = new Exposition();
+    this.#addRequests(text);
+    this.#addUnits(text);
+    this.#addMoney(text);
+    this.#addTimes(text);
+    this.#addAttempts(text);
+    this.#addState(text);
+    this.#addTargets(text);
+    addProcess(text, this.#startedS);
+    text
+      .family({
+        name: "svc_event_loop_lag_seconds",
+        type: "histogram",
+        help: "How late the event loop came to a timer, looked at 20 times a second.",
+      })
+      .addHistogram("", this.#lag.late);
+    return text.text();
+  }
+
+  close(): void {
+    this.#lag.close();
+  }
+
+  /** Those that have receipts; others were refused, and have no more than a count. */
+  *#served(): Iterable<ModelTraffic> {
+    for (const traffic of this.traffic.models) if (traffic.receipts > 0) yield traffic;
+  }
+
+  #addRequests(text: Exposition): void {
+    text.family({
+      name: "svc_requests_total",
+      type: "counter",
+      help: "Requests that were answered, by outcome: ok, left, replayed or an error code; and by whose fault it was.",
+    });
+    for (const { labels, requests } of this.traffic.models)
+      for (const [outcome, { count }] of requests)
+        text.add(`${labels},${toLabels({ outcome, fault: faultIn(outcome) })}`, count);
+  }
+
+  #addUnits(text: Exposition): void {
+    text.family({
+      name: "svc_tokens_total",
+      type: "counter",
+      help: "Tokens on receipts, by class; each token is in one class.",
+    });
+    for (const traffic of this.#served())
+      for (const [name, count] of tokensOf(traffic))
+        if (count > 0) text.add(`${traffic.labels},class="${name}"`, count);
+    text.family({
+      name: "svc_images_total",
+      type: "counter",
+      help: "Images that were embedded, by receipts.",
+    });
+    for (const { labels, images } of this.#served()) if (images > 0) text.add(labels, images);
+    text.family({
+      name: "svc_video_seconds_total",
+      type: "counter",
+      help: "Whole seconds of video that were embedded, by receipts.",
+    });
+    for (const { labels, videoSeconds } of this.#served())
+      if (videoSeconds > 0) text.add(labels, videoSeconds);
+  }
+
+  #addMoney(text: Exposition): void {
+    const sums = [
+      ["charged", "What accounts were charged."],
+      ["vendorCost", "What vendors ask for the same calls, where routes say so."],
+      ["shortfall", "What calls cost beyond what their accounts had: the operator's loss."],
+    ] as const;
+    const names = { charged: "charged", vendorCost: "vendor_cost", shortfall: "shortfall" };
+    for (const [sum, help] of sums) {
+      text.family({ name: `svc_${names[sum]}_usd_total`, type: "counter", help });
+      for (const traffic of this.#served()) text.add(traffic.labels, toUsd(traffic[sum].nano));
+    }
+  }
+
+  #addTimes(text: Exposition): void {
+    text.family({
+      name: "svc_request_duration_seconds",
+      type: "histogram",
+      help: "From the request to its end, for calls that were let in, whatever became of them.",
+    });
+    for (const { labels, duration } of this.#served()) text.addHistogram(labels, duration);
+    text.family({
+      name: "svc_first_byte_seconds",
+      type: "histogram",
+      help: "From the request to the first byte of the answer, where one went out.",
+    });
+    for (const { labels, firstByte } of this.#served()) text.addHistogram(labels, firstByte);
+  }
+
+  #addAttempts(text: Exposition): void {
+    text.family({
+      name: "svc_upstream_attempts_total",
+      type: "counter",
+      help: "Askings of providers for calls that were let in, by what came of each.",
+    });
+    for (const [provider, counters] of this.traffic.attempts)
+      for (const [outcome, { count }] of counters) text.add(toLabels({ provider, outcome }), count);
+  }
+
+  #addState(text: Exposition): void {
+    const { version, calls, purses, journal } = this.#sources;
+    text
+      .family({ name: "svc_calls_under_way", type: "gauge", help: "Calls that have not ended." })
+      .add("", calls.size)
+      .family({
+        name: "svc_held_usd",
+        type: "gauge",
+        help: "Money set aside for calls under way, in all accounts.",
+      })
+      .add("", toUsd(purses.heldNano()))
+      .family({
+        name: "svc_ledger_failing",
+        type: "gauge",
+        help: "1 while receipts cannot be written and no call is let in.",
+      })
+      .add("", journal.isFailing ? 1 : 0)
+      .family({
+        name: "svc_build_info",
+        type: "gauge",
+        help: "Always 1; the labels say what runs.",
+      })
+      .add(toLabels({ version, runtime: `bun ${Bun.version}` }), 1);
+  }
+
+  #addTargets(text: Exposition): void {
+    const targets = this.#sources.router.health();
+    const told = targets.slice(0, mostTargets).map((target) => ({
+      labels: toLabels({ provider: target.provider, model: target.model }),
+      target: [target],
+    }));
+    if (targets.length > mostTargets)
+      told.push({
+        labels: toLabels({ provider: "other", model: "other" }),
+        target: targets.slice(mostTargets),
+      });
+    text.family({
+      name: "svc_breaker_state",
+      type: "gauge",
+      help: "Of a target, a provider's model: 0 in service, 1 about to be tried again, 2 left out because it fails.",
+    });
+    for (const { labels, target } of told) text.add(labels, Math.max(...target.map(stateNumber)));
+    text.family({
+      name: "svc_target_resting",
+      type: "gauge",
+      help: "1 while a target is left alone because it asked for it.",
+    });
+    for (const { labels, target } of told)
+      text.add(labels, target.some(({ state }) => state === "resting") ? 1 : 0);
+  }
+}
+
+function stateNumber({ state }: TargetHealth): number {
+  switch (state) {
+    case "open":
+      return 2;
+    case "half-open":
+      return 1;
+    case "closed":
+    case "resting":
+      return 0;
+    default:
+      return state satisfies never;
+  }
+}
+
+function tokensOf(traffic: ModelTraffic): readonly (readonly [string, number])[] {
+  return [
+    ["input", traffic.input],
+    ["cached_input", traffic.cachedInput],
+    ["cache_write", traffic.cacheWrite],
+    ["output", traffic.output],
+    ["audio_output", traffic.audioOutput],
+  ];
+}
+
+const isErrorCode = (outcome: string): outcome is ErrorCode => Object.hasOwn(errorKinds, outcome);
+
+/** "" where nothing went wrong. */
+const faultIn = (outcome: string) => (isErrorCode(outcome) ? faultOf(outcome) : "");
+
+function addProcess(text: Exposition, startedS: number): void {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  text
+    .family({
+      name: "svc_process_cpu_seconds_total",
+      type: "counter",
+      help: "Processor time of this process, all of its threads.",
+    })
+    .add("", (user + system) / 1e6)
+    .family({
+      name: "svc_process_resident_memory_bytes",
+      type: "gauge",
+      help: "Memory of this process that is in RAM.",
+    })
+    .add("", rss)
+    .family({ name: "svc_process_heap_bytes", type: "gauge", help: "Of it, objects in use." })
+    .add("", heapUsed)
+    .family({
+      name: "svc_process_start_time_seconds",
+      type: "gauge",
+      help: "When this process began, in seconds since 1970.",
+    })
+    .add("", startedS);
+}

@@ -1,0 +1,101 @@
+import { errorKinds } from "../base/errors.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+import { type Counter, ModelTraffic } from "./model-traffic.ts";
+
+/** More models or providers than these are counted together, so that no family grows without end. */
+const mostModels = 200;
+const mostProviders = 100;
+const other = "other";
+
+const knownOutcomes: ReadonlySet<string> = new Set([
+  "ok",
+  "left",
+  "replayed",
+  ...Object.keys(errorKinds),
+]);
+
+/** What was asked for, as far as that is known. */
+interface Asked {
+  readonly endpoint: string;
+  readonly model: { readonly id: string } | undefined;
+}
+
+/**
+ * Counts calls: those that were let in by their receipts, all others as they are answered. Labels
+ * are models of the catalogue, providers and known outcomes; never who called.
+ */
+export class Traffic {
+  readonly #models = new Map<string, ModelTraffic>();
+  /** Those that a request met, by model alone; the usual way to them. */
+  readonly #byModel = new Map<string, ModelTraffic>();
+  /** By provider, then by what came of the attempt. */
+  readonly #attempts = new Map<string, Map<string, Counter>>();
+
+  readonly watch = (receipt: Receipt): void => {
+    const traffic = this.#find(receipt.endpoint, receipt.model);
+    traffic.add(receipt);
+    count(traffic.requests, receipt.outcome);
+    this.#countAttempts(receipt);
+  };
+
+  /** A reply without a receipt. */
+  answered({ endpoint, model }: Asked, outcome: string): void {
+    count(this.#find(endpoint, model?.id ?? "").requests, outcome);
+  }
+
+  get models(): Iterable<ModelTraffic> {
+    return this.#models.values();
+  }
+
+  get attempts(): Iterable<readonly [string, ReadonlyMap<string, Counter>]> {
+    return this.#attempts;
+  }
+
+  #find(endpoint: string, model: string): ModelTraffic {
+    const known = this.#byModel.get(model);
+    return known?.endpoint === endpoint ? known : this.#findSlowly(endpoint, model);
+  }
+
+  #findSlowly(endpoint: string, model: string): ModelTraffic {
+    const isFull = this.#byModel.size >= mostModels && !this.#byModel.has(model);
+    const name = isFull ? other : model;
+    const key = `${endpoint}\n${name}`;
+    const traffic = this.#models.get(key) ?? new ModelTraffic(endpoint, name);
+    this.#models.set(key, traffic);
+    if (!isFull) this.#byModel.set(model, traffic);
+    return traffic;
+  }
+
+  #countAttempts({ attempts, provider, outcome }: Receipt): void {
+    if (provider === "") return;
+    // A target that served at once is told without a word about it.
+    if (!attempts.includes(" ")) return count(this.#attemptsOf(provider), outcome);
+    for (const text of attempts.split(", ")) {
+      const name = text.slice(0, Math.max(0, text.indexOf("/")));
+      count(this.#attemptsOf(name), codeIn.exec(text)?.[1] ?? outcome);
+    }
+  }
+
+  #attemptsOf(provider: string): Map<string, Counter> {
+    const known = this.#attempts.get(provider);
+    if (known !== undefined) return known;
+    const name = this.#attempts.size < mostProviders ? provider : other;
+    const counters = this.#attempts.get(name) ?? new Map<string, Counter>();
+    this.#attempts.set(name, counters);
+    return counters;
+  }
+}
+
+/** The first code behind the target's name; what follows in brackets are words about it. */
+const codeIn = new RegExp(` (${Object.keys(errorKinds).join("|")})(?= \\(|$)`);
+
+function count(counters: Map<string, Counter>, outcome: string): void {
+  const counter = counters.get(outcome);
+  if (counter !== undefined) counter.count++;
+  else begin(counters, outcome);
+}
+
+function begin(counters: Map<string, Counter>, outcome: string): void {
+  if (!knownOutcomes.has(outcome) && outcome !== other) return count(counters, other);
+  counters.set(outcome, { count: 1 });
+}

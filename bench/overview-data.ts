@@ -3,6 +3,7 @@ import { newId } from "../src/base/ids.ts";
 import type { Receipt } from "../src/ledger/receipt.ts";
 import { dayMs } from "../src/ledger/rollups.ts";
 import type { LedgerWrite } from "../src/ledger/store.ts";
+import { createSecrets } from "../src/secrets/secrets.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { createStore, type Store } from "../src/store/store.ts";
 
@@ -14,6 +15,10 @@ const receiptsAtOnce = 20_000;
 const tellEvery = 10;
 /** About so many at once are added to their day. */
 const rowsAPiece = 30;
+
+/** A server on this ledger needs it: the database knows to whom it belongs. */
+export const benchSecret = "of a bench alone, and gone with its folder";
+export const secretFingerprint = createSecrets(benchSecret).fingerprint;
 
 export type Made = {
   readonly accountIds: readonly string[];
@@ -38,7 +43,7 @@ export async function makeLedger(options: {
 }): Promise<Made> {
   const { path, receipts, tell } = options;
   const sqlite = openSqlite(path);
-  const store = await createStore(sqlite, "bench");
+  const store = await createStore(sqlite, secretFingerprint);
   const toMs = Date.now() - 60_000;
   const fromMs = toMs - days * dayMs;
   const names = await makeOwners(store, fromMs);
@@ -93,7 +98,7 @@ type Names = Pick<Made, "accountIds" | "keyIds" | "models">;
 async function makeOwners(store: Store, createdAtMs: number): Promise<Names> {
   const accountIds = Array.from({ length: accountCount }, () => newId("acct", createdAtMs));
   for (const [at, id] of accountIds.entries()) {
-    await store.accounts.insert({ id, name: `bench-${at}`, createdAtMs });
+    await store.accounts.insert({ id, name: `team-${at}`, createdAtMs });
     await store.ledger.addEntry({
       id: newId("entry", createdAtMs),
       accountId: id,

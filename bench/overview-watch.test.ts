@@ -19,16 +19,18 @@ test("a watcher that fails says so when it is stopped", async () => {
   await expect(watcher.stop()).rejects.toThrow("no answer");
 });
 
-test("rounds with a watcher are told apart from those without", async () => {
-  let [cpuMs, isWatched] = [0, false];
+test("rounds with a watcher are told apart from those without, whoever comes first", async () => {
+  let [cpuMs, nowMs, isWatched] = [0, 0, false];
   const cost = await costWatched({
     rounds: 3,
     cpuMs: () => cpuMs,
+    nowMs: () => nowMs,
     async load() {
       cpuMs += isWatched ? 30 : 20;
+      nowMs += 500;
       return 1_000;
     },
-    watch() {
+    async watch() {
       isWatched = true;
       return {
         stop: async () => {
@@ -37,8 +39,10 @@ test("rounds with a watcher are told apart from those without", async () => {
       };
     },
   });
-  expect([cost.alone?.rounds, cost.watched?.rounds]).toEqual([
+  expect([cost.alone?.rounds, cost.watched?.rounds, cost.ratio?.rounds]).toEqual([
     [20, 20, 20],
     [30, 30, 30],
+    [1.5, 1.5, 1.5],
   ]);
+  expect([cost.requestsASecond?.median, cost.addedMsASecond?.median]).toEqual([2_000, 20]);
 });

@@ -34,6 +34,7 @@ const tasks = {
   "bench-overview": () => run(bun, [join(root, "bench", "overview.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers.ts"), ...words]),
+  screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
@@ -60,6 +61,7 @@ const withoutEngine = [
   "bench-engine",
   "bench-providers",
   "format",
+  "screenshots",
 ];
 if (!withoutEngine.includes(task)) ensureEngineInstalled();
 if (["test", "check", "bench"].includes(task) && !ensureConsoleBuilt())

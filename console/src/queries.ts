@@ -61,7 +61,8 @@ export function useApi<Name extends ApiName>(
     queryKey: input === undefined ? [name] : [name, input],
     queryFn: async ({ signal }) => (await request(name, input ?? {}, signal)) as Reply<Name>,
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    // What changes by itself is never taken from before.
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs, staleTime: 0 }),
     ...(keepsOld ? { placeholderData: (old) => old } : {}),
   });
 }

@@ -17,7 +17,12 @@ const root = createRootRoute({
   component: Root,
   // Plain text both ways: `?status=failed`, no quotes and no JSON.
   validateSearch: (search: Record<string, unknown>): Record<string, string | undefined> =>
-    Object.fromEntries(Object.entries(search).map(([key, value]) => [key, String(value)])),
+    Object.fromEntries(
+      Object.entries(search)
+        // A filter that is taken away is gone; its text would be the word "undefined".
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => [key, String(value)]),
+    ),
 });
 const doorway = createRoute({ getParentRoute: () => root, id: "doorway", component: Doorway });
 const frame = createRoute({

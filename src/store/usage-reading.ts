@@ -79,17 +79,40 @@ function readRows(
   options: { readonly question: UsageQuestion; readonly range: Range },
 ): readonly UsagePoint[] {
   const { question, range } = options;
-  const sums = new UsageSums();
   const { fromMs, toMs } = range;
-  const read = (of: Omit<Rows, "question">) => {
-    for (const row of rowsOf(raw, { ...of, question })) sums.add(toPoint(row));
-  };
-  if (question.grain === "hour") read({ table: "rollups", fromMs, toMs });
-  else {
-    read({ table: "rollup_days", fromMs, toMs });
-    for (const row of freshRows(raw, options)) sums.add(toPoint(row));
-  }
+  const sources: readonly Omit<Rows, "question">[] =
+    question.grain === "hour"
+      ? [{ table: "rollups", fromMs, toMs }]
+      : [{ table: "rollup_days", fromMs, toMs }, freshOf(range)];
+  const kept = dearestOf(raw, { question, sources });
+  const sums = new UsageSums();
+  for (const of of sources)
+    for (const row of rowsOf(raw, { ...of, question, kept })) sums.add(toPoint(row));
   return sums.points();
+}
+
+/** Found first, because of thousands of keys every sum would be read; undefined where all are shown. */
+function dearestOf(
+  raw: Database,
+  options: {
+    readonly question: UsageQuestion;
+    readonly sources: readonly Omit<Rows, "question">[];
+  },
+): ReadonlySet<string> | undefined {
+  const { question, sources } = options;
+  if (question.by !== "key" && question.by !== "account") return undefined;
+  const names = sources.flatMap((of) => {
+    if (of.fromMs >= of.toMs) return [];
+    const { sql, values } = sqlOf({ ...of, question, isOfNames: true });
+    return raw.query<unknown, SQLQueryBindings[]>(sql).values(...values) as unknown as [
+      name: string,
+      charged: string,
+      receipts: number,
+    ][];
+  });
+  return dearestNames(
+    names.map(([name, charged, receipts]) => ({ name, charged: BigInt(charged), receipts })),
+  );
 }
 
 interface Rows {
@@ -99,40 +122,62 @@ interface Rows {
   readonly toMs: number;
   /** Only what lies behind it. */
   readonly behind?: FoldMark;
+  /** The names that are told one by one; all where there is none. */
+  readonly kept?: ReadonlySet<string> | undefined;
+  /** What each name comes to over the whole time, in place of its steps. */
+  readonly isOfNames?: boolean;
 }
 
-function rowsOf(raw: Database, { table, question, fromMs, toMs, behind }: Rows): readonly Row[] {
+function rowsOf(raw: Database, rows: Rows): readonly Row[] {
+  if (rows.fromMs >= rows.toMs) return [];
+  const { sql, values } = sqlOf(rows);
+  return all(raw, sql, values);
+}
+
+function sqlOf(rows: Rows): { readonly sql: string; readonly values: SQLQueryBindings[] } {
+  const { table, question, fromMs, toMs, behind, kept, isOfNames = false } = rows;
   const { accountId, keyId, model, by, grain } = question;
-  if (fromMs >= toMs) return [];
   const [start, stepMs] = table === "rollups" ? ["hour_ms", hourMs] : ["day_ms", dayMs];
-  const shown = grain === "day" ? `${start} / ${dayMs} * ${dayMs}` : start;
-  const values: SQLQueryBindings[] = [fromMs, toMs];
-  const where = ([column, value]: readonly [string, string | undefined]) => {
-    if (value === undefined) return "";
-    values.push(value);
-    return ` and ${column} = ?`;
-  };
+  const isWhole = grain === "hour" || table === "rollup_days";
+  const shown = isWhole ? start : `${start} / ${dayMs} * ${dayMs}`;
+  const names = [...(kept ?? [])];
+  const name =
+    kept === undefined
+      ? columnOf[by]
+      : `case when ${columnOf[by]} in (${names.map(() => "?").join(", ")})
+          then ${columnOf[by]} else ? end`;
+  const nameValues = kept === undefined ? [] : [...names, othersName];
   const own = (
     [
       ["account_id", accountId],
       ["key_id", keyId],
       ["model", model],
     ] as const
-  )
-    .map(where)
-    .join("");
+  ).filter(([, value]) => value !== undefined);
+  const narrowed = own.map(([column]) => ` and ${column} = ?`).join("");
   const isFresh = behind === undefined ? "" : " and (hour_ms, account_id, key_id) > (?, ?, ?)";
-  if (behind !== undefined) values.push(behind.hourMs, behind.accountId, behind.keyId);
+  const endValues = [
+    ...own.map(([, value]) => value ?? ""),
+    ...(behind === undefined ? [] : [behind.hourMs, behind.accountId, behind.keyId]),
+  ];
+  const read = isOfNames
+    ? `${name}, cast(sum(charged) as text), sum(receipts)`
+    : `${shown}, ${name}, ${added}`;
+  const group = isOfNames ? "group by 1" : "group by 1, 2";
   // The key begins with the hour, then the account: so one account is found without the others.
-  const sql =
-    accountId === undefined
-      ? `select ${shown}, ${columnOf[by]}, ${added} from ${table}
-          where ${start} >= ? and ${start} < ?${own}${isFresh} group by 1, 2`
-      : `with recursive steps(at) as
+  return accountId === undefined
+    ? {
+        sql: `select ${read} from ${table}
+          where ${start} >= ? and ${start} < ?${narrowed}${isFresh} ${group}`,
+        values: [...nameValues, fromMs, toMs, ...endValues],
+      }
+    : {
+        sql: `with recursive steps(at) as
           (values (?) union all select at + ${stepMs} from steps where at + ${stepMs} < ?)
-          select ${shown}, ${columnOf[by]}, ${added} from steps cross join ${table}
-          on ${start} = at${own}${isFresh} group by 1, 2`;
-  return all(raw, sql, values);
+          select ${read} from steps cross join ${table}
+          on ${start} = at${narrowed}${isFresh} ${group}`,
+        values: [fromMs, toMs, ...nameValues, ...endValues],
+      };
 }
 
 /** Of all accounts: the dearest names one by one, and of the rest what is left of the whole. */
@@ -183,9 +228,16 @@ function freshRows(
   options: { readonly question: UsageQuestion; readonly range: Range },
 ): readonly Row[] {
   const { question, range } = options;
-  const { foldedTo: behind, toMs } = range;
-  const fromMs = Math.max(range.fromMs, behind.hourMs);
-  return rowsOf(raw, { table: "rollups", question, fromMs, toMs, behind });
+  return rowsOf(raw, { ...freshOf(range), question });
+}
+
+function freshOf({ fromMs, toMs, foldedTo }: Range): Omit<Rows, "question"> {
+  return {
+    table: "rollups",
+    fromMs: Math.max(fromMs, foldedTo.hourMs),
+    toMs,
+    behind: foldedTo,
+  };
 }
 
 interface Totals {

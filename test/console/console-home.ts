@@ -4,7 +4,6 @@ import { launchBrowser } from "../browser.ts";
 import type { TestGateway } from "../harness.ts";
 import { buildConsole } from "./tab.ts";
 
-
 export interface ConsoleBrowser {
   /** A window of its own, signed in where a cookie is given. */
   open(options?: OpenOptions): Promise<Window>;
@@ -71,10 +70,15 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
       await settled(page);
     },
     barriers: () => findBarriers(page),
-    overflowPx: () =>
-      page.evaluate(
+    overflowPx: async () => {
+      // Charts are drawn anew after the window has got another width.
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
+      return page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      ),
+      );
+    },
     close: () => context.close(),
   };
 }

@@ -1,5 +1,5 @@
 import { jsonReply } from "../fake/http-reply.ts";
-import { speechReplies } from "../fake/recordings.ts";
+import { chatStream, openaiEvents, speechReplies } from "../fake/recordings.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 import { joinMember, joinOperator, type Visitor } from "../platform-home.ts";
@@ -38,7 +38,7 @@ const vendorOf = (clock: DemoClock) => (request: RecordedRequest) => {
   clock.pass(240 + ((asked.length * 7919 + clock.nowMs()) % 1_900));
   if (asked.includes("please fail"))
     return jsonReply({ status: 500, body: { error: { message: "down" } } });
-  const words = 35 * asked.length;
+  const words = 12 * asked.length;
   if (path.endsWith("/embeddings"))
     return jsonReply({
       body: {
@@ -48,6 +48,8 @@ const vendorOf = (clock: DemoClock) => (request: RecordedRequest) => {
         usage: { prompt_tokens: 40 * words, total_tokens: 40 * words },
       },
     });
+  if (asked.includes('"stream":true'))
+    return chatStream({ events: openaiEvents({ pieces: answer.split(/(?<= )/) }) });
   if (path.endsWith("/speech")) return speechReplies.pcmWithLength({ seconds: 2 });
   return jsonReply({
     body: {
@@ -66,6 +68,9 @@ const vendorOf = (clock: DemoClock) => (request: RecordedRequest) => {
     },
   });
 };
+
+const answer =
+  "Paris. It lies on the Seine, in the north of the country, and has been its capital for most of a thousand years.";
 
 const calls: readonly (readonly [path: string, body: Record<string, unknown>])[] = [
   [
@@ -137,6 +142,7 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
   });
   gateway.upstream.replyWith(vendorOf(clock));
   const keys = await makeKeys(gateway);
+  let served = "";
   const steps = Math.max(1, Math.round(days * callsADay));
   for (let at = 0; at < steps; at++) {
     // Now busier, now quieter.
@@ -144,6 +150,7 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
     const key = keys[(at * 7) % keys.length] ?? "";
     for (let more = (at * at) % 4; more >= 0; more--) await send(gateway, at + more, key);
     if (at % 23 === 11) await fail(gateway, key);
+    if (at % calls.length === 0) served = await send(gateway, at, gateway.key);
   }
   clock.arrive();
   await gateway.server.operations.deprecateModel({
@@ -151,8 +158,7 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
     retires: new Date(clock.endMs + 77 * dayMs).toISOString().slice(0, 10),
     replacement: "svc-3-flash",
   });
-  let served = "";
-  for (let at = 0; at < 12; at++) served = await send(gateway, at % 3, gateway.key);
+  for (let at = 0; at < 12; at++) await send(gateway, at % 3, gateway.key);
   const failed = await fail(gateway, gateway.key);
   const { account } = gateway;
   // Only now: sessions that began in that past would be over.

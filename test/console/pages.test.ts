@@ -52,7 +52,7 @@ describe.each(["light", "dark"] as const)("in the %s scheme", (scheme) => {
       expect(await window.overflowPx()).toBeLessThanOrEqual(0);
       expect(await window.barriers()).toEqual([]);
       // A link that is gone, and a page that is not there, are asked for once: the answer is 404.
-      const expected = name === "join" ? /404/ : /^$/;
+      const expected = name === "join" || name === "not-found" ? /404/ : /^$/;
       expect(window.complaints.filter((complaint) => !expected.test(complaint))).toEqual([]);
     },
   );

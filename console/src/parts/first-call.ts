@@ -17,6 +17,8 @@ export interface FirstCall {
 
 const variable = "SVC_API_KEY";
 const greeting = "Say hello in one sentence.";
+/** Small models go on and on. */
+const mostTokens = 100;
 /** One red dot: the smallest picture there is. */
 const dot =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -57,7 +59,7 @@ function toCurl({ baseUrl, model, key }: FirstCall): string {
     `  -H "Authorization: Bearer ${key ?? `$${variable}`}" \\`,
     `  -H "Content-Type: application/json" \\`,
     ...(isSpeech ? ["  -o hello.wav \\"] : []),
-    `  -d '${JSON.stringify(bodyOf(model), null, 2)}'`,
+    `  -d '${JSON.stringify(bodyOf(model), null, 2).replaceAll("\n", "\n  ")}'`,
   ].join("\n");
 }
 
@@ -86,6 +88,7 @@ function toPython({ baseUrl, model }: FirstCall): string {
     chat: [
       "reply = client.chat.completions.create(",
       `    model=${id},`,
+      `    max_tokens=${mostTokens},`,
       `    messages=[{"role": "user", "content": "${greeting}"}],`,
       ")",
       "print(reply.choices[0].message.content)",
@@ -125,6 +128,7 @@ function toTypeScript({ baseUrl, model }: FirstCall): string {
     chat: [
       "const reply = await client.chat.completions.create({",
       `  model: ${id},`,
+      `  max_tokens: ${mostTokens},`,
       `  messages: [{ role: "user", content: "${greeting}" }],`,
       "});",
       "console.log(reply.choices[0]?.message.content);",
@@ -156,5 +160,5 @@ function bodyOf(model: CalledModel): Readonly<Record<string, unknown>> {
   const { id, endpoint } = model;
   if (endpoint === "embeddings") return { model: id, input: inputOf(model) };
   if (endpoint === "speech") return { model: id, input: "Hello there.", voice: "Kore" };
-  return { model: id, messages: [{ role: "user", content: greeting }] };
+  return { model: id, max_tokens: mostTokens, messages: [{ role: "user", content: greeting }] };
 }

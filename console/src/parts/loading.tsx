@@ -5,7 +5,7 @@ import classes from "./loading.module.css";
 export function Loading(props: { readonly lines?: number; readonly label?: string }) {
   const { lines = 4, label = "Loading" } = props;
   return (
-    <div role="status" className={classes.loading}>
+    <div role="status" aria-busy="true" className={classes.loading}>
       <VisuallyHidden>{label}</VisuallyHidden>
       {Array.from({ length: lines }, (_, at) => (
         <div key={at} className={classes.line} />

@@ -1,5 +1,6 @@
 import { lastAccount } from "../last-account.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
 import { useUser } from "../session.tsx";
 import { GoTo } from "./go-to.tsx";
 
@@ -11,10 +12,13 @@ export function Home() {
   const account = user.accounts.find(({ id }) => id === kept) ?? user.accounts[0];
   if (account !== undefined) return <GoTo href={`/a/${account.id}/overview`} />;
   return (
-    <EmptyState
-      icon="account"
-      title="You are in no account yet"
-      about="Ask an owner of the account for a link to join it, and open that link here."
-    />
+    <>
+      <PageHeader title="Welcome" about={`You are signed in as ${user.email}.`} />
+      <EmptyState
+        icon="account"
+        title="You are in no account"
+        about="Ask an owner of the account for a link to join it, and open that link here."
+      />
+    </>
   );
 }

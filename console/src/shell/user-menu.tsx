@@ -1,4 +1,4 @@
-import { Menu } from "@mantine/core";
+import { Menu, VisuallyHidden } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Icon } from "../parts/icons.tsx";
@@ -27,12 +27,9 @@ export function UserMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <button
-          type="button"
-          className={classes.target}
-          aria-label={`You: ${name === "" ? email : name} (${initials})`}
-        >
-          {initials}
+        <button type="button" className={classes.target}>
+          <VisuallyHidden>You: {name === "" ? email : name}</VisuallyHidden>
+          <span aria-hidden="true">{initials}</span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>

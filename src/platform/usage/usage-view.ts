@@ -59,9 +59,11 @@ export function spanBefore({ grain, fromMs, toMs }: Span): Omit<Span, "startsMs"
 /** One for each bound, and one for all above. */
 const noCounts = (): number[] => [...latencyBoundsMs.map(() => 0), 0];
 
-/** What is added up on the way. */
+type Sums = Omit<UsagePoint, "startMs" | "name">;
+
+/** What is added up on the way. Thousands of them hold the loop that serves calls: plain loops. */
 class Sum {
-  requests = 0;
+  receipts = 0;
   failures = 0;
   inputTokens = 0;
   outputTokens = 0;
@@ -69,21 +71,19 @@ class Sum {
   readonly durations = noCounts();
   readonly firstBytes = noCounts();
 
-  add(point: UsagePoint): void {
-    this.requests += point.receipts;
-    this.failures += point.failures;
-    this.inputTokens += point.inputTokens;
-    this.outputTokens += point.outputTokens;
-    this.charged += point.charged;
-    for (const [at, count] of point.durations.entries())
-      this.durations[at] = (this.durations[at] ?? 0) + count;
-    for (const [at, count] of point.firstBytes.entries())
-      this.firstBytes[at] = (this.firstBytes[at] ?? 0) + count;
+  add(other: Sums): void {
+    this.receipts += other.receipts;
+    this.failures += other.failures;
+    this.inputTokens += other.inputTokens;
+    this.outputTokens += other.outputTokens;
+    this.charged += other.charged;
+    addCounts(this.durations, other.durations);
+    addCounts(this.firstBytes, other.firstBytes);
   }
 
   get view() {
     return {
-      requests: this.requests,
+      requests: this.receipts,
       failures: this.failures,
       input_tokens: this.inputTokens,
       output_tokens: this.outputTokens,
@@ -94,6 +94,10 @@ class Sum {
       first_byte_p95_ms: percentileMs(this.firstBytes, 0.95),
     };
   }
+}
+
+function addCounts(counts: number[], others: readonly number[]): void {
+  for (let at = 0; at < counts.length; at++) counts[at] = (counts[at] ?? 0) + (others[at] ?? 0);
 }
 
 type SumView = Sum["view"];
@@ -120,42 +124,47 @@ export function toUsageView(options: {
   readonly labels: ReadonlyMap<string, string>;
 }): UsageView {
   const { span, points, labels } = options;
-  const totals = new Sum();
-  const byStep = new Map(span.startsMs.map((startMs) => [startMs, new Sum()]));
-  const byName = new Map<string, Sum>();
+  const kept = largest(points);
+  const series = new Map<string, readonly Sum[]>();
+  for (const name of kept) series.set(name, stepsOf(span));
+  const places = new Map(span.startsMs.map((startMs, place) => [startMs, place]));
   for (const point of points) {
-    totals.add(point);
-    byStep.get(point.startMs)?.add(point);
-    const known = byName.get(point.name) ?? new Sum();
-    known.add(point);
-    byName.set(point.name, known);
+    const name = series.has(point.name) ? point.name : others;
+    const steps = series.get(name) ?? stepsOf(span);
+    series.set(name, steps);
+    steps[places.get(point.startMs) ?? -1]?.add(point);
   }
-  const kept = largest(byName);
-  const nameOf = (name: string) => (kept.includes(name) ? name : others);
-  const names = [
-    ...kept,
-    ...([...byName.keys()].every((name) => kept.includes(name)) ? [] : [others]),
-  ];
+  const all = stepsOf(span);
+  for (const steps of series.values()) for (const [at, sum] of steps.entries()) all[at]?.add(sum);
   return {
-    totals: totals.view,
-    points: [...byStep].map(([startMs, sum]) => ({ start: toDateText(startMs), ...sum.view })),
-    series: names.map((name) =>
-      toSeries({
-        name,
-        label: labels.get(name) ?? name,
-        span,
-        points: points.filter((point) => nameOf(point.name) === name),
-      }),
-    ),
+    totals: totalsOf(all),
+    points: all.map((sum, at) => ({ start: toDateText(span.startsMs[at] ?? 0), ...sum.view })),
+    series: [...series].map(([name, steps]) => ({
+      name,
+      label: labels.get(name) ?? name,
+      totals: totalsOf(steps),
+      points: steps.map((sum) => sum.view),
+    })),
   };
 }
 
-function largest(byName: ReadonlyMap<string, Sum>): readonly string[] {
+const stepsOf = ({ startsMs }: Span): readonly Sum[] => startsMs.map(() => new Sum());
+
+function largest(points: readonly UsagePoint[]): readonly string[] {
+  const byName = new Map<string, { charged: bigint; receipts: number }>();
+  for (const { name, charged, receipts } of points) {
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, { charged, receipts });
+    else {
+      known.charged += charged;
+      known.receipts += receipts;
+    }
+  }
+  byName.delete(others);
   return [...byName]
-    .filter(([name]) => name !== others)
     .toSorted(([, one], [, other]) =>
       one.charged === other.charged
-        ? other.requests - one.requests
+        ? other.receipts - one.receipts
         : one.charged > other.charged
           ? -1
           : 1,
@@ -164,28 +173,8 @@ function largest(byName: ReadonlyMap<string, Sum>): readonly string[] {
     .map(([name]) => name);
 }
 
-function toSeries(options: {
-  readonly name: string;
-  readonly label: string;
-  readonly span: Span;
-  readonly points: readonly UsagePoint[];
-}) {
+export function totalsOf(all: readonly Sums[]): SumView {
   const totals = new Sum();
-  const byStep = new Map(options.span.startsMs.map((startMs) => [startMs, new Sum()]));
-  for (const point of options.points) {
-    totals.add(point);
-    byStep.get(point.startMs)?.add(point);
-  }
-  return {
-    name: options.name,
-    label: options.label,
-    totals: totals.view,
-    points: [...byStep.values()].map((sum) => sum.view),
-  };
-}
-
-export function totalsOf(points: readonly UsagePoint[]): SumView {
-  const totals = new Sum();
-  for (const point of points) totals.add(point);
+  for (const sums of all) totals.add(sums);
   return totals.view;
 }

@@ -1,5 +1,5 @@
+import { formatCount } from "../../format/figures.ts";
 import { formatDay } from "../../format/moments.ts";
-import { Moment } from "../../parts/moment.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Billing, monthWords } from "./billing.ts";
@@ -30,9 +30,13 @@ function End({ end, isKnown }: { readonly end: string | null; readonly isKnown: 
   return (
     <>
       {formatDay(Date.parse(end))}
-      <small>
-        <Moment at={end} />
-      </small>
+      <small>{inDays(Date.parse(end) - Date.now())}</small>
     </>
   );
+}
+
+function inDays(ms: number): string {
+  const days = Math.floor(ms / 86_400_000);
+  if (days < 1) return "in less than a day";
+  return days === 1 ? "in 1 day" : `in ${formatCount(days)} days`;
 }

@@ -13,7 +13,7 @@ export function MoneyNotice({ billing }: { readonly billing: Billing }) {
   const { account } = billing;
   const params = { account };
   const isOperator = useMay("operator");
-  const standing = useApi("GET /api/accounts/:account", { params });
+  const standing = useApi("GET /api/accounts/:account", { params }, { everyMs: 30_000 });
   const trouble = standing.data && moneyTrouble(standing.data, billing.runs_out_at, Date.now());
   const isEmpty = trouble?.kind === "empty";
   const models = useApi("GET /api/accounts/:account/models", { params }, { enabled: isEmpty });

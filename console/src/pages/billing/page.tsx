@@ -29,7 +29,7 @@ export function Page() {
     <>
       <PageHeader
         title="Billing"
-        about="Calls are paid from the balance as they end. Each line below is in it, to the last digit."
+        about="What this account has, what it spent, and how long that lasts."
       />
       <ErrorNotice problem={billing.error} onRetry={() => billing.refetch()} />
       {billing.isPending && <Loading lines={8} label="Loading the books" />}
@@ -38,8 +38,12 @@ export function Page() {
           <MoneyNotice billing={data} />
           <Figures billing={data} />
           <div className={classes.columns}>
-            <SpendPanel spend={data.spend} />
-            <ForecastPanel billing={data} />
+            <div>
+              <SpendPanel spend={data.spend} />
+            </div>
+            <div>
+              <ForecastPanel billing={data} />
+            </div>
           </div>
           <LedgerPanel ledger={data.ledger} onMonth={(month) => setSearch({ month })} />
           <WhoAddsMoney account={account} />

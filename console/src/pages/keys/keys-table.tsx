@@ -45,7 +45,7 @@ const columns: readonly Column<Key>[] = [
     header: "Last used",
     cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
   },
-  { header: "Ends", cell: ({ expires_at: at }) => (at === null ? "never" : <Moment at={at} />) },
+  { header: "Ends", cell: (key) => <End of={key} /> },
 ];
 
 function Name({ of }: { readonly of: Key }) {
@@ -61,6 +61,12 @@ function Name({ of }: { readonly of: Key }) {
       )}
     </div>
   );
+}
+
+/** A key that was revoked has ended, whatever was planned. */
+function End({ of: { revoked_at, expires_at } }: { readonly of: Key }) {
+  const at = revoked_at ?? expires_at;
+  return at === null ? "never" : <Moment at={at} />;
 }
 
 const soonMs = 7 * 86_400_000;

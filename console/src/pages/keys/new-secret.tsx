@@ -1,4 +1,5 @@
 import { Button, Group, Stack } from "@mantine/core";
+import { useEffect, useRef } from "react";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { firstCallSamples, modelToTry } from "../../parts/first-call.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -37,20 +38,7 @@ export function NewSecret({ made, models, isLeaving, onStay, onClose }: NewSecre
       ))}
       <Samples made={made} models={models} />
       {isLeaving ? (
-        <div role="alert" className={classes.leaving}>
-          <p>
-            <strong>Close it without having stored the key?</strong> Then the key is lost, and you
-            have to rotate it to get another secret.
-          </p>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onStay}>
-              Go back
-            </Button>
-            <Button color="red" onClick={onClose}>
-              Close all the same
-            </Button>
-          </Group>
-        </div>
+        <Leaving onStay={onStay} onClose={onClose} />
       ) : (
         <Group justify="flex-end">
           <Button leftSection={<Icon name="check" />} onClick={onClose}>
@@ -59,6 +47,28 @@ export function NewSecret({ made, models, isLeaving, onStay, onClose }: NewSecre
         </Group>
       )}
     </Stack>
+  );
+}
+
+/** Takes the focus, and so is seen wherever one was in the dialog. */
+function Leaving({ onStay, onClose }: Pick<NewSecretProps, "onStay" | "onClose">) {
+  const stay = useRef<HTMLButtonElement>(null);
+  useEffect(() => stay.current?.focus(), []);
+  return (
+    <div role="alert" className={classes.leaving}>
+      <p>
+        <strong>Close it without having stored the key?</strong> Then its secret is lost, and you
+        have to rotate the key to get another.
+      </p>
+      <Group justify="flex-end" gap="xs">
+        <Button ref={stay} variant="default" onClick={onStay}>
+          Go back
+        </Button>
+        <Button color="red" onClick={onClose}>
+          Close all the same
+        </Button>
+      </Group>
+    </div>
   );
 }
 

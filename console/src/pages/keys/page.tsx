@@ -21,7 +21,11 @@ export function Page() {
   const { id: account } = useAccount();
   const mayChange = useMay("developer");
   const [search, setSearch] = useSearchText();
-  const keys = useApi("GET /api/accounts/:account/keys", { params: { account } });
+  const keys = useApi(
+    "GET /api/accounts/:account/keys",
+    { params: { account } },
+    { everyMs: 30_000 },
+  );
   const models = useApi("GET /api/accounts/:account/models", { params: { account } });
   const [asked, setAsked] = useState<{ readonly action: KeyAction; readonly of: Key }>();
   const done = () => setAsked(undefined);

@@ -15,11 +15,23 @@ test("of a model that stays nothing is said", () => {
 });
 
 test.each([
-  ["2027-01-31T00:00:00Z", "Retires on 2027-01-31, in 76 days. Then calls are refused."],
-  ["2026-11-17T00:00:00Z", "Retires on 2026-11-17, in 1 day. Then calls are refused."],
-  ["2026-11-17T12:00:00Z", "Retires on 2026-11-17, in 2 days. Then calls are refused."],
-  [null, "It still answers; when it ends is not known yet."],
-])("a deprecated model that retires at %s says so, with what to use", (retires_at, words) => {
+  [
+    "in months",
+    "2027-01-31T00:00:00Z",
+    "Retires on 2027-01-31, in 76 days. Then calls are refused.",
+  ],
+  [
+    "within a day",
+    "2026-11-17T00:00:00Z",
+    "Retires on 2026-11-17, in 1 day. Then calls are refused.",
+  ],
+  [
+    "in more than a day",
+    "2026-11-17T12:00:00Z",
+    "Retires on 2026-11-17, in 2 days. Then calls are refused.",
+  ],
+  ["on no known day", null, "It still answers; when it ends is not known yet."],
+])("a deprecated model that retires %s says so, with what to use", (_, retires_at, words) => {
   expect(lifecycleWords({ ...moved, status: "deprecated", retires_at }, nowMs)).toEqual({
     words,
     successor: "svc-3-flash",

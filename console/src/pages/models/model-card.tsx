@@ -19,12 +19,9 @@ interface ModelCardProps {
 }
 
 export function ModelCard({ account, model }: ModelCardProps) {
-  const { id, status, max_output_tokens: most } = model;
+  const { id, status } = model;
   const [isOpen, setOpen] = useState(false);
   const codeId = useId();
-  const mayCall = useMay("developer");
-  const isOperator = useMay("operator");
-  const isRetired = status === "retired";
   return (
     <li className={classes.card}>
       <div className={classes.top}>
@@ -35,7 +32,7 @@ export function ModelCard({ account, model }: ModelCardProps) {
           <CopyButton text={id} what={`the id ${id}`} />
           {status !== "active" && <StateBadge state={status} />}
         </div>
-        {!isRetired && (
+        {status !== "retired" && (
           <div className={classes.buttons}>
             <Button
               size="compact-sm"
@@ -47,58 +44,66 @@ export function ModelCard({ account, model }: ModelCardProps) {
             >
               {isOpen ? "Hide code" : "Code"}
             </Button>
-            {mayCall && (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={`Try it: ${id}`}
-                leftSection={<Icon name="playground" size={14} />}
-                renderRoot={(props) => (
-                  <Link
-                    to="/a/$account/playground"
-                    params={{ account }}
-                    search={{ model: id }}
-                    {...props}
-                  />
-                )}
-              >
-                Try it
-              </Button>
-            )}
+            <TryIt account={account} model={model} />
           </div>
         )}
       </div>
-      <Lifecycle model={model} isOperator={isOperator} />
-      <dl className={classes.facts}>
-        <div>
-          <dt>Does</dt>
-          <dd>{purposeOf(model)}</dd>
-        </div>
-        <div>
-          <dt>Price</dt>
-          <dd>
-            <Price price={model.price} />
-          </dd>
-        </div>
-        {most !== null && (
-          <div className={classes.longest}>
-            <dt>Longest answer</dt>
-            <dd>{formatCount(most)} tokens</dd>
-          </div>
-        )}
-        {!isRetired && (
-          <div className={classes.keys}>
-            <dt>Keys that may call it</dt>
-            <dd>
-              <Keys account={account} keys={model.keys} />
-            </dd>
-          </div>
-        )}
-      </dl>
+      <Lifecycle model={model} />
+      <Facts account={account} model={model} />
       <div id={codeId}>
         <Collapse expanded={isOpen}>{isOpen && <Code model={model} />}</Collapse>
       </div>
     </li>
+  );
+}
+
+function TryIt({ account, model: { id } }: ModelCardProps) {
+  const mayCall = useMay("developer");
+  if (!mayCall) return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={`Try it: ${id}`}
+      leftSection={<Icon name="playground" size={14} />}
+      renderRoot={(props) => (
+        <Link to="/a/$account/playground" params={{ account }} search={{ model: id }} {...props} />
+      )}
+    >
+      Try it
+    </Button>
+  );
+}
+
+function Facts({ account, model }: ModelCardProps) {
+  const { max_output_tokens: most } = model;
+  return (
+    <dl className={classes.facts}>
+      <div>
+        <dt>Does</dt>
+        <dd>{purposeOf(model)}</dd>
+      </div>
+      <div>
+        <dt>Price</dt>
+        <dd>
+          <Price price={model.price} />
+        </dd>
+      </div>
+      {most !== null && (
+        <div className={classes.longest}>
+          <dt>Longest answer</dt>
+          <dd>{formatCount(most)} tokens</dd>
+        </div>
+      )}
+      {model.status !== "retired" && (
+        <div className={classes.keys}>
+          <dt>Keys that may call it</dt>
+          <dd>
+            <Keys account={account} keys={model.keys} />
+          </dd>
+        </div>
+      )}
+    </dl>
   );
 }
 
@@ -116,7 +121,8 @@ function Code({ model }: { readonly model: Model }) {
   );
 }
 
-function Lifecycle({ model, isOperator }: { readonly model: Model; readonly isOperator: boolean }) {
+function Lifecycle({ model }: { readonly model: Model }) {
+  const isOperator = useMay("operator");
   const told = lifecycleWords(model, Date.now());
   if (told === undefined) return null;
   return (

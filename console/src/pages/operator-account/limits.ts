@@ -47,12 +47,13 @@ export function toLimitFields({ rpm, tpm, concurrency, budget, period }: LimitTe
 
 /** In a few words each; none where nothing is limited. */
 export function limitWords({ rpm, tpm, concurrency, budget }: Limits): readonly string[] {
-  const count = (text: string) => formatCount(Number(text));
+  const count = (text: string, thing: string) =>
+    `${formatCount(Number(text))} ${thing}${text === "1" ? "" : "s"} a minute`;
   const [amount = "", period] = budget?.split("/") ?? [];
   return [
-    ...(rpm === null ? [] : [`${count(rpm)} requests a minute`]),
-    ...(tpm === null ? [] : [`${count(tpm)} tokens a minute`]),
-    ...(concurrency === null ? [] : [`${count(concurrency)} at once`]),
+    ...(rpm === null ? [] : [count(rpm, "request")]),
+    ...(tpm === null ? [] : [count(tpm, "token")]),
+    ...(concurrency === null ? [] : [`${formatCount(Number(concurrency))} at once`]),
     ...(budget === null
       ? []
       : [`${formatUsd(amount)} ${period === undefined ? "in all" : `a ${period}`}`]),

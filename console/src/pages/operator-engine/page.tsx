@@ -19,7 +19,8 @@ type Weights = Engine["weights"][number];
 
 const calmMs = 5_000;
 const busyMs = 1_000;
-const isMoving = ({ phase }: Weights) => phase === "fetching" || phase === "preparing";
+const movingPhases: readonly Weights["phase"][] = ["waiting", "fetching", "preparing"];
+const isMoving = ({ phase }: Weights) => movingPhases.includes(phase);
 
 export function Page() {
   const calm = useApi("GET /api/engine", {}, { everyMs: calmMs });

@@ -161,6 +161,7 @@ function History({
       onClose={onClose}
       position="right"
       title={`Prices of ${model ?? ""}`}
+      closeButtonProps={{ "aria-label": "Close" }}
     >
       <ErrorNotice problem={versions.error} onRetry={versions.refetch} />
       {versions.isPending && <Loading lines={4} />}

@@ -70,7 +70,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
             <div className={classes.cell}>
               <MainChart
                 usage={usage.data}
-                by={view.by}
+                by={usage.data.by}
                 figure={figureNamed(search["figure"])}
                 onFigure={(figure) => setSearch({ figure })}
               />
@@ -84,7 +84,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
             </div>
           </div>
           <SideCharts usage={usage.data} />
-          {usage.data.series.length > 0 && <SeriesTable usage={usage.data} view={view} />}
+          {usage.data.series.length > 0 && <SeriesTable usage={usage.data} />}
         </>
       )}
     </>

@@ -4,9 +4,9 @@ import { formatCount, formatMs, formatShare } from "../../format/figures.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { failureRate, type Sums, type Usage, type View } from "./usage.ts";
+import { failureRate, type Group, type GroupedUsage, type Sums } from "./usage.ts";
 
-type Row = Usage["series"][number];
+type Row = GroupedUsage["series"][number];
 
 const headers = { model: "Model", key: "Key", account: "Account" } as const;
 const inMs = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
@@ -40,23 +40,19 @@ const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
   },
 ];
 
-interface SeriesTableProps {
-  readonly usage: Usage;
-  readonly view: View;
-}
-
 /** All figures of each of them, and of all together. */
-export function SeriesTable({ usage, view }: SeriesTableProps) {
+export function SeriesTable({ usage }: { readonly usage: GroupedUsage }) {
+  const { by } = usage;
   const columns: readonly Column<Row>[] = [
-    { header: headers[view.by], cell: (row) => <Name row={row} view={view} /> },
+    { header: headers[by], cell: (row) => <Name row={row} by={by} /> },
     ...figureColumns,
   ];
   const together: Row = { name: "", label: "Together", totals: usage.totals, points: [] };
   const rows = usage.series.length > 1 ? [...usage.series, together] : usage.series;
   return (
-    <Panel title={`All figures by ${view.by}`} isFlush>
+    <Panel title={`All figures by ${by}`} isFlush>
       <DataTable
-        caption={`All figures by ${view.by}`}
+        caption={`All figures by ${by}`}
         columns={columns}
         rows={rows}
         rowKey={({ name }) => name}
@@ -66,20 +62,20 @@ export function SeriesTable({ usage, view }: SeriesTableProps) {
 }
 
 /** Narrows the page to one of them, or leads to the account. */
-function Name({ row, view }: { readonly row: Row; readonly view: View }): ReactNode {
+function Name({ row, by }: { readonly row: Row; readonly by: Group }): ReactNode {
   const { name, label } = row;
   if (name === "") return <strong>{label}</strong>;
   if (name === "others" || name === "temporary") return label;
-  if (view.by === "account")
+  if (by === "account")
     return (
       <Link to="/a/$account/overview" params={{ account: name }}>
         {label}
       </Link>
     );
-  const other = view.by === "model" ? "key" : "model";
+  const other = by === "model" ? "key" : "model";
   const narrowed = (old: Readonly<Record<string, string | undefined>>) => ({
     ...old,
-    [view.by]: name,
+    [by]: name,
     by: other,
   });
   return (

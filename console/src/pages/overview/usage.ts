@@ -44,12 +44,18 @@ export const groupsOf = (account: string | undefined): readonly Group[] =>
 /** Minutes pass by themselves; the steps of the longer views are seen to less often. */
 const againMs = (range: Range) => (range === "1h" ? 20_000 : 5 * 60_000);
 
-export function useUsage({ account, ...query }: View): UseQueryResult<Usage, ApiProblem> {
+/** Says what it is told apart by: for a moment, that is not what was asked for last. */
+export type GroupedUsage = Usage & Pick<View, "by">;
+
+export function useUsage({ account, ...query }: View): UseQueryResult<GroupedUsage, ApiProblem> {
   const name = account === undefined ? "GET /api/usage" : "GET /api/accounts/:account/usage";
   const input = { params: { account: account ?? "" }, query };
-  return useQuery<Usage, ApiProblem>({
+  return useQuery<GroupedUsage, ApiProblem>({
     queryKey: [name, input],
-    queryFn: async ({ signal }) => (await request(name, input, signal)) as Usage,
+    queryFn: async ({ signal }) => ({
+      ...((await request(name, input, signal)) as Usage),
+      by: query.by,
+    }),
     placeholderData: (old) => old,
     refetchInterval: againMs(query.range),
   });

@@ -19,7 +19,8 @@ const shownPairs = 3;
 export function Comparison({ compared }: { readonly compared: Compared }) {
   const { things, vectors, requestIds } = compared;
   const section = useRef<HTMLElement>(null);
-  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [compared]);
+  // In newer browsers scrolling gives a promise, which is no way to clean up.
+  useEffect(() => void section.current?.scrollIntoView({ block: "nearest" }), [compared]);
   const matrix = similarities(vectors);
   const pairs = rankedPairs(matrix);
   const [nearest] = pairs;

@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { chatJson, usageOf } from "../fake/chat-json.ts";
+import { willingVendor } from "../fake/willing-vendor.ts";
+import { hello, helloMost } from "../money-home.ts";
+import type { Window } from "./console-home.ts";
+import { sendCurl } from "./curl.ts";
+import { type MemberHome, MovedClock, shownDialog, startMemberHome } from "./member-home.ts";
+import { expectRefusal, openedDialog } from "./operator-home.ts";
+
+const dayMs = 86_400_000;
+const clock = new MovedClock();
+let home: MemberHome;
+let window: Window;
+beforeAll(async () => {
+  home = await startMemberHome({ clock });
+  ({ window } = home);
+  await window.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await window.goto(home.path("keys"));
+});
+afterAll(() => home.stop());
+beforeEach(() => home.gateway.upstream.replyWith(willingVendor));
+afterEach(() => expect(window.complaints).toEqual([]));
+
+const working = () => window.page.getByRole("table", { name: "Keys that work" });
+const rowOf = (name: string) => working().getByRole("row", { name: new RegExp(name) });
+const shownSecret = async (dialog: Locator) =>
+  /sk-svc-\w+/.exec(await dialog.getByRole("region", { name: "First call" }).innerText())?.[0] ??
+  "";
+
+/** What the gateway says to a call with a key: its status, and the code of a refusal. */
+async function answerTo(key: string, model: string = hello.model): Promise<string> {
+  const reply = await home.gateway.call(
+    "/chat/completions",
+    { ...hello, model },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
+  const body = (await reply.json()) as { readonly error?: { readonly code: string } };
+  return [String(reply.status), ...(body.error === undefined ? [] : [body.error.code])].join(" ");
+}
+
+async function openForm(): Promise<Locator> {
+  await window.page.getByRole("button", { name: "Create a key" }).first().click();
+  return shownDialog(window, "Create a key");
+}
+
+/** Sends the form; the dialog then shows the secret. */
+async function created(form: Locator, name: string): Promise<string> {
+  await form.getByLabel("Name").fill(name);
+  await form.getByRole("button", { name: "Create the key" }).click();
+  return shownSecret(await shownDialog(window, `The secret of “${name}”`));
+}
+
+async function stored(): Promise<void> {
+  await window.page.getByRole("button", { name: "I have stored it" }).click();
+  await window.page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
+async function act(name: string, action: "Edit" | "Rotate"): Promise<Locator> {
+  await window.page.getByRole("button", { name: `Actions for ${name}` }).click();
+  await window.page.getByRole("menuitem", { name: action }).click();
+  return shownDialog(window, `${action} “${name}”`);
+}
+
+describe("what is chosen for a new key is in force", () => {
+  test("its models: others are refused", async () => {
+    const form = await openForm();
+    await form.getByText("Only these").click();
+    await openedDialog(window, "Create a key");
+    await form.getByLabel("Name").fill("narrow");
+    await form.getByRole("button", { name: "Create the key" }).click();
+    await form.getByText("Choose at least one, or all models.").waitFor();
+    await form.getByLabel("vendor/with-slash").check();
+    const key = await created(form, "narrow");
+    await stored();
+    expect(await answerTo(key, "vendor/with-slash")).toBe("200");
+    expect(await answerTo(key)).toBe("403 model_not_allowed");
+    expect(await rowOf("narrow").innerText()).toContain("vendor/with-slash");
+  });
+
+  test("its limit: one call a minute, and the next is refused", async () => {
+    const form = await openForm();
+    await form.getByLabel("Requests a minute").fill("1");
+    const key = await created(form, "slow");
+    await stored();
+    expect(await answerTo(key)).toBe("200");
+    expect(await answerTo(key)).toBe("429 rate_limit_exceeded");
+    expect(await rowOf("slow").innerText()).toContain("1 request a minute");
+  });
+
+  test("its budget: once it is used up, calls are refused, and the page says so", async () => {
+    // As much as the worst case of the call, which the vendor then really uses.
+    const usage = usageOf({ prompt: helloMost, completion: 8_192 });
+    home.gateway.upstream.replyWith(chatJson({ usage }));
+    const form = await openForm();
+    await form.getByLabel("Budget in USD").fill("0.0205067");
+    await form.getByLabel("Counted").selectOption({ label: "a day" });
+    const key = await created(form, "thrifty");
+    await stored();
+    expect(await answerTo(key)).toBe("200");
+    expect(await answerTo(key)).toBe("402 budget_exceeded");
+    await window.goto(home.path("keys"));
+    expect(await rowOf("thrifty").innerText()).toContain("$0.0205 of $0.0205 today, used up");
+  });
+});
+
+test("what is wrong is told at its field, and corrected there", async () => {
+  const form = await openForm();
+  const limit = form.getByLabel("Requests a minute");
+  await form.getByLabel("Name").fill("corrected");
+  await limit.fill("many");
+  await form.getByRole("button", { name: "Create the key" }).click();
+  await form.getByText(/rpm.*whole number/i).waitFor();
+  expect(await limit.getAttribute("aria-invalid")).toBe("true");
+  expectRefusal(window, 400);
+  await limit.fill("100");
+  await form.getByLabel("Budget in USD").fill("-1");
+  await form.getByRole("button", { name: "Create the key" }).click();
+  await form.locator('[aria-invalid="true"]').and(form.getByLabel("Budget in USD")).waitFor();
+  expectRefusal(window, 400);
+  await form.getByLabel("Budget in USD").fill("");
+  await created(form, "corrected");
+  await stored();
+  const keys = await home.gateway.server.operations.listKeys({ account: home.gateway.account });
+  expect(keys.filter(({ name }) => name === "corrected")).toMatchObject([
+    { limits: { rpm: "100" } },
+  ]);
+});
+
+describe("a new secret", () => {
+  let secret = "";
+
+  test("is copied with a click, and stands in samples that work", async () => {
+    const { page } = window;
+    secret = await created(await openForm(), "app");
+    await openedDialog(window, "The secret of “app”");
+    await page.getByRole("button", { name: "Copy the key" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+    const calls = page.getByRole("region", { name: "First call" });
+    const sample = async (label: string) => {
+      await calls.getByRole("tab", { name: label }).click();
+      return calls.getByLabel(`Code: the first call, ${label}`).innerText();
+    };
+    const curl = await sample("curl");
+    expect(curl).toContain(secret);
+    expect((await sendCurl(curl)).status).toBe(200);
+    expect(await sample("Python")).toContain(`base_url="${home.gateway.baseUrl}"`);
+    expect(await sample("TypeScript")).toContain(`baseURL: "${home.gateway.baseUrl}"`);
+    const environment = await sample("Environment");
+    expect(environment).toContain(`OPENAI_BASE_URL="${home.gateway.baseUrl}"`);
+    expect(environment).toContain(`OPENAI_API_KEY="${secret}"`);
+    expect(environment).toContain(`SVC_API_KEY="${secret}"`);
+  });
+
+  test("is not lost by a stray Escape", async () => {
+    const { page } = window;
+    await page.keyboard.press("Escape");
+    await page.getByRole("alert").getByText("Close it without having stored the key?").waitFor();
+    await page.getByRole("button", { name: "Go back" }).click();
+    expect(await shownSecret(page.getByRole("dialog"))).toBe(secret);
+    await stored();
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  test("takes the old one's place at once, or beside it for a while", async () => {
+    const { page } = window;
+    const rotate = async (overlap: string) => {
+      const form = await act("app", "Rotate");
+      if (overlap === "24 hours") await openedDialog(window, "Rotate “app”");
+      await form.getByLabel(overlap, { exact: true }).check();
+      await form.getByRole("button", { name: "Rotate the key" }).click();
+      const next = await shownSecret(await shownDialog(window, "The secret of “app”"));
+      await stored();
+      return next;
+    };
+    const second = await rotate("24 hours");
+    expect([await answerTo(secret), await answerTo(second)]).toEqual(["200", "200"]);
+    await rowOf("app").getByText("The old secret").waitFor();
+    const third = await rotate("Not at all");
+    expect([await answerTo(secret), await answerTo(second), await answerTo(third)]).toEqual([
+      "401 invalid_api_key",
+      "401 invalid_api_key",
+      "200",
+    ]);
+    await rowOf("app").getByText("The old secret").waitFor({ state: "detached" });
+    secret = third;
+    expect(await page.content()).not.toContain(third);
+  });
+
+  test("stays when its key is edited, and the change counts from the next call", async () => {
+    await act("app", "Edit");
+    const form = await openedDialog(window, "Edit “app”");
+    await form.getByLabel("Name").fill("renamed");
+    await form.getByText("Only these").click();
+    await form.getByLabel("vendor/with-slash").check();
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.waitFor({ state: "detached" });
+    await rowOf("renamed").getByText("vendor/with-slash").waitFor();
+    expect(await answerTo(secret)).toBe("403 model_not_allowed");
+    expect(await answerTo(secret, "vendor/with-slash")).toBe("200");
+    await window.goto(home.path("audit"));
+    const told = await window.page.getByRole("main").innerText();
+    expect(told).toMatch(/created the key key_\w+\s+name\s+app/);
+    expect(told).toMatch(/replaced the key key_\w+\s+overlap\s+24h/);
+    expect(told).toMatch(/changed the key key_\w+\s+name\s+renamed/);
+  });
+});
+
+test("a viewer sees the keys and no way to change them, and the API refuses them too", async () => {
+  const viewer = await home.joined("viewer");
+  const other = await home.openOther(viewer);
+  await other.goto(home.path("keys"));
+  await other.page.getByText("renamed").first().waitFor();
+  expect(await other.page.getByRole("button", { name: /Create|Actions/ }).count()).toBe(0);
+  await other.goto(home.path("keys?new=1"));
+  expect(await other.page.getByRole("dialog").count()).toBe(0);
+  const refused = await viewer.ask("POST /api/accounts/:account/keys", {
+    params: { account: home.gateway.account },
+    body: { name: "sneaked" },
+  });
+  expect(refused.status).toBe(403);
+  expect(other.complaints).toEqual([]);
+  await other.close();
+});
+
+test("a key ends when its time is over, and is then among those that ended", async () => {
+  await window.goto(home.path("keys"));
+  const form = await openForm();
+  await form.getByLabel("Ends").selectOption({ label: "After a day" });
+  const key = await created(form, "short");
+  await stored();
+  expect(await rowOf("short").innerText()).toContain("ends soon");
+  expect(await answerTo(key)).toBe("200");
+  clock.aheadMs = 2 * dayMs;
+  expect(await answerTo(key)).toBe("401 invalid_api_key");
+  await window.goto(home.path("keys"));
+  await window.page.getByText("Revoked and expired keys (1)").click();
+  const ended = window.page.getByRole("table", { name: "Keys that ended" });
+  expect(await ended.getByRole("row", { name: /short/ }).innerText()).toContain("expired");
+});

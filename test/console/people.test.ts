@@ -1,0 +1,248 @@
+/** Who may do what in an account, and how that changes while they are looking at it. */
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { machine, password, type Visitor, visitor } from "../platform-home.ts";
+import type { Window } from "./console-home.ts";
+import { sendCurl } from "./curl.ts";
+import { type MemberHome, shownDialog, startMemberHome } from "./member-home.ts";
+import { expectRefusal, joinByLink, openedDialog } from "./operator-home.ts";
+
+const email = "linus@example.com";
+
+let home: MemberHome;
+let window: Window;
+/** The other person's own browser. */
+let theirs: Window;
+beforeAll(async () => {
+  home = await startMemberHome();
+  ({ window } = home);
+  theirs = await home.openOther();
+  await window.goto(home.path("members"));
+});
+afterAll(() => home.stop());
+afterEach(() => expect([window.complaints, theirs.complaints]).toEqual([[], []]));
+
+const params = () => ({ account: home.gateway.account });
+const member = () => window.page.getByRole("row", { name: new RegExp(email) });
+const title = ({ page }: Window, name: string) => page.getByRole("heading", { level: 1, name });
+/** As the other browser's cookie gets it. */
+async function asThem(): Promise<Visitor> {
+  const [cookie] = await theirs.context.cookies();
+  return visitor(home.gateway.platformUrl, { cookie: `${cookie?.name}=${cookie?.value}` });
+}
+const mayMakeKeys = async () =>
+  (
+    await (
+      await asThem()
+    ).ask("POST /api/accounts/:account/keys", {
+      params: params(),
+      body: { name: "theirs" },
+    })
+  ).status;
+
+describe("an owner", () => {
+  test("invites a developer by a link, who joins in a browser of their own", async () => {
+    const { page } = window;
+    await page.getByRole("button", { name: "Invite a member" }).click();
+    const form = await openedDialog(window, "Invite a member");
+    await form.getByLabel("Developer").check();
+    await form.getByLabel(/^Email/).fill(email);
+    await form.getByRole("button", { name: "Make the link" }).click();
+    const link = await form.getByText(/\/join#/).innerText();
+    expect(await window.barriers()).toEqual([]);
+    await form.getByRole("button", { name: "Done" }).click();
+    await form.waitFor({ state: "detached" });
+    const open = page.getByRole("table", { name: "Open invitations" });
+    expect(await open.innerText()).toContain(email);
+    expect(await page.content()).not.toContain(link.split("#")[1] ?? "");
+
+    await joinByLink(theirs, link, { name: "Linus" });
+    await title(theirs, "Overview").waitFor();
+    await window.goto(home.path("members"));
+    expect(await member().innerText()).toContain("Developer");
+    expect(await open.count()).toBe(0);
+  });
+
+  test("has a developer who makes keys, and invites nobody", async () => {
+    await theirs.page.getByRole("link", { name: "Keys" }).click();
+    await theirs.page.getByRole("button", { name: "Create a key" }).first().waitFor();
+    expect(await mayMakeKeys()).toBe(200);
+    await theirs.page.getByRole("link", { name: "Members" }).click();
+    await theirs.page.getByText("Only owners can change it.").waitFor();
+    await theirs.page.getByRole("row", { name: new RegExp(email) }).waitFor();
+    expect(await theirs.page.getByRole("button", { name: /Invite|Role|Remove/ }).count()).toBe(0);
+    const refused = await (await asThem()).ask("POST /api/accounts/:account/invites", {
+      params: params(),
+      body: { role: "viewer" },
+    });
+    expect(refused.status).toBe(403);
+  });
+
+  test("changes a role, which counts for what is already open elsewhere", async () => {
+    const { page } = window;
+    await theirs.page.getByRole("link", { name: "Keys" }).click();
+    await theirs.page.getByRole("button", { name: "Create a key" }).first().click();
+    const late = await shownDialog(theirs, "Create a key");
+    await late.getByLabel("Name").fill("too late");
+
+    await page.getByRole("button", { name: "Change the role of Linus" }).click();
+    const form = await openedDialog(window, "The role of Linus");
+    await form.getByLabel("Viewer").check();
+    await form.getByRole("button", { name: "Change the role" }).click();
+    await form.waitFor({ state: "detached" });
+    await member().getByText("Viewer").waitFor();
+
+    await late.getByRole("button", { name: "Create the key" }).click();
+    await late.getByRole("alert").getByText("Your role does not allow this.").waitFor();
+    expectRefusal(theirs, 403);
+    expect(await mayMakeKeys()).toBe(403);
+    await theirs.goto(home.path("keys"));
+    await theirs.page.getByText("theirs").first().waitFor();
+    expect(await theirs.page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
+  });
+
+  test("removes somebody, whose next step is told that there is nothing for them", async () => {
+    const { page } = window;
+    await page.getByRole("button", { name: "Remove Linus" }).click();
+    const question = await openedDialog(window, "Remove Linus from this account?");
+    await question.getByRole("button", { name: "Remove", exact: true }).click();
+    await member().waitFor({ state: "detached" });
+
+    await theirs.page.getByRole("link", { name: "Members" }).click();
+    await theirs.page.getByRole("alert").getByText("There is no such account.").waitFor();
+    expect(theirs.complaints.splice(0).join()).toContain("404");
+    const seen = await (await asThem()).ask("GET /api/accounts/:account", { params: params() });
+    expect(seen.status).toBe(404);
+    await theirs.goto("/");
+    await theirs.page.getByText("You are in no account").waitFor();
+    expect(await theirs.page.getByRole("link", { name: "Keys" }).count()).toBe(0);
+  });
+
+  test("finds all of it in the audit log, in words", async () => {
+    await window.page.getByRole("link", { name: "Audit log" }).click();
+    const log = window.page.getByRole("main");
+    for (const words of [
+      /owner-\S+ invited a member/,
+      /linus@example\.com joined by a link/,
+      /linus@example\.com created the key/,
+      /owner-\S+ changed the role of/,
+      /owner-\S+ removed a member/,
+    ])
+      await log.getByText(words).first().waitFor();
+    await log.getByLabel("Show", { exact: true }).selectOption("key.create");
+    await log
+      .getByText(/removed a member/)
+      .and(log.getByRole("paragraph"))
+      .waitFor({ state: "detached" });
+    expect(await log.getByRole("listitem").count()).toBe(1);
+  });
+});
+
+describe("the door", () => {
+  test("says the same of a wrong password and of a stranger, and leads back", async () => {
+    const { page } = theirs;
+    await page.getByRole("button", { name: /^You:/ }).click();
+    const before = await asThem();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await title(theirs, "Sign in").waitFor();
+    expect((await before.ask("GET /api/me/sessions")).status).toBe(401);
+    await theirs.goto("/me");
+    const enter = async (who: string, given: string) => {
+      await page.getByLabel("Email").fill(who);
+      await page.getByLabel("Password", { exact: true }).fill(given);
+      const answered = page.waitForResponse(/\/api\/session$/);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      return (await answered).status();
+    };
+    const told: string[] = [];
+    for (const who of [email, "stranger@example.com"]) {
+      expect(await enter(who, "not the password")).toBe(401);
+      told.push(await page.getByRole("alert").innerText());
+    }
+    expect(told[0]).toContain("password");
+    expect(told[1]).toBe(told[0] ?? "");
+    theirs.complaints.length = 0;
+    expect(await enter(email, password)).toBe(200);
+    await title(theirs, "My profile").waitFor();
+  });
+
+  test("is where a session ends up that was ended in another browser", async () => {
+    const second = await home.openOther();
+    await second.goto("/sign-in");
+    await second.page.getByLabel("Email").fill(email);
+    await second.page.getByLabel("Password", { exact: true }).fill(password);
+    await second.page.getByRole("button", { name: "Sign in" }).click();
+    await second.page.getByRole("button", { name: /^You:/ }).waitFor();
+    await theirs.goto("/me");
+    const sessions = theirs.page.getByRole("table", { name: "Your sessions" });
+    expect(await sessions.getByRole("row").count()).toBe(3);
+    await sessions.getByRole("button", { name: "End" }).click();
+    const question = await openedDialog(theirs, "End this session?");
+    await question.getByRole("button", { name: "End it" }).click();
+    await sessions.getByRole("button", { name: "End" }).waitFor({ state: "detached" });
+    await second.page.getByRole("button", { name: /^You:/ }).click();
+    await second.page.getByRole("menuitem", { name: "My profile" }).click();
+    await title(second, "Sign in").waitFor();
+    await second.close();
+  });
+});
+
+describe("a token", () => {
+  let token = "";
+
+  test("is shown once, with a request that works, and opens what was chosen alone", async () => {
+    const { page } = window;
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await page.getByRole("button", { name: "Create a token" }).first().click();
+    const form = await openedDialog(window, "Create a token");
+    await form.getByLabel("Name").fill("nightly report");
+    await form.getByRole("button", { name: "Read usage" }).click();
+    await form.getByRole("button", { name: "Create the token" }).click();
+    const sample = form.getByLabel("Code: a first request, curl");
+    await sample.waitFor();
+    expect(await window.barriers()).toEqual([]);
+    const curl = await sample.innerText();
+    token = /Bearer (\S+)"/.exec(curl)?.[1] ?? "";
+    expect((await sendCurl(curl)).status).toBe(200);
+    await form.getByRole("button", { name: "Done" }).click();
+    await form.waitFor({ state: "detached" });
+    const row = page.getByRole("row", { name: /nightly report/ });
+    expect(await row.innerText()).toContain("usage (read), models (read)");
+    await page.reload();
+    await row.waitFor();
+    expect(await page.content()).not.toContain(token);
+
+    const script = machine(home.gateway.platformUrl, token);
+    const statusOf = async (name: string, body?: unknown) =>
+      (await script.ask(name, { params: params(), ...(body === undefined ? {} : { body }) }))
+        .status;
+    expect(await statusOf("GET /api/accounts/:account/usage")).toBe(200);
+    expect(await statusOf("GET /api/accounts/:account/keys")).toBe(403);
+    expect(await statusOf("GET /api/accounts/:account/billing")).toBe(403);
+    expect(await statusOf("POST /api/accounts/:account/keys", { name: "no" })).toBe(403);
+  });
+
+  test("that is revoked is refused with the next request", async () => {
+    const { page } = window;
+    await page.getByRole("button", { name: "Revoke nightly report" }).click();
+    const question = await openedDialog(window, "Revoke the token “nightly report”?");
+    await question.getByRole("button", { name: "Revoke", exact: true }).click();
+    await page.getByRole("row", { name: /nightly report.*revoked/ }).waitFor();
+    const refused = await machine(home.gateway.platformUrl, token).ask(
+      "GET /api/accounts/:account/usage",
+      { params: params() },
+    );
+    expect(refused.status).toBe(401);
+  });
+
+  test("is made by owners alone", async () => {
+    const developer = await home.openOther(await home.joined("developer"));
+    await developer.goto(home.path("tokens"));
+    await developer.page.getByText("Tokens are for owners").waitFor();
+    expect(await developer.page.getByRole("button", { name: "Create a token" }).count()).toBe(0);
+    await developer.goto(home.path("audit"));
+    await developer.page.getByText("The audit log is for owners").waitFor();
+    expect(developer.complaints).toEqual([]);
+    await developer.close();
+  });
+});

@@ -1,0 +1,272 @@
+/** Models as a developer finds and tries them: their page, the playground, the reference. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { chatStream, embeddingsReply, openaiEvents, rateLimits } from "../fake/recordings.ts";
+import { cutAfter, pausedAfter } from "../fake/script.ts";
+import type { RecordedRequest } from "../fake/upstream.ts";
+import { willingVendor } from "../fake/willing-vendor.ts";
+import type { Window } from "./console-home.ts";
+import { type MemberHome, startMemberHome } from "./member-home.ts";
+import { expectRefusal, openedDialog } from "./operator-home.ts";
+
+const dayMs = 86_400_000;
+const retires = new Date(Date.now() + 30 * dayMs).toISOString().slice(0, 10);
+
+let home: MemberHome;
+let window: Window;
+beforeAll(async () => {
+  home = await startMemberHome();
+  ({ window } = home);
+  await home.gateway.server.operations.deprecateModel({
+    id: "svc-2-flash",
+    retires,
+    replacement: "svc-3-flash",
+  });
+  await window.goto(home.path("models"));
+});
+afterAll(() => home.stop());
+beforeEach(() => {
+  home.gateway.upstream.reset();
+  home.gateway.upstream.replyWith(willingVendor);
+});
+afterEach(() => expect(window.complaints).toEqual([]));
+
+const button = (name: string) => window.page.getByRole("button", { name, exact: true });
+const tab = (name: string) => window.page.getByRole("tab", { name }).click();
+const receipt = () => window.page.getByRole("tabpanel").getByRole("group", { name: "Receipt" });
+const lastAsked = () => JSON.parse(home.gateway.upstream.requests.at(-1)?.body.toString() ?? "");
+async function ask(text: string): Promise<void> {
+  await window.page.getByRole("textbox", { name: "Message" }).fill(text);
+  await window.page.keyboard.press("Enter");
+}
+const newestRequest = async () =>
+  (
+    await home.owner.ask("GET /api/accounts/:account/requests", {
+      params: { account: home.gateway.account },
+      query: { limit: "1" },
+    })
+  ).body.requests[0];
+const poem = (pieces: readonly string[]) => chatStream({ events: openaiEvents({ pieces }) });
+
+describe("a model", () => {
+  const card = (id: string) =>
+    window.page
+      .getByRole("listitem")
+      .filter({ has: window.page.getByRole("heading", { name: id, exact: true }) });
+
+  test("is listed with its price, and what becomes of it", async () => {
+    const flash = await card("svc-3-flash").innerText();
+    expect(flash).toContain("$0.30");
+    expect(flash).toContain("$2.50");
+    expect(flash).not.toContain("deprecated");
+    const old = await card("svc-2-flash").innerText();
+    expect(old).toContain("deprecated");
+    expect(old).toContain(`Retires on ${retires}`);
+    expect(old).toMatch(/Use svc-3-flash instead/);
+    expect(old).not.toMatch(/fake|upstream/);
+    const reply = await home.gateway.call("/chat/completions", {
+      model: "svc-2-flash",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    expect(Date.parse(reply.headers.get("sunset") ?? "")).toBe(Date.parse(retires));
+  });
+
+  test("that is tried leads to the playground, which knows the same of it", async () => {
+    const { page } = window;
+    await page.getByRole("link", { name: "Try it: svc-2-flash" }).click();
+    await page.getByText("Its successor is svc-3-flash.").waitFor();
+    expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("svc-2-flash");
+    await button("Use svc-3-flash").click();
+    expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("svc-3-flash");
+  });
+});
+
+describe("the playground's chat", () => {
+  test("shows the words as they come, and the receipt when they are all there", async () => {
+    const { page } = window;
+    const gate = Promise.withResolvers<void>();
+    const recording = poem(["Rain ", "falls ", "softly."]);
+    home.gateway.upstream.replyOnce(pausedAfter({ recording, parts: 3, until: gate.promise }));
+    await ask("A poem, please");
+    await page.getByText("Rain falls", { exact: true }).waitFor();
+    expect(await receipt().count()).toBe(0);
+    gate.resolve();
+    await page.getByText("Rain falls softly.", { exact: true }).waitFor();
+    await receipt().getByText("Charged").waitFor();
+    const { charged_usd: charged, outcome } = await newestRequest();
+    expect(outcome).toBe("ok");
+    expect(await receipt().innerText()).toContain(`$${charged}`);
+  });
+
+  test("is stopped by a button, which the vendor is told at once", async () => {
+    const { page } = window;
+    const asked = home.gateway.upstream.nextRequest();
+    home.gateway.upstream.replyOnce(
+      cutAfter({ recording: poem(["Once ", "upon ", "a time"]), parts: 2, by: "hang" }),
+    );
+    await ask("A long story");
+    await page.getByText("Once", { exact: true }).waitFor();
+    await button("Stop").click();
+    await (await asked).closed;
+    expect((await asked).abortedByClient).toBe(true);
+    await page
+      .getByText(/stopped/i)
+      .first()
+      .waitFor();
+    await button("Send").waitFor();
+    await receipt().nth(1).getByText("Charged").waitFor();
+    const { id, outcome } = await newestRequest();
+    expect(outcome).toBe("left");
+    // Looked for until it is written: of a call that was stopped, that may be a moment later.
+    const others = window.complaints
+      .splice(0)
+      .filter((words) => !words.endsWith(`/requests/${id}`));
+    expect(others).toEqual([]);
+  });
+
+  test("says in words that a vendor or a limit refuses", async () => {
+    const { page } = window;
+    home.gateway.upstream.replyOnce(rateLimits.seconds(7));
+    await ask("Too often");
+    const vendors = page.getByRole("alert").filter({ hasText: "asked too often" });
+    await vendors.waitFor();
+    expect(await vendors.innerText()).toContain("429 upstream_rate_limited");
+    expectRefusal(window, 429);
+    const { account, server } = home.gateway;
+    await server.operations.setAccountLimits({ account, rpm: "1" });
+    await ask("First of this minute");
+    await page.getByText("How can I help?").last().waitFor();
+    await ask("Second of this minute");
+    const ours = page.getByRole("alert").filter({ hasText: "A limit is reached" });
+    await ours.waitFor();
+    expect(await ours.innerText()).toContain("429 rate_limit_exceeded");
+    expectRefusal(window, 429);
+    await server.operations.setAccountLimits({ account, rpm: "none" });
+    await ours.getByRole("button", { name: "Try again" }).click();
+    await ours.waitFor({ state: "detached" });
+  });
+
+  test("sends what is set, and its code is that very call", async () => {
+    const { page } = window;
+    await button("Clear the conversation").click();
+    await page.getByLabel("System prompt").fill("Be brief.");
+    await page.getByText("Parameters").click();
+    await page.getByRole("textbox", { name: "Temperature" }).fill("0.3");
+    await page.getByRole("textbox", { name: "Most tokens" }).fill("64");
+    await ask("What is a purse?");
+    await receipt().getByText("Charged").waitFor();
+    expect(lastAsked()).toMatchObject({
+      temperature: 0.3,
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "What is a purse?" },
+      ],
+    });
+    await button("Code").click();
+    const dialog = await openedDialog(window, "The code for this call");
+    for (const label of ["curl", "Python", "TypeScript"]) {
+      await dialog.getByRole("tab", { name: label }).click();
+      const code = await dialog.getByLabel(`Code: the call, ${label}`).innerText();
+      for (const part of [home.gateway.baseUrl, "svc-3-flash", "0.3", "64", "Be brief.", "purse"])
+        expect(code).toContain(part);
+    }
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+});
+
+describe("the playground's other modes", () => {
+  test("compare texts by their vectors", async () => {
+    const { page } = window;
+    home.gateway.upstream.replyWith(({ body }: RecordedRequest) => {
+      const { input } = JSON.parse(body.toString()) as { readonly input: readonly string[] };
+      return embeddingsReply({ vectors: input.map((text) => [text.includes("cat") ? 1 : 0, 1]) });
+    });
+    await tab("Embeddings");
+    for (const mark of ["E", "D"]) await button(`Remove text ${mark}`).click();
+    await page.getByLabel("Text A", { exact: true }).fill("a cat");
+    await page.getByLabel("Text B", { exact: true }).fill("another cat");
+    await page.getByLabel("Text C", { exact: true }).fill("a bank");
+    await button("Compare").click();
+    const matrix = page.getByRole("region", { name: "Similarity of each to each" });
+    await matrix.waitFor();
+    const rows = await matrix.getByRole("row").allInnerTexts();
+    expect(rows.slice(1).map((row) => row.match(/–|-?\d\.\d\d/g))).toEqual([
+      ["–", "1.00", "0.71"],
+      ["1.00", "–", "0.71"],
+      ["0.71", "0.71", "–"],
+    ]);
+    await receipt().getByText("Charged").waitFor();
+    expect((await newestRequest()).endpoint).toBe("embeddings");
+  });
+
+  test("speak, with a player that plays it", async () => {
+    const { page } = window;
+    await tab("Speech");
+    await page.getByLabel("Text to speak").fill("Good morning.");
+    await page.getByText("Puck", { exact: true }).click();
+    await button("Speak").click();
+    const audio = page.getByRole("region", { name: "The audio" });
+    await audio.getByText("500 ms of speech", { exact: true }).waitFor();
+    expect(lastAsked()).toMatchObject({ input: "Good morning.", voice: "Puck" });
+    await button("Play").click();
+    await page.waitForFunction(
+      () => Number(document.querySelector<HTMLInputElement>("input[type=range]")?.value) > 0,
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      audio.getByRole("link", { name: "Download WAV" }).click(),
+    ]);
+    const bytes = await Bun.file(await download.path()).bytes();
+    expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe("RIFF");
+    expect(bytes.length).toBe(44 + 24_000);
+    await receipt().getByText("Charged").waitFor();
+    expect(await window.barriers()).toEqual([]);
+  });
+
+  test("are closed to a viewer, who may not spend", async () => {
+    const viewer = await home.joined("viewer");
+    const other = await home.openOther(viewer);
+    await other.goto(home.path("playground"));
+    await other.page.getByText("Calls are for developers").waitFor();
+    const refused = await viewer.ask("POST /api/accounts/:account/playground-key", {
+      params: { account: home.gateway.account },
+    });
+    expect(refused.status).toBe(403);
+    expect(other.complaints).toEqual([]);
+    await other.close();
+  });
+});
+
+describe("the reference", () => {
+  test("opens at an endpoint, and sends it with a key of 15 minutes", async () => {
+    const { page } = window;
+    await window.goto("/reference#chat");
+    await page.getByRole("heading", { level: 2, name: "Answer a conversation" }).waitFor();
+    await button("Make a key of 15 minutes").click();
+    await page.waitForFunction(() =>
+      document.querySelector<HTMLInputElement>("input[type=password]")?.value.startsWith("sk-svc-"),
+    );
+    await page.getByLabel("Model", { exact: true }).selectOption("svc-3-flash");
+    await button("Send").click();
+    const answer = page.getByRole("region", { name: "The answer" });
+    await answer.getByText("200", { exact: true }).waitFor();
+    expect(await answer.innerText()).toContain("How can I help you today?");
+    expect(lastAsked().model).toBe("upstream-chat");
+    const { model, outcome } = await newestRequest();
+    expect([model, outcome]).toEqual(["svc-3-flash", "ok"]);
+  });
+
+  test("and the changelog are open to anybody", async () => {
+    const stranger = await home.openOther();
+    await stranger.goto("/changelog");
+    await stranger.page.getByRole("heading", { level: 1, name: "Changelog" }).waitFor();
+    expect(await stranger.page.getByRole("main").getByRole("listitem").count()).toBeGreaterThan(0);
+    await stranger.page.getByRole("link", { name: "API reference" }).click();
+    await stranger.page.getByRole("navigation", { name: "Endpoints" }).waitFor();
+    await stranger.goto("/reference#chat");
+    await stranger.page.getByText("Paste one of your keys").waitFor();
+    expect(stranger.complaints).toEqual([]);
+    await stranger.close();
+  });
+});

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { failures } from "../fake/recordings.ts";
+import { willingVendor } from "../fake/willing-vendor.ts";
+import { hello } from "../money-home.ts";
+import type { Window } from "./console-home.ts";
+import { type MemberHome, startMemberHome } from "./member-home.ts";
+
+/** More than the page asks for at once. */
+const pageSize = 50;
+const count = 56;
+const other = { ...hello, model: "vendor/with-slash" };
+
+let home: MemberHome;
+let window: Window;
+let batch: string;
+let failed: string;
+beforeAll(async () => {
+  home = await startMemberHome();
+  ({ window } = home);
+  const { gateway } = home;
+  gateway.upstream.replyWith(willingVendor);
+  batch = (await gateway.server.operations.createKey({ account: gateway.account, name: "batch" }))
+    .key;
+  await Promise.all(Array.from({ length: count - 3 }, () => call()));
+  await call(other, batch);
+  await call(other, batch);
+  gateway.upstream.replyOnce(failures.internal());
+  failed = await call();
+  await window.goto(home.path("requests"));
+});
+afterAll(() => home.stop());
+afterEach(() => expect(window.complaints).toEqual([]));
+
+/** Gives the id of the request. */
+async function call(body: Record<string, unknown> = hello, key = home.gateway.key) {
+  const reply = await home.gateway.call("/chat/completions", body, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  await reply.text();
+  return reply.headers.get("x-request-id") ?? "";
+}
+
+const table = () => window.page.getByRole("table", { name: "Requests, the newest first" });
+const links = () => table().getByRole("link");
+/** The ids of the rows, as their links have them. */
+const shownIds = async () =>
+  (await links().evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""))).map(
+    (href) => href.split("/").at(-1) ?? "",
+  );
+const rowsAre = (expected: number) =>
+  window.page.waitForFunction(
+    (wanted) => document.querySelectorAll("table tbody tr").length === wanted,
+    expected,
+  );
+const filters = () => window.page.getByRole("region", { name: "Filters" });
+const address = () => new URL(window.page.url()).searchParams;
+async function listed(query: Record<string, string>): Promise<readonly string[]> {
+  const { body } = await home.owner.ask("GET /api/accounts/:account/requests", {
+    params: { account: home.gateway.account },
+    query: { limit: "200", ...query },
+  });
+  return body.requests.map(({ id }: { readonly id: string }) => id);
+}
+
+test("the newest come first, and the older ones when asked for", async () => {
+  await rowsAre(pageSize);
+  await window.page.getByRole("button", { name: "Load more" }).click();
+  await rowsAre(count);
+  expect(await window.page.getByRole("button", { name: "Load more" }).count()).toBe(0);
+  expect(await shownIds()).toEqual([...(await listed({}))]);
+});
+
+test("filters by model and key are in the address, and last over a reload", async () => {
+  const { page } = window;
+  await filters().getByLabel("Model").selectOption("vendor/with-slash");
+  await rowsAre(2);
+  expect(address().get("model")).toBe("vendor/with-slash");
+  await filters().getByLabel("Key").selectOption({ label: "batch" });
+  await page.reload();
+  await rowsAre(2);
+  expect(await shownIds()).toEqual([...(await listed({ model: "vendor/with-slash" }))]);
+  expect(await table().innerText()).toContain("batch");
+  await filters().getByRole("button", { name: "Clear filters" }).click();
+  await rowsAre(pageSize);
+  expect([...address().keys()]).toEqual([]);
+});
+
+test("the CSV has the very rows that the page shows", async () => {
+  const { page } = window;
+  await filters().getByLabel("Key").selectOption({ label: "batch" });
+  await rowsAre(2);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Export CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^requests.*\.csv$/);
+  const [header = "", ...lines] = (await Bun.file(await download.path()).text())
+    .trim()
+    .split("\r\n");
+  const ids = lines.map((line) => line.split(",")[header.split(",").indexOf("id")] ?? "");
+  expect(ids.toReversed()).toEqual(await shownIds());
+  expect(header).not.toMatch(/provider|vendor/);
+  await filters().getByRole("button", { name: "Clear filters" }).click();
+});
+
+test("one is found by its id, and a search without a hit says what to do", async () => {
+  const { page } = window;
+  const [id = ""] = (await listed({})).slice(9);
+  await filters().getByLabel("Request id").fill(id);
+  await rowsAre(1);
+  expect(await shownIds()).toEqual([id]);
+  expect(address().get("id")).toBe(id);
+  await filters().getByLabel("Request id").fill("req_nobody");
+  await page.getByText("No request matches").waitFor();
+  await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
+  await rowsAre(pageSize);
+});
+
+test("a call appears by itself once it has ended, and opens with the keyboard", async () => {
+  const { page } = window;
+  await page.getByText("Live", { exact: true }).waitFor();
+  const id = await call();
+  const link = page.locator(`a[href$="/requests/${id}"]`);
+  await link.waitFor();
+  expect((await shownIds())[0]).toBe(id);
+  await link.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Request" }).waitFor();
+  await page.getByRole("heading", { name: "What it cost" }).waitFor();
+  const told = await page.getByRole("main").innerText();
+  expect(told).toContain(id);
+  expect(told).toContain("It was tried once.");
+  await page.getByText("adds up").waitFor();
+  const { body } = await home.owner.ask("GET /api/accounts/:account/requests/:id", {
+    params: { account: home.gateway.account, id },
+  });
+  // 11 of input, 8 of cached input, 10 of output.
+  expect(body.charged_usd).toBe("0.00002854");
+  expect(told).toContain("$0.00002854");
+});
+
+test("while a filter is set, only calls that it lets through appear", async () => {
+  const { page } = window;
+  await page.getByRole("link", { name: "All requests" }).click();
+  await filters().getByLabel("Key").selectOption({ label: "batch" });
+  await rowsAre(2);
+  const hidden = await call();
+  const shown = await call(other, batch);
+  await page.locator(`a[href$="/requests/${shown}"]`).waitFor();
+  expect(await shownIds()).not.toContain(hidden);
+  await rowsAre(3);
+});
+
+const vendorNames = /fake|upstream-chat|The server had an error/;
+
+test("a failure is told without the vendor to members, and with it to the operator", async () => {
+  const { page } = window;
+  await filters().getByRole("button", { name: "Clear filters" }).click();
+  await filters().getByLabel("Outcome").selectOption({ label: "Any failure" });
+  await rowsAre(1);
+  expect(await shownIds()).toEqual([failed]);
+  await links().first().click();
+  await page.getByRole("list", { name: "Attempts" }).waitFor();
+  const told = await page.getByRole("main").innerText();
+  expect(told).toContain("the provider failed");
+  expect(told).toContain("upstream_error");
+  expect(told).not.toMatch(vendorNames);
+  const { body } = await home.owner.ask("GET /api/accounts/:account/requests/:id", {
+    params: { account: home.gateway.account, id: failed },
+  });
+  expect(JSON.stringify(body)).not.toMatch(vendorNames);
+
+  const operators = await home.openOther(home.operator);
+  await operators.goto(`/operator/requests/${failed}`);
+  const attempts = await operators.page.getByRole("list", { name: "Attempts" }).innerText();
+  expect(attempts).toMatch(/fake\s+upstream-chat/);
+  expect(attempts).toContain("500");
+  expect(operators.complaints).toEqual([]);
+  await operators.close();
+});
+
+test("a request of nobody's is told in words", async () => {
+  await window.goto(home.path("requests/req_nothing"));
+  await window.page.getByText("There is no such request").waitFor();
+  expect(window.complaints.splice(0)).toEqual([expect.stringContaining("404")]);
+});

@@ -24,7 +24,8 @@ const isFinal = (error: unknown) => error instanceof ApiProblem && error.status 
 
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
-    if (error instanceof ApiProblem && error.status === 401)
+    // 403: the role was taken away, and the pages that it opened go with it.
+    if (error instanceof ApiProblem && (error.status === 401 || error.status === 403))
       void client.invalidateQueries({ queryKey: sessionKey });
   };
   const client: QueryClient = new QueryClient({

@@ -55,6 +55,7 @@ const dark: MantineColorsTuple = [
 ];
 
 export const theme = createTheme({
+  respectReducedMotion: true,
   colors: { lagoon, red, gray, dark },
   primaryColor: "lagoon",
   // White letters have contrast enough on either.

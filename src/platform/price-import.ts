@@ -120,7 +120,7 @@ class Plan {
       return route;
     }
     if (route.cost !== undefined && !this.#options.replace) {
-      this.result.left.push({ ...place, reason: "has a cost; --replace takes the public one" });
+      this.result.left.push({ ...place, reason: "has a cost, which stays unless it is to be replaced" });
       return route;
     }
     const cost = found?.price;
@@ -148,7 +148,7 @@ class Plan {
       return false;
     };
     if (before !== undefined && !replace)
-      return leave("left", "has a price; --replace takes the public one");
+      return leave("left", "has a price, which stays unless it is to be replaced");
     if (first === undefined) return leave("unknown", "has no route to take a price from");
     if (first.provider === engineProvider && before !== undefined)
       return leave("left", notKnown(first));
@@ -158,7 +158,7 @@ class Plan {
     if (lacking.length > 0)
       return leave(
         "unknown",
-        `${sourceOf(found)} has no public price for ${lacking.join(" and ")}; set all with ./svc price set`,
+        `${sourceOf(found)} has no public price for ${lacking.join(" and ")}; set all of them by hand`,
       );
     if (before !== undefined && isSame(before, price))
       return leave("left", "has this price already");
@@ -180,7 +180,7 @@ const sourceOf = ({ vendor, model }: ListPrice) => `${vendor}/${model}`;
 const notKnown = (route: Route, isOwn = route.provider === engineProvider) =>
   isOwn
     ? "served by this machine: no vendor has a price"
-    : `the table has no price for ${route.model}; set one with ./svc price set`;
+    : `the table has no price for ${route.model}; set one by hand`;
 
 /** Rounded up: never below what was meant. */
 function withMarkup(price: Price, factor: bigint): Price {

@@ -17,6 +17,9 @@ import type { Store } from "./store.ts";
 
 const clock = { nowMs: () => noonMs + 3 * dayMs };
 
+/** The keys that are the cheapest in the beginning are the dearest later. */
+const worthOf = (key: number, at: number) => (key >= 9 ? 10 : at > 430 ? 100 : 1);
+
 /** Three days of two accounts: many keys, some models, every kind of end. */
 function manyReceipts(): Receipt[] {
   return Array.from({ length: 900 }, (_, at) => {
@@ -29,7 +32,7 @@ function manyReceipts(): Receipt[] {
       endpoint: at % 9 === 0 ? "speech" : "chat",
       provider: at % 5 === 0 ? "q" : "p",
       outcome: ["ok", "ok", "left", "upstream_error", "rate_limit_exceeded"][at % 5] ?? "ok",
-      charged: BigInt((at * 37) % 101) * 1_000_000_000_007n,
+      charged: BigInt(((at * 37) % 101) * worthOf(key, at)) * 1_000_000_000_007n,
       cost: maxBalance / 1_000n,
       durationMs: (at * at) % 60_000,
       firstByteMs: at % 3 === 0 ? undefined : (at * 11) % 2_000,
@@ -85,6 +88,8 @@ export function reportTests(opened: () => Opened): void {
         { fromMs: noonMs, toMs: noonMs + 4 * dayMs },
         { fromMs: noonMs + 20 * hourMs + 5, toMs: noonMs + 50 * hourMs + 1 },
         { fromMs: noonMs + 2.9 * dayMs, toMs: noonMs + 2.9 * dayMs },
+        // Long over: what has come since does not say who is dear.
+        { fromMs: noonMs, toMs: noonMs + hourMs },
       ];
       for (const grain of ["hour", "day"] as const)
         for (const by of ["none", "model", "key", "account"] as const)

@@ -31,7 +31,6 @@ export function ErrorNotice({ problem, onRetry }: ErrorNoticeProps) {
 }
 
 function adviceFor({ status, code }: ApiProblem): string | undefined {
-  if (code === "not_allowed") return "Your role does not allow this. An owner of the account can.";
   if (status >= 500 && code !== "failed") return "This is likely to pass. Try again in a moment.";
   return undefined;
 }

@@ -147,11 +147,8 @@ function toImport(view: ImportView) {
   };
 }
 
-/** What a command would take as a flag is a switch of the form here. */
 const toReason = (one: ImportView["left"][number]) => ({
   model: one.model,
   route: one.route,
-  reason: one.reason
-    .replace("--replace takes the public one", "replacing takes the public one")
-    .replace(/; set (one|all) with \.\/svc price set/, "; set $1 by hand"),
+  reason: one.reason,
 });

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../format/figures.ts";
+import { BalanceNotice } from "../../parts/balance-notice.tsx";
 import { ErrorNotice } from "../../parts/error-notice.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -11,7 +12,6 @@ import { useAccount, useMay } from "../../session.tsx";
 import { type Billing, monthWords } from "./billing.ts";
 import { ForecastPanel } from "./forecast-panel.tsx";
 import { LedgerPanel } from "./ledger-panel.tsx";
-import { MoneyNotice } from "./money-notice.tsx";
 import classes from "./page.module.css";
 import { SpendPanel } from "./spend-panel.tsx";
 
@@ -35,7 +35,7 @@ export function Page() {
       {billing.isPending && <Loading lines={8} label="Loading the books" />}
       {data !== undefined && (
         <>
-          <MoneyNotice billing={data} />
+          <BalanceNotice account={data.account} />
           <Figures billing={data} />
           <div className={classes.columns}>
             <div>

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import type { LiveState } from "../../live.ts";
 import { useNews } from "../../news.ts";
+import { BalanceNotice, standingRoute } from "../../parts/balance-notice.tsx";
 import { ErrorNotice } from "../../parts/error-notice.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { LiveSign } from "../../parts/live-sign.tsx";
@@ -14,7 +15,6 @@ import { useApi } from "../../queries.ts";
 import { mergeRows, type RequestRow } from "../../request-rows.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccountId } from "../../session.tsx";
-import { BalanceNotice, standingRoute } from "./balance-notice.tsx";
 import { MainChart, SideCharts } from "./charts.tsx";
 import { Feed } from "./feed.tsx";
 import { figureNamed } from "./figures.ts";
@@ -58,7 +58,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
   return (
     <>
       <Header view={view} live={live} onChange={setSearch} hasControls={!isNew} />
-      {account !== undefined && <BalanceNotice account={account} />}
+      {account !== undefined && <BalanceNotice account={account} hasLink />}
       <ErrorNotice problem={usage.error} onRetry={() => usage.refetch()} />
       {isNew && (account === undefined ? <NoCallsYet /> : <FirstSteps account={account} />)}
       {!isNew && usage.isPending && <Loading lines={10} label="Loading the overview" />}

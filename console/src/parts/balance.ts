@@ -1,4 +1,4 @@
-import type { Reply } from "../../api.ts";
+import type { Reply } from "../api.ts";
 
 export type Standing = Pick<Reply<"GET /api/accounts/:account">, "free_usd" | "status" | "budget">;
 

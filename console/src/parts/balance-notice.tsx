@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Icon } from "../../parts/icons.tsx";
-import { Money } from "../../parts/money.tsx";
-import { useApi } from "../../queries.ts";
+import { useApi } from "../queries.ts";
+import { useMay } from "../session.tsx";
 import { type BalanceTrouble, balanceTrouble } from "./balance.ts";
-import classes from "./page.module.css";
-import { useUsage } from "./usage.ts";
+import classes from "./balance-notice.module.css";
+import { Icon } from "./icons.tsx";
+import { Money } from "./money.tsx";
 
 /** Asked for again when calls have ended: they cost. */
 export const standingRoute = "GET /api/accounts/:account";
@@ -13,11 +13,21 @@ export const standingRoute = "GET /api/accounts/:account";
 const isFree = (price: Readonly<Record<string, string>> | null) =>
   Object.values(price ?? {}).every((usd) => Number(usd) === 0);
 
-/** Says it before calls are refused, and while they are. */
-export function BalanceNotice({ account }: { readonly account: string }) {
+interface BalanceNoticeProps {
+  readonly account: string;
+  /** Where the page itself is not the one that tells more. */
+  readonly hasLink?: boolean;
+}
+
+/** Says it before calls are refused, and while they are; and who can do something about it. */
+export function BalanceNotice({ account, hasLink = false }: BalanceNoticeProps) {
   const params = { account };
+  const isOperator = useMay("operator");
   const standing = useApi(standingRoute, { params }, { everyMs: 30_000 });
-  const day = useUsage({ account, range: "24h", by: "model", model: "", key: "" });
+  const day = useApi("GET /api/accounts/:account/usage", {
+    params,
+    query: { range: "24h", by: "model" },
+  });
   const trouble =
     standing.data && balanceTrouble(standing.data, day.data?.totals.charged_usd ?? "0");
   const isEmpty = trouble?.kind === "empty";
@@ -29,13 +39,22 @@ export function BalanceNotice({ account }: { readonly account: string }) {
   return (
     <div role="alert" className={classes.notice} data-tone={toneOf(trouble)}>
       <Icon name="warning" size={18} />
-      <div className={classes.noticeWords}>
-        <p className={classes.noticeTitle}>{title}</p>
-        <p>{about}</p>
+      <div className={classes.words}>
+        <p className={classes.title}>{title}</p>
+        <p>
+          {about} {!isOperator && "Ask the operator of this platform."}
+        </p>
       </div>
-      <Link to="/a/$account/billing" params={params}>
-        Go to billing
-      </Link>
+      {hasLink && (
+        <Link to="/a/$account/billing" params={params}>
+          Go to billing
+        </Link>
+      )}
+      {isOperator && (
+        <Link to="/operator/accounts/$id" params={{ id: account }}>
+          Go to the account
+        </Link>
+      )}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { aligned, number, spreadOf } from "./report.ts";
 
 /** What the overview is to stay below. */
-export const wantedMs = 200;
+const wantedMs = 200;
 
 export type Result = {
   readonly name: string;
@@ -26,7 +26,7 @@ export function resultOf(options: {
   return { name, firstMs: tookMs[0] ?? 0, medianMs: median, worstMs: max, cpuMs, size };
 }
 
-export function verdictOf({ medianMs, worstMs }: Result): string {
+function verdictOf({ medianMs, worstMs }: Result): string {
   if (worstMs <= wantedMs) return "ok";
   return medianMs <= wantedMs ? "ok, not always" : "too slow";
 }

@@ -9,7 +9,7 @@ import { costWatched, type WatchedCost, watchWhile } from "./overview-watch.ts";
 import type { Child } from "./processes.ts";
 import { publicModel } from "./traffic.ts";
 
-export type WatchedOptions = {
+type WatchedOptions = {
   readonly served: Served;
   readonly generator: Child;
   readonly rounds: number;

@@ -16,6 +16,7 @@ import {
   type Reply,
   request,
 } from "./api.ts";
+import { say } from "./parts/toasts.tsx";
 
 /** The session's own query: what a 401 anywhere empties, which leads to sign-in. */
 export const sessionKey = ["GET /api/session"] as const;
@@ -24,9 +25,10 @@ const isFinal = (error: unknown) => error instanceof ApiProblem && error.status 
 
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
-    // 403: the role was taken away, and the pages that it opened go with it.
-    if (error instanceof ApiProblem && (error.status === 401 || error.status === 403))
-      void client.invalidateQueries({ queryKey: sessionKey });
+    if (!(error instanceof ApiProblem) || (error.status !== 401 && error.status !== 403)) return;
+    // The role was taken away, and with it goes what it opened: a dialog, perhaps, with this message.
+    if (error.code === "not_allowed") say(error.message, "bad");
+    void client.invalidateQueries({ queryKey: sessionKey });
   };
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError }),

@@ -1,9 +1,11 @@
+import type { Tell } from "./overview-data.ts";
+
 /** How far it is: a bar for each part on a terminal, some lines elsewhere; on stderr. */
 export class OverviewBar {
   readonly #isTerminal = process.stderr.isTTY === true;
 
   /** With the time that is left of this part. */
-  part(name: string): (label: string, share: number) => void {
+  part(name: string): Tell {
     const startedMs = performance.now();
     let told = -1;
     return (label, share) => {

@@ -1,6 +1,7 @@
 /** How long one who clicks waits for the chart: the console in a real Chromium. */
 import type { BrowserContext, Page } from "playwright-core";
 import { type ConsoleBrowser, openBrowser, windowOf } from "../test/console/console-home.ts";
+import type { Tell } from "./overview-data.ts";
 import type { Served } from "./overview-server.ts";
 import { type Result, resultOf } from "./overview-table.ts";
 
@@ -57,7 +58,7 @@ const ways: readonly Way[] = [
 
 export async function measureBrowser(options: {
   readonly served: Served;
-  readonly tell: (label: string, share: number) => void;
+  readonly tell: Tell;
 }): Promise<readonly Result[]> {
   const { served, tell } = options;
   const { operator, owner, account } = served;

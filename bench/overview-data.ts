@@ -7,7 +7,7 @@ import { createSecrets } from "../src/secrets/secrets.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { createStore, type Store } from "../src/store/store.ts";
 
-export const days = 90;
+const days = 90;
 const accountCount = 40;
 const keyCount = 200;
 const modelCount = 8;

@@ -1,5 +1,6 @@
 /** What the overview's page asks the platform for when it opens, over HTTP and all at once. */
 import type { Visitor } from "../test/platform-home.ts";
+import type { Tell } from "./overview-data.ts";
 import type { Served } from "./overview-server.ts";
 import { type Result, resultOf } from "./overview-table.ts";
 
@@ -12,7 +13,7 @@ type Opening = { readonly name: string; readonly open: () => Promise<number> };
 
 export async function measureReplies(options: {
   readonly served: Served;
-  readonly tell: (label: string, share: number) => void;
+  readonly tell: Tell;
 }): Promise<readonly Result[]> {
   const { served, tell } = options;
   const results: Result[] = [];

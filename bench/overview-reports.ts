@@ -6,7 +6,7 @@ import { dayMs, hourMs } from "../src/ledger/rollups.ts";
 import { openMoney } from "../src/money.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { createStore } from "../src/store/store.ts";
-import { type Made, secretFingerprint } from "./overview-data.ts";
+import { type Made, secretFingerprint, type Tell } from "./overview-data.ts";
 import { type Result, resultOf } from "./overview-table.ts";
 import { spreadOf } from "./report.ts";
 
@@ -15,7 +15,7 @@ const times = 20;
 export async function measureReports(options: {
   readonly path: string;
   readonly made: Made;
-  readonly tell: (label: string, share: number) => void;
+  readonly tell: Tell;
 }): Promise<readonly Result[]> {
   const { path, made, tell } = options;
   const store = await createStore(openSqlite(path), secretFingerprint);

@@ -31,7 +31,12 @@ function verdictOf({ medianMs, worstMs }: Result): string {
   return medianMs <= wantedMs ? "ok, not always" : "too slow";
 }
 
-export function resultTable(title: string, results: readonly Result[], sizeName: string): string {
+export function resultTable(options: {
+  readonly title: string;
+  readonly results: readonly Result[];
+  readonly sizeName: string;
+}): string {
+  const { title, results, sizeName } = options;
   const ms = (value: number | undefined) => (value === undefined ? "–" : number(value, 1));
   return aligned([
     [`${title}, ms`, "first", "median", "worst", "CPU", sizeName, `${wantedMs} or less`],

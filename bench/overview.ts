@@ -125,7 +125,7 @@ async function bench(options: Options): Promise<void> {
   const reports = parts.has("reports")
     ? { reports: await measureReports({ path, made, tell: bar.part("reports") }) }
     : {};
-  const outcome = { data, ...reports, ...(await measureServed(options, made, bar)) };
+  const outcome = { data, ...reports, ...(await measureServed({ ...options, made, bar })) };
   bar.end();
   process.stdout.write(
     json
@@ -136,11 +136,9 @@ async function bench(options: Options): Promise<void> {
 
 /** What needs the server. */
 async function measureServed(
-  options: Options,
-  made: Made,
-  bar: OverviewBar,
+  options: Options & { readonly made: Made; readonly bar: OverviewBar },
 ): Promise<Omit<Outcome, "data" | "reports">> {
-  const { parts, rounds, requests, watchers } = options;
+  const { parts, rounds, requests, watchers, made, bar } = options;
   if (!["replies", "browser", "watched"].some((name) => parts.has(name as PartName))) return {};
   if (parts.has("browser")) await buildConsole();
   const start = (name: string, script: string) =>
@@ -180,12 +178,17 @@ function toText({ data, reports, replies, browser, watched }: Outcome): string {
   const told = Object.entries(data).map(
     ([name, value]) => `${name} ${Math.round(value * 10) / 10}`,
   );
+  const tables = [
+    { title: "questions to the ledger", results: reports, sizeName: "rows" },
+    { title: "replies to the page", results: replies, sizeName: "bytes" },
+    { title: "the chart is drawn", results: browser, sizeName: "" },
+  ];
   return [
     `${processors} × ${model}, ${platform}, Bun ${bun}; load average ${loadAverage.toFixed(1)}`,
     told.join(", "),
-    ...(reports === undefined ? [] : ["", resultTable("questions to the ledger", reports, "rows")]),
-    ...(replies === undefined ? [] : ["", resultTable("replies to the page", replies, "bytes")]),
-    ...(browser === undefined ? [] : ["", resultTable("the chart is drawn", browser, "")]),
+    ...tables.flatMap(({ results, ...words }) =>
+      results === undefined ? [] : ["", resultTable({ results, ...words })],
+    ),
     ...(watched === undefined ? [] : ["", watchedTable(watched)]),
     "",
   ].join("\n");

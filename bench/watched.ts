@@ -4,6 +4,7 @@
  * is also measured beside a few calls, where little else happens.
  */
 import type { LoadJob, LoadResult } from "./load.ts";
+import type { Tell } from "./overview-data.ts";
 import type { Served } from "./overview-server.ts";
 import { costWatched, type WatchedCost, watchWhile } from "./overview-watch.ts";
 import type { Child } from "./processes.ts";
@@ -16,7 +17,7 @@ type WatchedOptions = {
   /** A round. */
   readonly requests: number;
   readonly watchers: number;
-  readonly tell: (label: string, share: number) => void;
+  readonly tell: Tell;
 };
 
 const connections = 64;

@@ -21,7 +21,7 @@ export function invalidKey(): ApiError {
   return new ApiError({
     code: "invalid_api_key",
     message:
-      "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; the operator can issue a new one.",
+      "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; a new one is made in the console, or by the operator.",
   });
 }
 

@@ -5,6 +5,17 @@ export const latencyBoundsMs = [
   25, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200,
 ] as const;
 
+/** The shortest time where there is none: any that comes is shorter. The longest is then 0. */
+export const noShortestMs = Number.MAX_SAFE_INTEGER;
+
+/** Between which times all that were counted lie: counts by steps alone are too coarse. */
+export interface TimeEnds {
+  readonly shortestMs: number;
+  readonly longestMs: number;
+  readonly shortestFirstByteMs: number;
+  readonly longestFirstByteMs: number;
+}
+
 /** Stands for all but the dearest names, where there are more of a group than a chart can show. */
 export const othersName = "others";
 export const mostNames = 20;
@@ -31,7 +42,7 @@ export interface UsageQuery {
 }
 
 /** What was used within one step of time, by one of a group. */
-export interface UsagePoint {
+export interface UsagePoint extends TimeEnds {
   readonly startMs: number;
   /** Of the model, key or account, or `othersName`; "" when nothing is told apart. */
   readonly name: string;
@@ -42,7 +53,7 @@ export interface UsagePoint {
   readonly charged: bigint;
   /** How many took so long, by `latencyBoundsMs`, and one more. */
   readonly durations: readonly number[];
-  /** The same of the time to the first byte, where one went out. */
+  /** The same of the time to the first byte, of answers that streamed. */
   readonly firstBytes: readonly number[];
 }
 

@@ -1,13 +1,15 @@
 import { idTimeMs } from "../base/ids.ts";
 import type { Receipt } from "./receipt.ts";
-import { latencyBoundsMs } from "./reports.ts";
+import { latencyBoundsMs, noShortestMs, type TimeEnds } from "./reports.ts";
 import type { RollupStore } from "./store.ts";
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** What some receipts add up to. */
-export interface Sums {
+export interface Sums extends Changing<TimeEnds> {
   receipts: number;
   failures: number;
   inputTokens: number;
@@ -19,7 +21,7 @@ export interface Sums {
   vendorKnown: number;
   /** How many took so long, by `latencyBoundsMs`, and one more. */
   durations: number[];
-  /** The same of the time to the first byte, where one went out. */
+  /** The same of the time to the first byte, of answers that streamed. */
   firstBytes: number[];
 }
 
@@ -166,6 +168,10 @@ export function emptySums(): Sums {
     charged: 0n,
     vendorCost: 0n,
     vendorKnown: 0,
+    shortestMs: noShortestMs,
+    longestMs: 0,
+    shortestFirstByteMs: noShortestMs,
+    longestFirstByteMs: 0,
     durations: noCounts(),
     firstBytes: noCounts(),
   };
@@ -179,15 +185,22 @@ export function emptyRollup(of: Omit<Rollup, keyof Sums>): Rollup {
 }
 
 export function addTo(sums: Sums, receipt: Receipt): void {
-  const { units, outcome, vendorCost, firstByteMs } = receipt;
+  const { units, outcome, vendorCost, firstByteMs, durationMs } = receipt;
   sums.receipts++;
   if (outcome !== "ok" && outcome !== "left") sums.failures++;
   sums.inputTokens += (units.input ?? 0) + (units.cached_input ?? 0) + (units.cache_write ?? 0);
   sums.outputTokens += (units.output ?? 0) + (units.audio_output ?? 0);
   sums.cost += receipt.cost;
   sums.charged += receipt.charged;
-  count(sums.durations, receipt.durationMs);
-  if (firstByteMs !== undefined) count(sums.firstBytes, firstByteMs);
+  count(sums.durations, durationMs);
+  if (durationMs < sums.shortestMs) sums.shortestMs = durationMs;
+  if (durationMs > sums.longestMs) sums.longestMs = durationMs;
+  // An answer that came whole has no first byte of its own: it would repeat the duration.
+  if (firstByteMs !== undefined && firstByteMs < durationMs) {
+    count(sums.firstBytes, firstByteMs);
+    if (firstByteMs < sums.shortestFirstByteMs) sums.shortestFirstByteMs = firstByteMs;
+    if (firstByteMs > sums.longestFirstByteMs) sums.longestFirstByteMs = firstByteMs;
+  }
   if (vendorCost === undefined) return;
   sums.vendorCost += vendorCost;
   sums.vendorKnown++;
@@ -208,9 +221,18 @@ export function mergeInto(sums: Sums, other: Sums): void {
   sums.charged += other.charged;
   sums.vendorCost += other.vendorCost;
   sums.vendorKnown += other.vendorKnown;
+  widen(sums, other);
   // New ones: a copy of the sums may have the same counts.
   sums.durations = addCounts(sums.durations, other.durations);
   sums.firstBytes = addCounts(sums.firstBytes, other.firstBytes);
+}
+
+/** To the ends of both. */
+export function widen(ends: Changing<TimeEnds>, other: TimeEnds): void {
+  ends.shortestMs = Math.min(ends.shortestMs, other.shortestMs);
+  ends.longestMs = Math.max(ends.longestMs, other.longestMs);
+  ends.shortestFirstByteMs = Math.min(ends.shortestFirstByteMs, other.shortestFirstByteMs);
+  ends.longestFirstByteMs = Math.max(ends.longestFirstByteMs, other.longestFirstByteMs);
 }
 
 const addCounts = (counts: readonly number[], others: readonly number[]) =>

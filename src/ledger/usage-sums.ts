@@ -1,4 +1,5 @@
 import { mostNames, othersName, type UsagePoint } from "./reports.ts";
+import { widen } from "./rollups.ts";
 
 type Counted = Omit<UsagePoint, "startMs" | "name">;
 
@@ -10,6 +11,10 @@ interface Point {
   inputTokens: number;
   outputTokens: number;
   charged: bigint;
+  shortestMs: number;
+  longestMs: number;
+  shortestFirstByteMs: number;
+  longestFirstByteMs: number;
   readonly durations: number[];
   readonly firstBytes: number[];
 }
@@ -31,6 +36,10 @@ export class UsageSums {
       inputTokens: sums.inputTokens,
       outputTokens: sums.outputTokens,
       charged: sums.charged,
+      shortestMs: sums.shortestMs,
+      longestMs: sums.longestMs,
+      shortestFirstByteMs: sums.shortestFirstByteMs,
+      longestFirstByteMs: sums.longestFirstByteMs,
       durations: [...sums.durations],
       firstBytes: [...sums.firstBytes],
     });
@@ -86,6 +95,7 @@ function merge(point: Point, sums: Counted): void {
   point.inputTokens += sums.inputTokens;
   point.outputTokens += sums.outputTokens;
   point.charged += sums.charged;
+  widen(point, sums);
   addCounts(point.durations, sums.durations);
   addCounts(point.firstBytes, sums.firstBytes);
 }

@@ -29,6 +29,8 @@ const sumKeys = [
   "vendorCost",
   "vendorKnown",
 ] as const;
+const shortestKeys = ["shortestMs", "shortestFirstByteMs"] as const;
+const longestKeys = ["longestMs", "longestFirstByteMs"] as const;
 const countKeys = ["durations", "firstBytes"] as const;
 
 /** The sums of the receipts by hour, added up anew. */
@@ -134,7 +136,17 @@ function compareSums(options: {
     const [want, have] = [expected[key], found[key]];
     problems.compare({ kind: `${kind} ${key}`, subject, expected: want, found: have });
   }
-  if (!hasCounts) return;
+  if (hasCounts) compareTimes(options);
+}
+
+function compareTimes(options: Omit<Parameters<typeof compareSums>[0], "hasCounts">): void {
+  const { kind, subject, expected, found, mayLack, problems } = options;
+  for (const key of [...shortestKeys, ...longestKeys]) {
+    const [want, have] = [expected[key], found[key]];
+    const isWithin = shortestKeys.includes(key) ? have >= want : have <= want;
+    if (mayLack ? isWithin : have === want) continue;
+    problems.add({ kind: `${kind} ${key}`, subject, expected: String(want), found: String(have) });
+  }
   for (const key of countKeys) {
     const isRight = expected[key].every((count, at) => {
       const have = found[key][at] ?? 0;

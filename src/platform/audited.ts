@@ -72,9 +72,12 @@ export function audited({ operations, people, clock, by }: AuditOptions): Operat
         accountId: accountIn(result),
         action,
         subject: subjectOf(input, result),
-        detail: Object.fromEntries(
-          toldInputs.flatMap((key) => (input[key] === undefined ? [] : [[key, input[key]]])),
-        ),
+        detail: {
+          ...Object.fromEntries(
+            toldInputs.flatMap((key) => (input[key] === undefined ? [] : [[key, input[key]]])),
+          ),
+          ...changesIn(result),
+        },
         address: "",
       });
       return result;
@@ -96,10 +99,21 @@ function accountIn(result: unknown): string | undefined {
   return textAt(result, "account") ?? (id?.startsWith("acct_") === true ? id : undefined);
 }
 
+/** What a manifest created, changed and removed. */
+function changesIn(result: unknown): Named {
+  const differences = isNamed(result) ? result["differences"] : undefined;
+  if (!Array.isArray(differences)) return {};
+  const changed = differences
+    .filter((one) => isNamed(one) && one["action"] !== "keep")
+    .map((one: Named) => `${one["action"]} ${one["kind"]} ${one["name"]}`);
+  return { changed };
+}
+
 function subjectOf(input: Named, result: unknown): string {
   for (const key of ["id", "model"]) {
     const found = textAt(result, key) ?? textAt(input, key);
     if (found !== undefined) return found;
   }
-  return textAt(input, "email") ?? textAt(input, "name") ?? "";
+  const named = textAt(input, "email") ?? textAt(input, "name");
+  return named ?? (isNamed(result) && "differences" in result ? "catalogue" : "");
 }

@@ -120,7 +120,10 @@ class Plan {
       return route;
     }
     if (route.cost !== undefined && !this.#options.replace) {
-      this.result.left.push({ ...place, reason: "has a cost, which stays unless it is to be replaced" });
+      this.result.left.push({
+        ...place,
+        reason: "has a cost, which stays unless it is to be replaced",
+      });
       return route;
     }
     const cost = found?.price;

@@ -2,6 +2,14 @@ import { type Kysely, sql } from "kysely";
 
 const dayMs = 86_400_000;
 const counts = Array.from({ length: 13 }, (_, at) => at);
+/** The shortest time of none, so that any is shorter. */
+const noShortestMs = 9_007_199_254_740_991;
+const endColumns = [
+  { name: "shortest_ms", none: noShortestMs, merge: "min" },
+  { name: "longest_ms", none: 0, merge: "max" },
+  { name: "shortest_first_byte_ms", none: noShortestMs, merge: "min" },
+  { name: "longest_first_byte_ms", none: 0, merge: "max" },
+] as const;
 const timeColumns = [
   ...counts.map((at) => `duration_${at}`),
   ...counts.map((at) => `first_byte_${at}`),
@@ -16,13 +24,15 @@ const sumColumns = [
   "vendor_cost",
   "vendor_known",
 ];
+const allColumns = [...sumColumns, ...endColumns.map(({ name }) => name), ...timeColumns];
 
 /** Sums count durations, and are kept by day and in totals too; those that there are, are added. */
 export async function usage(db: Kysely<unknown>): Promise<void> {
-  for (const name of timeColumns)
+  const added = [...endColumns, ...timeColumns.map((name) => ({ name, none: 0 }))];
+  for (const { name, none } of added)
     await db.schema
       .alterTable("rollups")
-      .addColumn(name, "bigint", (column) => column.notNull().defaultTo(0))
+      .addColumn(name, "bigint", (column) => column.notNull().defaultTo(none))
       .execute();
   let days = db.schema
     .createTable("rollup_days")
@@ -45,7 +55,7 @@ export async function usage(db: Kysely<unknown>): Promise<void> {
     .addColumn("start_ms", "bigint", (column) => column.notNull())
     .addColumn("name", "text", (column) => column.notNull())
     .addPrimaryKeyConstraint("rollup_totals_key", ["grain", "kind", "start_ms", "name"]);
-  for (const name of [...sumColumns, ...timeColumns]) {
+  for (const name of allColumns) {
     days = days.addColumn(name, "bigint", (column) => column.notNull());
     totals = totals.addColumn(name, "bigint", (column) => column.notNull());
   }
@@ -56,9 +66,13 @@ export async function usage(db: Kysely<unknown>): Promise<void> {
 
 /** Whole hours below the open ones; what is open will be closed and added as ever. */
 async function fill(db: Kysely<unknown>): Promise<void> {
-  const columns = sql.raw([...sumColumns, ...timeColumns].join(", "));
+  const columns = sql.raw(allColumns.join(", "));
   const added = sql.raw(
-    [...sumColumns, ...timeColumns].map((name) => `sum(${name}) as ${name}`).join(", "),
+    [
+      ...sumColumns.map((name) => `sum(${name})`),
+      ...endColumns.map(({ name, merge }) => `${merge}(${name})`),
+      ...timeColumns.map((name) => `sum(${name})`),
+    ].join(", "),
   );
   const endMs = sql`coalesce((select max(hour_ms) + 3600000 from rollups), 0)`;
   const openMs = sql`(select cast(value as integer) from meta

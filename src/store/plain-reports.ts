@@ -74,6 +74,10 @@ function countedOf(all: readonly Receipt[]): Omit<UsagePoint, "startMs" | "name"
       (end, at, ends) =>
         times.filter((ms) => ms <= end && (at === 0 || ms > (ends[at - 1] ?? 0))).length,
     );
+  const durations = all.map(({ durationMs }) => durationMs);
+  const firstBytes = all
+    .filter(({ firstByteMs: ms, durationMs }) => ms !== undefined && ms !== durationMs)
+    .map(({ firstByteMs }) => firstByteMs ?? 0);
   return {
     receipts: all.length,
     failures: all.filter(isFailure).length,
@@ -82,7 +86,11 @@ function countedOf(all: readonly Receipt[]): Omit<UsagePoint, "startMs" | "name"
     ),
     outputTokens: sum(({ units }) => (units.output ?? 0) + (units.audio_output ?? 0)),
     charged: all.reduce((total, { charged }) => total + charged, 0n),
-    durations: counts(all.map(({ durationMs }) => durationMs)),
-    firstBytes: counts(all.flatMap(({ firstByteMs: ms }) => (ms === undefined ? [] : [ms]))),
+    shortestMs: Math.min(...durations),
+    longestMs: Math.max(...durations),
+    shortestFirstByteMs: Math.min(...firstBytes, Number.MAX_SAFE_INTEGER),
+    longestFirstByteMs: Math.max(...firstBytes, 0),
+    durations: counts(durations),
+    firstBytes: counts(firstBytes),
   };
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type FoldMark, hourMs, isFolded, type Rollup, toDay } from "../ledger/rollups.ts";
 import { type TotalGroup, totalGroups } from "../ledger/store.ts";
-import { addInConflict, addRowSql, sumColumns, sumValues } from "./rollup-columns.ts";
+import { addInConflict, addRowSql, mergedOf, sumColumns, sumValues } from "./rollup-columns.ts";
 
 type Value = string | number | bigint;
 
@@ -89,7 +89,7 @@ export function toFoldMark(text: string | undefined): FoldMark {
 function prepare(raw: Database) {
   const run = (sql: string): Statement<unknown, Value[]> => raw.query<unknown, Value[]>(sql);
   const sums = sumColumns.join(", ");
-  const added = sumColumns.map((name) => `sum(${name})`).join(", ");
+  const added = sumColumns.map(mergedOf).join(", ");
   const dayKeys = ["day_ms", "account_id", "key_id", "model", "provider"];
   const totalKeys = ["grain", "kind", "start_ms", "name"];
   const piece = `from rollups where hour_ms = ?

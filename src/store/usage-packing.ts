@@ -1,5 +1,5 @@
 import type { UsagePoint } from "../ledger/reports.ts";
-import { durationColumns } from "./rollup-columns.ts";
+import { durationColumns, endColumns, endValues, toEnds } from "./rollup-columns.ts";
 
 /** Points as threads hand them over: without a copy, so that it holds up nobody. */
 export interface PackedUsage {
@@ -9,9 +9,10 @@ export interface PackedUsage {
 }
 
 const countsEach = durationColumns.length;
-/** Start, place of the name, receipts, failures, tokens in and out; then the counts. */
+/** Start, place of the name, receipts, failures, tokens in and out; then the ends, and the counts. */
 const plain = 6;
-const numbersEach = plain + 2 * countsEach;
+const countsFrom = plain + endColumns.length;
+const numbersEach = countsFrom + 2 * countsEach;
 
 export function packUsage(points: readonly UsagePoint[]): PackedUsage {
   const places = new Map<string, number>();
@@ -23,8 +24,9 @@ export function packUsage(points: readonly UsagePoint[]): PackedUsage {
     const { startMs, receipts, failures, inputTokens, outputTokens } = point;
     const first = at * numbersEach;
     numbers.set([startMs, place, receipts, failures, inputTokens, outputTokens], first);
-    numbers.set(point.durations, first + plain);
-    numbers.set(point.firstBytes, first + plain + countsEach);
+    numbers.set(endValues(point), first + plain);
+    numbers.set(point.durations, first + countsFrom);
+    numbers.set(point.firstBytes, first + countsFrom + countsEach);
     charged[at] = point.charged;
   }
   return { names: [...places.keys()], numbers, charged };
@@ -35,6 +37,8 @@ export function unpackUsage({ names, numbers, charged }: PackedUsage): readonly 
   for (let at = 0; at < charged.length; at++) {
     const first = at * numbersEach;
     const number = (place: number) => numbers[first + place] ?? 0;
+    const counts = (place: number) =>
+      Array.from(numbers.subarray(first + place, first + place + countsEach));
     points.push({
       startMs: number(0),
       name: names[number(1)] ?? "",
@@ -43,8 +47,9 @@ export function unpackUsage({ names, numbers, charged }: PackedUsage): readonly 
       inputTokens: number(4),
       outputTokens: number(5),
       charged: charged[at] ?? 0n,
-      durations: Array.from(numbers.subarray(first + plain, first + plain + countsEach)),
-      firstBytes: Array.from(numbers.subarray(first + plain + countsEach, first + numbersEach)),
+      ...toEnds([number(plain), number(plain + 1), number(plain + 2), number(plain + 3)]),
+      durations: counts(countsFrom),
+      firstBytes: counts(countsFrom + countsEach),
     });
   }
   return points;

@@ -7,7 +7,7 @@ const smallDigits = 3;
 export function formatUsd(text: string): string {
   const [, sign, whole = "", fraction = ""] = pattern.exec(text) ?? [];
   if (sign === undefined) return text;
-  const kept = round(whole, fraction, digitsToShow(whole, fraction));
+  const kept = cut(whole, fraction, digitsToShow(whole, fraction));
   const minus = sign === "-" && /[1-9]/.test(kept.whole + kept.fraction) ? "−" : "";
   const grouped = kept.whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return `${minus}$${grouped}.${kept.fraction}`;
@@ -27,11 +27,10 @@ function digitsToShow(whole: string, fraction: string): number {
   return zeros < 0 ? 2 : zeros + smallDigits;
 }
 
-/** Half away from zero, on the digits themselves. */
-function round(whole: string, fraction: string, places: number) {
-  const padded = fraction.padEnd(places + 1, "0");
-  const up = (padded[places] ?? "0") >= "5" ? 1n : 0n;
-  const digits = String(BigInt(whole + padded.slice(0, places)) + up).padStart(places + 1, "0");
+/** Cut, on the digits themselves: a balance must not look like more than there is. */
+function cut(whole: string, fraction: string, places: number) {
+  const padded = fraction.padEnd(places, "0");
+  const digits = String(BigInt(whole + padded.slice(0, places))).padStart(places + 1, "0");
   const shown = trimZeros(digits.slice(-places));
   return { whole: digits.slice(0, -places), fraction: shown };
 }

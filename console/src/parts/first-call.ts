@@ -16,7 +16,7 @@ export interface FirstCall {
 }
 
 const variable = "SVC_API_KEY";
-const greeting = "Say hello in one sentence.";
+const greeting = "What is the capital of France?";
 /** Small models go on and on. */
 const mostTokens = 100;
 /** One red dot: the smallest picture there is. */

@@ -3,7 +3,11 @@ import { ErrorNotice } from "./error-notice.tsx";
 
 /** The message for one field: `<TextInput error={fieldError(change.error, "name")} />`. */
 export function fieldError(problem: ApiProblem | null, field: string): string | undefined {
-  return problem?.field === field ? problem.message : undefined;
+  if (problem?.field !== field) return undefined;
+  // The label says which it is; the name that programs have for it would only confuse.
+  const { message } = problem;
+  if (!message.startsWith(`${field} `)) return message;
+  return message.charAt(field.length + 1).toUpperCase() + message.slice(field.length + 2);
 }
 
 interface FormProblemProps {

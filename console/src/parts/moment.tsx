@@ -19,7 +19,7 @@ function useNow(): number {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
     listeners.add(setNowMs);
-    if (listeners.size === 1) timer = setInterval(tick, 30_000);
+    if (listeners.size === 1) timer = setInterval(tick, 5_000);
     return () => {
       listeners.delete(setNowMs);
       if (listeners.size === 0) clearInterval(timer);

@@ -1,10 +1,11 @@
 import { formatUsd, formatUsdExact } from "../format/money.ts";
 
-/** USD as decimal text: rounded for the eye, exact on hover and for machines. */
-export function Money({ usd }: { readonly usd: string }) {
+/** USD as decimal text: cut for the eye unless it has to add up, exact on hover and for machines. */
+export function Money(props: { readonly usd: string; readonly isExact?: boolean }) {
+  const { usd, isExact = false } = props;
   return (
     <data value={usd} title={`${formatUsdExact(usd)} USD`}>
-      {formatUsd(usd)}
+      {isExact ? formatUsdExact(usd) : formatUsd(usd)}
     </data>
   );
 }

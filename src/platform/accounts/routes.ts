@@ -53,7 +53,7 @@ export const accountRoutes = [
     body: newAccount,
     reply: Type.Object({ ...accountReply.properties, owner_link: nullable(linkReply) }),
     action: "account.create",
-    told: ({ body }, { id }) => ({ subject: id, detail: { ...body } }),
+    told: ({ body }, { id }) => ({ subject: body.name, detail: { ...body }, accountId: id }),
     async handle(context, { body }) {
       return createAccount(context, body);
     },

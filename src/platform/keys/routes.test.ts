@@ -267,14 +267,17 @@ test("the audit log tells who changed which key and how, and no secret", async (
   await change(id, { name: "watched still" });
   await revoke(id);
   const { body } = await owner.ask("GET /api/accounts/:account/audit", { params });
-  const told = body.records.filter(({ subject }: { subject: string }) => subject === id);
+  const told = body.records.filter(({ subject }: { subject: string }) =>
+    subject.startsWith("watched"),
+  );
+  const [old, fresh] = [key, second].map((secret) => `sk-svc-…${secret.slice(-4)}`);
   expect(
-    told.map(({ action, detail }: { action: string; detail: object }) => [action, detail]),
+    told.map(({ action, subject, detail }: Record<string, unknown>) => [action, subject, detail]),
   ).toEqual([
-    ["key.revoke", {}],
-    ["key.update", { name: "watched still" }],
-    ["key.rotate", { overlap: "1h" }],
-    ["key.create", { name: "watched", budget: "5/day" }],
+    ["key.revoke", `watched still (${fresh})`, {}],
+    ["key.update", `watched still (${fresh})`, { name: "watched still" }],
+    ["key.rotate", `watched (${fresh})`, { overlap: "1h" }],
+    ["key.create", `watched (${old})`, { name: "watched", budget: "5/day" }],
   ]);
   const everything = JSON.stringify([body, await list()]);
   for (const secret of [key, second]) {

@@ -92,7 +92,7 @@ export const keyRoutes = [
     }),
     reply: newKeyReply,
     action: "key.create",
-    told: ({ body }, { id }) => ({ subject: id, detail: { ...body } }),
+    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle({ parts, account }, { body: { models: wanted, expires, ...rest } }) {
       const made = await parts.operations.createKey({
         account: account.id,
@@ -114,7 +114,7 @@ export const keyRoutes = [
     }),
     reply: keyReply,
     action: "key.update",
-    told: ({ params, body }) => ({ subject: params.id, detail: { ...body } }),
+    told: ({ body }, key) => ({ subject: calledBy(key), detail: { ...body } }),
     async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
       const { operations } = context.parts;
       let view = await findKey(context, params.id);
@@ -140,7 +140,7 @@ export const keyRoutes = [
     }),
     reply: newKeyReply,
     action: "key.rotate",
-    told: ({ params, body }) => ({ subject: params.id, detail: { ...body } }),
+    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle(context, { params, body }) {
       await findKey(context, params.id);
       const made = await context.parts.operations.rotateKey({ id: params.id, ...body });
@@ -153,12 +153,17 @@ export const keyRoutes = [
     area: "keys",
     reply: keyReply,
     action: "key.revoke",
+    told: (_, key) => ({ subject: calledBy(key) }),
     async handle(context, { params }) {
       await findKey(context, params.id);
       return toReply(await context.parts.operations.revokeKey({ id: params.id }));
     },
   }),
 ] as const;
+
+/** As the audit log has it: a name can be given twice, an id says nothing. */
+const calledBy = ({ name: called, hint }: { readonly name: string; readonly hint: string }) =>
+  called === "" ? hint : `${called} (${hint})`;
 
 /** A key of another account is told like one that there is not. */
 async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {

@@ -100,7 +100,7 @@ test("the keys of the playground are one", async () => {
   });
   const [listed] = await gateway.server.operations.listKeys({ account: other.id });
   expect(named(answer)).toEqual([
-    ["playground", 2],
+    ["temporary keys", 2],
     [listed?.hint, 1],
   ]);
 });

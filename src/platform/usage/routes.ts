@@ -31,7 +31,7 @@ const usageReply = Type.Object({
     Type.Object({
       name: Type.String({
         description:
-          "The id of a model, key or account; `temporary` for all keys of the playground; or `others`.",
+          "The id of a model, key or account; `temporary` for all keys of the playground and the command line; or `others`.",
       }),
       label: Type.String(),
       totals: Type.Object(sums),
@@ -100,7 +100,7 @@ async function readUsage(parts: PlatformParts, asked: Asked) {
 
 const temporary = "temporary";
 
-/** Keys of the playground last minutes and are in no list: they are one. */
+/** Keys of the playground and of `svc chat` last minutes and are in no list: they are one. */
 function ofListedKeys(
   points: readonly UsagePoint[],
   labels: ReadonlyMap<string, string>,
@@ -120,7 +120,7 @@ async function labelsOf(
   if (by !== "key") return new Map();
   const keys = await operations.listKeys(accountId === undefined ? {} : { account: accountId });
   return new Map([
-    [temporary, "playground"],
+    [temporary, "temporary keys"],
     ...keys.map(({ id, name, hint }) => [id, name === "" ? hint : name] as const),
   ]);
 }

@@ -44,6 +44,11 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
         rowKey={({ kind, at, model, reference }) => `${kind} ${at} ${model ?? reference}`}
         empty={<p className={classes.none}>Nothing came in and nothing was used in this month.</p>}
       />
+      {lines.length > 0 && (
+        <p className={classes.none}>
+          Usage is added up by day and model; it stands after what was entered on that day.
+        </p>
+      )}
     </Panel>
   );
 }
@@ -76,7 +81,11 @@ const columns: readonly Column<Line>[] = [
   { header: "What", cell: ({ kind }) => kindWords[kind] ?? kind },
   { header: "Details", cell: (line) => <Details line={line} /> },
   { header: "Amount", isFigure: true, cell: (line) => <Amount usd={line.amount_usd} /> },
-  { header: "Balance", isFigure: true, cell: ({ balance_usd: usd }) => <Money usd={usd} /> },
+  {
+    header: "Balance",
+    isFigure: true,
+    cell: ({ balance_usd: usd }) => <Money usd={usd} isExact />,
+  },
 ];
 
 /** Usage has a day of UTC, which is the same day everywhere; an entry has a moment. */
@@ -116,7 +125,7 @@ function Amount({ usd }: { readonly usd: string }) {
   return (
     <span className={isIn ? classes.in : undefined}>
       {isIn && "+"}
-      <Money usd={usd} />
+      <Money usd={usd} isExact />
     </span>
   );
 }

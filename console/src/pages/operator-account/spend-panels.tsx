@@ -48,7 +48,7 @@ export function SpendByKey({ details }: { readonly details: Details }) {
   const hints = new Map(details.key_list.map(({ id, hint }) => [id, hint]));
   const rows = details.by_key.map(({ key, name, ...spent }) => ({
     id: key,
-    name: name ?? (key === "temporary" ? "Keys of the playground" : "Without a name"),
+    name: name ?? (key === "temporary" ? "Temporary keys" : "Without a name"),
     note: hints.get(key),
     ...spent,
   }));

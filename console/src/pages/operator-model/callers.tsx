@@ -30,7 +30,7 @@ export function Callers({ model }: { readonly model: string }) {
           columns={columns}
           rows={found.data.callers}
           rowKey={({ account, key }) => `${account} ${key ?? ""}`}
-          empty={<p className={classes.nothing}>Nobody has called it since. It can go.</p>}
+          empty={<p className={classes.nothing}>Nobody has called it since it was deprecated.</p>}
         />
       )}
     </Panel>

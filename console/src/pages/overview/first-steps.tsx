@@ -5,7 +5,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { useApi } from "../../queries.ts";
-import { useMay, useSession } from "../../session.tsx";
+import { useAccounts, useMay, useSession } from "../../session.tsx";
 import classes from "./page.module.css";
 
 /** For an account that nobody has called with yet. */
@@ -67,23 +67,37 @@ const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/comple
   -H "Content-Type: application/json" \\
   -d '{
     "model": "${model}",
-    "messages": [{ "role": "user", "content": "Say hello" }]
+    "messages": [{ "role": "user", "content": "What is the capital of France?" }]
   }'`;
 
 /** For the operator of a platform that nobody has called yet. */
 export function NoCallsYet() {
+  const [first] = useAccounts();
   return (
     <EmptyState
       icon="overview"
       title="No calls yet"
-      about="Connect a provider, create an account and make a key for it. Its calls appear here as soon as they have ended."
+      about={
+        first === undefined
+          ? "Create an account and make a key for it. Its calls appear here as soon as they have ended."
+          : `The models that are served can be tried at once, paid by the account “${first.name}”. Calls appear here as soon as they have ended.`
+      }
       action={
         <>
+          {first !== undefined && (
+            <Button
+              renderRoot={(props) => (
+                <Link to="/a/$account/playground" params={{ account: first.id }} {...props} />
+              )}
+            >
+              Open the playground
+            </Button>
+          )}
           <Button
             variant="default"
             renderRoot={(props) => <Link to="/operator/providers" {...props} />}
           >
-            Providers
+            Connect a provider
           </Button>
           <Button
             variant="default"

@@ -43,7 +43,12 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
         <StatTile
           label="Error rate"
           value={formatShare(failureRate(totals))}
-          note={`${formatCount(totals.failures)} ${totals.failures === 1 ? "error" : "errors"}`}
+          note={
+            <span title="Of the calls that were let in. Those that were refused at the door (401, 402, 403, 429) cost nothing and are not counted here.">
+              {formatCount(totals.failures)} {totals.failures === 1 ? "error" : "errors"}, without
+              refused calls
+            </span>
+          }
           change={change(failureRate)}
           moreIs="bad"
           spark={spark(({ failures }) => failures)}

@@ -5,10 +5,10 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { useSearchText } from "../../search.ts";
-import { useAccount, useMay } from "../../session.tsx";
+import { useAccount, useMay, useSession } from "../../session.tsx";
 import { GatewayAccess } from "./gateway-access.ts";
 import type { ModeProps } from "./mode.ts";
-import { type Callable, type Endpoint, useCallable } from "./models.ts";
+import { type Endpoint, type PlaygroundModel, useCallable } from "./models.ts";
 import classes from "./playground.module.css";
 import { TroubleNotice } from "./trouble-notice.tsx";
 import { toTrouble } from "./use-run.ts";
@@ -65,15 +65,16 @@ function OnlyLooking() {
 
 function Playground({ account }: { readonly account: string }) {
   const access = useMemo(() => new GatewayAccess(account), [account]);
-  const callable = useCallable(account, access);
+  const callable = useCallable(account);
+  const { gateway_url: baseUrl } = useSession();
   if (callable.isPending) return <Loading lines={6} label="Asking which models can be called" />;
   // A failed look at the list later on must not take a conversation away.
   if (callable.data === undefined)
     return (
       <TroubleNotice trouble={toTrouble(callable.error)} onRetry={() => void callable.refetch()} />
     );
-  if (callable.data.models.length === 0) return <NoModels account={account} />;
-  return <Modes access={access} callable={callable.data} />;
+  if (callable.data.length === 0) return <NoModels account={account} />;
+  return <Modes access={access} models={callable.data} baseUrl={baseUrl} />;
 }
 
 function NoModels({ account }: { readonly account: string }) {
@@ -96,12 +97,12 @@ function NoModels({ account }: { readonly account: string }) {
 
 interface ModesProps {
   readonly access: GatewayAccess;
-  readonly callable: Callable;
+  readonly models: readonly PlaygroundModel[];
+  readonly baseUrl: string;
 }
 
 /** A mode is loaded when it is first opened, and then keeps what is in it. */
-function Modes({ access, callable }: ModesProps) {
-  const { models, baseUrl } = callable;
+function Modes({ access, models, baseUrl }: ModesProps) {
   const [search, setSearch] = useSearchText();
   const [chosen, setChosen] = useState<Readonly<Partial<Record<Endpoint, string>>>>({});
   const asked = models.find(({ id }) => id === search["model"]);

@@ -64,8 +64,12 @@ function ofDocument({ replies }: Endpoint): readonly Refused[] {
     .filter(({ status }) => !status.startsWith("2"))
     .map(({ status, description, contents }) => ({
       status: status === "default" ? "other" : status,
-      code: codeOf(contents[0]?.example),
-      when: description,
+      // Of the others there are many: their example is but one of them.
+      code: status === "default" ? undefined : codeOf(contents[0]?.example),
+      when:
+        status === "default"
+          ? "400 for what is wrong in the request (`param` names the field), 404, 405, 413, 415 for what cannot be read, 502, 503, 504 when nobody could answer; `code` says which."
+          : description,
     }));
 }
 

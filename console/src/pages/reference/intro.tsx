@@ -56,7 +56,8 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
         </p>
         <p className={classes.about}>
           Every endpoint of it is in the list of endpoints, by what it is about; what the console
-          can do, a token with the right scopes can do too.
+          can do, a token with the right scopes can do too, but for people, passwords and tokens
+          themselves.
         </p>
       </Panel>
       <p className={classes.about}>

@@ -39,7 +39,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
   const columns = requestColumns({
     account,
     isFresh,
-    keyName: (id) => labelOf(choices.keys, id) ?? "playground",
+    keyName: (id) => labelOf(choices.keys, id) ?? "temporary",
     accountName: (id) => labelOf(choices.accounts, id) ?? id,
   });
   return (

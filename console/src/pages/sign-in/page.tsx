@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { DoorHeader } from "../../parts/door-header.tsx";
@@ -52,6 +52,10 @@ export function Page() {
         <Button type="submit" size="md" fullWidth loading={enter.isPending}>
           Sign in
         </Button>
+        <Text size="sm" c="var(--svc-soft)">
+          No password, or forgotten? An operator makes a link for you, here or with{" "}
+          <code>svc operator reset EMAIL</code>. The first start prints the link of the first one.
+        </Text>
       </Stack>
     </form>
   );

@@ -108,7 +108,9 @@ export async function startServer({
       // Known once the platform listens, and asked for only then.
       platformUrl: () => control.url,
       gateway: {
-        issueTemporaryKey: (accountId) => state.keys.issueTemporary(accountId, clock.nowMs()),
+        issueTemporaryKey: (accountId, owner) =>
+          state.keys.issueTemporary(accountId, clock.nowMs(), owner),
+        endTemporaryKeys: (owner) => state.keys.endTemporary(owner),
         health: () => state.router.health(),
         resetHealth: (provider, model) => state.router.reset(provider, model),
         // Not the public address: the command line calls from this machine.

@@ -97,6 +97,13 @@ test("the metrics are open where only this machine reaches them, else they need 
     expect(access({ SVC_PLATFORM_HOST: host })).toBe("open");
   for (const host of ["0.0.0.0", "::", "10.0.0.5", "127.example", "localhost.example"])
     expect(access({ SVC_PLATFORM_HOST: host })).toBe("token");
+  // A proxy that serves a public address connects from this machine.
+  for (const url of ["https://console.example.com", "http://10.0.0.5:8081"]) {
+    expect(access({ SVC_PLATFORM_URL: url })).toBe("token");
+    expect(access({ SVC_PLATFORM_URL: url, SVC_METRICS: "open" })).toBe("open");
+  }
+  for (const url of ["http://localhost:9000", "http://127.0.0.1:9000", "http://[::1]:9000"])
+    expect(access({ SVC_PLATFORM_URL: url })).toBe("open");
   expect(access({ SVC_PLATFORM_HOST: "0.0.0.0", SVC_METRICS: "open" })).toBe("open");
   expect(access({ SVC_METRICS: "off" })).toBe("off");
   expect(read({ SVC_METRICS: "yes" }).problems).toEqual([

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { suggestion } from "./suggestion.ts";
 
 /** The one list of settings. Nothing else in the program reads the environment. */
@@ -40,10 +41,6 @@ function host(text: string): string | Wrong {
   return /^[A-Za-z0-9.:_-]+$/.test(text)
     ? text
     : new Wrong("a host name or address without scheme or port, such as 127.0.0.1 or 0.0.0.0");
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function seconds(text: string): number | Wrong {
@@ -111,6 +108,13 @@ function platformUrl(text: string): string | Wrong {
     : new Wrong("an address without a path, such as https://console.example.com");
 }
 
+/** Whatever stands before a public address connects from this machine, on behalf of anybody. */
+function usualMetricsAccess(values: Readonly<Record<string, unknown>>): "open" | "token" {
+  const { platformHost, platformUrl: address } = values;
+  const isPublic = typeof address === "string" && !isLoopback(new URL(address).hostname);
+  return isLoopback(String(platformHost)) && !isPublic ? "open" : "token";
+}
+
 function secret(text: string): string | Wrong {
   return text.length >= 32
     ? text
@@ -145,13 +149,6 @@ export const settingList = {
     fallback: "8081",
     read: port,
   },
-  metricsAccess: {
-    env: "SVC_METRICS",
-    about: "who may read /metrics of the platform",
-    fallback: undefined,
-    otherwise: ({ platformHost }) => (isLoopback(String(platformHost)) ? "open" : "token"),
-    read: oneOf("open", "token", "off"),
-  },
   publicUrl: {
     env: "SVC_PUBLIC_URL",
     about: "address of the gateway as callers see it",
@@ -163,6 +160,13 @@ export const settingList = {
     about: "address of the platform as people see it",
     fallback: undefined,
     read: platformUrl,
+  },
+  metricsAccess: {
+    env: "SVC_METRICS",
+    about: "who may read /metrics of the platform",
+    fallback: undefined,
+    otherwise: usualMetricsAccess,
+    read: oneOf("open", "token", "off"),
   },
   corsOrigins: {
     env: "SVC_CORS_ORIGINS",

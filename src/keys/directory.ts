@@ -69,6 +69,9 @@ export interface TemporaryKey {
   readonly expiresAtMs: number;
 }
 
+/** `owner`: who made it, in whatever way they are known; "" for the command line. */
+type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owner: string };
+
 /**
  * All live keys in memory, by the hash of each secret that opens them. A look-up touches no
  * database, whether the key is known or not: a flood of unknown keys costs a hash each and stores
@@ -82,7 +85,7 @@ export class KeyDirectory {
   #byHash = new Map<string, KeyRecord>();
   readonly #byId = new Map<string, KeyRecord>();
   /** By hash, in the order in which they were issued and expire. */
-  readonly #temporary = new Map<string, KeyRecord & { readonly expiresAtMs: number }>();
+  readonly #temporary = new Map<string, TemporaryRecord>();
 
   constructor(store: KeyStore, hashKey: Uint8Array) {
     this.#store = store;
@@ -133,7 +136,7 @@ export class KeyDirectory {
   }
 
   /** A key that may call every model for a while. Never refused: at the bound the oldest falls. */
-  issueTemporary(accountId: string, nowMs: number): TemporaryKey {
+  issueTemporary(accountId: string, nowMs: number, owner = ""): TemporaryKey {
     for (const [hash, { expiresAtMs }] of this.#temporary)
       if (expiresAtMs <= nowMs || this.#temporary.size >= maxTemporaryKeys)
         this.#temporary.delete(hash);
@@ -149,8 +152,17 @@ export class KeyDirectory {
       hint: keyHint(key),
       createdAtMs: nowMs,
       expiresAtMs,
+      owner,
     });
     return { key, expiresAtMs };
+  }
+
+  /** Of somebody whose part in an account has ended; how many. */
+  endTemporary(owner: string): number {
+    let ended = 0;
+    for (const [hash, record] of this.#temporary)
+      if (record.owner === owner && this.#temporary.delete(hash)) ended++;
+    return ended;
   }
 
   #put(record: KeyRecord): void {

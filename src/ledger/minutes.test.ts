@@ -16,7 +16,7 @@ function receiptsOf(count: number): Receipt[] {
       keyId: `key_${at % 6}`,
       model: `m${at % 5}`,
       durationMs: at * 40,
-      firstByteMs: at % 2 === 0 ? undefined : at,
+      firstByteMs: [undefined, at, at * 40][at % 3],
       outcome: at % 7 === 0 ? "upstream_error" : "ok",
       charged: BigInt(at),
     }),

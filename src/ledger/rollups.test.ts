@@ -31,6 +31,14 @@ async function commit(rollups: Rollups, receipts: readonly Receipt[]): Promise<v
   committed.push(...receipts);
 }
 
+let timed = 0;
+
+/** Other ones each time: of answers that streamed, came whole, or never came. */
+function timesOf(at: number): Pick<Receipt, "durationMs" | "firstByteMs"> {
+  const durationMs = 1 + ((++timed * 7_919) % 60_000);
+  return { durationMs, firstByteMs: [durationMs - 1, durationMs, undefined][at % 3] };
+}
+
 function receiptsAt(beganMs: number, count = 100): Receipt[] {
   return Array.from({ length: count }, (_, at) =>
     receiptOf({
@@ -39,6 +47,7 @@ function receiptsAt(beganMs: number, count = 100): Receipt[] {
       provider: at % 2 === 0 ? "p" : "q",
       outcome: at % 3 === 0 ? "upstream_error" : "ok",
       vendorCost: at % 4 === 0 ? BigInt(at) : undefined,
+      ...timesOf(at),
     }),
   );
 }
@@ -88,6 +97,29 @@ test("sums that were added up and written over several flushes are exact", async
   expect(found).toHaveLength(200);
   expect(found[0]).toMatchObject({ receipts: 2, failures: 2, inputTokens: 12, outputTokens: 18 });
   expect(found[1]).toMatchObject({ failures: 0, vendorKnown: 0 });
+});
+
+test("the shortest and longest times are kept, and the first byte counts where the answer streamed", async () => {
+  const rollups = new Rollups(store.ledger.rollups, maxCallMs);
+  await rollups.start(noonMs);
+  const times = [
+    { durationMs: 900, firstByteMs: 900 },
+    { durationMs: 5_000, firstByteMs: 300 },
+    { durationMs: 40, firstByteMs: undefined },
+    { durationMs: 2_000, firstByteMs: 1_999 },
+  ];
+  for (const each of times) {
+    await commit(rollups, [receiptOf({ id: newId("req", noonMs), ...each })]);
+    await rollups.flush(noonMs);
+  }
+  const [found] = await expectExact();
+  expect(found).toMatchObject({
+    shortestMs: 40,
+    longestMs: 5_000,
+    shortestFirstByteMs: 300,
+    longestFirstByteMs: 1_999,
+  });
+  expect(found?.firstBytes.reduce((sum, count) => sum + count, 0)).toBe(2);
 });
 
 test("what a crash took from memory is summed anew by the next process", async () => {

@@ -28,6 +28,7 @@ beforeEach(async () => {
       accountId: `acct_${at}`,
       keyId: `key_${at}`,
       charged: 0n,
+      firstByteMs: 4 * at,
     }),
   );
   await store.ledger.commit(receipts.map((receipt) => write(receipt)));
@@ -54,6 +55,10 @@ test("sums that count times wrongly are found, unless they are from before these
   for (const [column, kind] of [
     ["duration_0", "durations"],
     ["first_byte_12", "firstBytes"],
+    ["shortest_ms", "shortestMs"],
+    ["longest_ms", "longestMs"],
+    ["shortest_first_byte_ms", "shortestFirstByteMs"],
+    ["longest_first_byte_ms", "longestFirstByteMs"],
   ]) {
     corrupt(`update rollups set ${column} = ${column} + 1 where key_id = 'key_2'`);
     expect(await kinds()).toEqual([[`rollup ${kind}`, "2027-01-15T12 key_2 m p"]]);
@@ -61,6 +66,25 @@ test("sums that count times wrongly are found, unless they are from before these
     expect(await kinds()).toEqual([]);
     corrupt("update meta set value = '0' where key = 'rollups_counted_from_ms'");
     corrupt(`update rollups set ${column} = ${column} - 1 where key_id = 'key_2'`);
+  }
+});
+
+test("while an hour is open its times may lie closer together than those of its receipts, never wider", async () => {
+  corrupt(`update meta set value = '${noonMs}' where key = 'rollups_open_from_ms'`);
+  const subject = "2027-01-15T12 key_2 m p";
+  for (const [column, kind, wider] of [
+    ["shortest_ms", "shortestMs", -1],
+    ["longest_ms", "longestMs", 1],
+    ["shortest_first_byte_ms", "shortestFirstByteMs", -1],
+    ["longest_first_byte_ms", "longestFirstByteMs", 1],
+  ] as const) {
+    const change = (by: number) =>
+      corrupt(`update rollups set ${column} = ${column} + (${by}) where key_id = 'key_2'`);
+    change(-wider);
+    expect(await kinds()).toEqual([]);
+    change(2 * wider);
+    expect(await kinds()).toEqual([[`rollup ${kind}`, subject]]);
+    change(-wider);
   }
 });
 
@@ -76,7 +100,9 @@ test("sums by day and in totals are held to those by hour that are in them", asy
     expect(await kinds()).toEqual([["folded charged", subject]]);
     corrupt(`update ${table} set charged = charged - 1, duration_3 = 9 where ${name}`);
     expect(await kinds()).toEqual([["folded durations", subject]]);
-    corrupt(`update ${table} set duration_3 = 0 where ${name}`);
+    corrupt(`update ${table} set duration_3 = 0, longest_ms = 13 where ${name}`);
+    expect(await kinds()).toEqual([["folded longestMs", subject]]);
+    corrupt(`update ${table} set longest_ms = 12 where ${name}`);
   }
   corrupt("delete from rollup_totals where name = 'm' and grain = 'day'");
   const subjects = new Set((await kinds()).map(([, subject]) => subject));

@@ -4,14 +4,17 @@ import { checkPassword } from "./passwords.ts";
 import { checkEmail, checkName, type People, toEmail, type Visitor } from "./people.ts";
 import type { AccountRole } from "./role.ts";
 import { hashSecret, newSecret } from "./secret-text.ts";
-import type { Acceptance, Invite, User } from "./store.ts";
+import { type Acceptance, firstStart, type Invite, type User } from "./store.ts";
 
 const dayMs = 86_400_000;
 const inviteMs = 7 * dayMs;
 const resetMs = dayMs;
 
-/** Who made the link that the first start prints; a newer one takes its place. */
-const firstStart = "first start";
+/** A person, a token, or the command line, which has no id. */
+export interface Maker {
+  readonly name: string;
+  readonly id: string;
+}
 
 export interface NewInvite {
   /** For the link; shown once. */
@@ -34,7 +37,7 @@ export class Invites {
     this.#people = people;
   }
 
-  operator(options: { readonly email?: string | undefined; readonly by: string }) {
+  operator(options: { readonly email?: string | undefined; readonly by: Maker }) {
     return this.#add({ kind: "operator", ...options, lastsMs: inviteMs });
   }
 
@@ -42,13 +45,13 @@ export class Invites {
     readonly accountId: string;
     readonly role: AccountRole;
     readonly email?: string | undefined;
-    readonly by: string;
+    readonly by: Maker;
   }) {
     return this.#add({ kind: "member", ...options, lastsMs: inviteMs });
   }
 
   /** For who has forgotten a password; an older link for the same person ends. */
-  async reset(user: User, by: string) {
+  async reset(user: User, by: Maker) {
     await this.#people.store.removeInvites({ kind: "reset", userId: user.id });
     return this.#add({ kind: "reset", userId: user.id, email: user.email, by, lastsMs: resetMs });
   }
@@ -58,7 +61,7 @@ export class Invites {
     const { store } = this.#people;
     if ((await store.countOperators()) > 0) return undefined;
     await store.removeInvites({ kind: "operator", createdBy: firstStart });
-    return this.operator({ by: firstStart });
+    return this.operator({ by: { name: firstStart, id: "" } });
   }
 
   async look(secret: string): Promise<Invite> {
@@ -150,7 +153,7 @@ export class Invites {
     readonly userId?: string | undefined;
     readonly accountId?: string | undefined;
     readonly role?: AccountRole | undefined;
-    readonly by: string;
+    readonly by: Maker;
     readonly lastsMs: number;
   }): Promise<NewInvite> {
     const { lastsMs, by, ...rest } = options;
@@ -163,7 +166,8 @@ export class Invites {
       email,
       id: newId("invite", nowMs),
       hash: hashSecret(secret),
-      createdBy: by,
+      createdBy: by.name,
+      createdById: by.id,
       createdAtMs: nowMs,
       expiresAtMs: nowMs + lastsMs,
     };

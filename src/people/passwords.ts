@@ -20,11 +20,23 @@ export class Passwords {
 
   /** Takes as long where there is no such user: who asks must not learn which emails are known. */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
-    this.#nobodys ??= this.hash(crypto.randomUUID());
-    const against = hash ?? (await this.#nobodys);
+    const nobodys = this.#nobodysHash();
+    const against = hash ?? (await nobodys);
     if (password.length > longestPassword) return false;
     const isRight = await this.#inTurn(() => Bun.password.verify(password, against));
     return isRight && hash !== undefined;
+  }
+
+  #nobodysHash(): Promise<string> {
+    if (this.#nobodys === undefined) {
+      const made = this.hash(crypto.randomUUID());
+      this.#nobodys = made;
+      // Also where nobody waits for it: at the next try it is made anew.
+      made.catch(() => {
+        this.#nobodys = undefined;
+      });
+    }
+    return this.#nobodys;
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

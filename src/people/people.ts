@@ -1,11 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
+import { hasInvisible } from "../base/visible-text.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
 import { hashSecret, newSecret } from "./secret-text.ts";
-import type { Membership, PeopleStore, Session, User } from "./store.ts";
-import { Throttle } from "./throttle.ts";
+import type { Membership, PartOutcome, PeopleStore, Session, User } from "./store.ts";
+import { networkOf, Throttle } from "./throttle.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -51,23 +52,26 @@ export class People {
     return this.startSession(user.id, visitor);
   }
 
+  /** Who has a session is no stranger: without a visitor only the email counts. */
   async authenticate(
     given: { readonly email: string; readonly password: string },
-    visitor: Visitor,
+    visitor?: Visitor,
   ): Promise<User> {
     const nowMs = this.clock.nowMs();
     const email = toEmail(given.email);
+    const network = visitor && networkOf(visitor.address);
     const waitMs = Math.max(
       this.#byEmail.waitMs(email, nowMs),
-      this.#byAddress.waitMs(visitor.address, nowMs),
+      network === undefined ? 0 : this.#byAddress.waitMs(network, nowMs),
     );
     if (waitMs > 0) throw new TooManyTries(waitMs);
     this.#byEmail.count(email, nowMs);
-    this.#byAddress.count(visitor.address, nowMs);
+    if (network !== undefined) this.#byAddress.count(network, nowMs);
     const user = await this.store.userByEmail(email);
     if (!(await this.passwords.verify(given.password, user?.passwordHash)) || user === undefined)
       throw new WrongPassword();
     this.#byEmail.forget(email);
+    if (network !== undefined) this.#byAddress.giveBack(network);
     return user;
   }
 
@@ -105,29 +109,18 @@ export class People {
   async changePassword(
     person: Person,
     given: { readonly current: string; readonly password: string },
-    visitor: Visitor,
   ): Promise<void> {
     const { user, session } = person;
     checkPassword(given.password, user.email);
-    await this.authenticate({ email: user.email, password: given.current }, visitor);
+    await this.authenticate({ email: user.email, password: given.current });
     await this.store.setUser(user.id, { passwordHash: await this.passwords.hash(given.password) });
     await this.store.endSessions(user.id, { butNot: session.id });
-  }
-
-  /** Refuses to leave an account without an owner, unless the operator does it. */
-  async checkOwnerLeft(accountId: string, userId: string): Promise<void> {
-    const members = await this.store.memberships({ accountId });
-    const owners = members.filter(({ role }) => role === "owner");
-    if (owners.length === 1 && owners[0]?.userId === userId)
-      throw new Problem(
-        "conflict",
-        "This is the only owner of the account: make somebody else an owner first.",
-      );
+    await this.store.removeInvites({ kind: "reset", userId: user.id });
   }
 
   /** Somebody must be left who can let others in. */
   async removeOperator(userId: string): Promise<void> {
-    const outcome = await this.store.removeOperator(userId);
+    const outcome = await this.store.removeOperator(userId, this.clock.nowMs());
     if (outcome === "none") throw new Problem("not_found", "There is no such operator.");
     if (outcome === "last")
       throw new Problem(
@@ -136,13 +129,29 @@ export class People {
       );
   }
 
-  async setRole(accountId: string, userId: string, role: AccountRole): Promise<void> {
-    if (!(await this.store.setRole({ accountId, userId, role }))) throw noMember();
+  /** Refuses to leave an account without an owner, unless it is forced. */
+  async setRole(part: PartOf & { readonly role: AccountRole }): Promise<void> {
+    checkPart(await this.store.setRole({ ...part, nowMs: this.clock.nowMs() }));
   }
 
-  async removeMember(accountId: string, userId: string): Promise<void> {
-    if (!(await this.store.removeMembership({ accountId, userId }))) throw noMember();
+  async removeMember(part: PartOf): Promise<void> {
+    checkPart(await this.store.removeMembership({ ...part, nowMs: this.clock.nowMs() }));
   }
+}
+
+interface PartOf {
+  readonly accountId: string;
+  readonly userId: string;
+  readonly isForced: boolean;
+}
+
+function checkPart(outcome: PartOutcome): void {
+  if (outcome === "none") throw noMember();
+  if (outcome === "last")
+    throw new Problem(
+      "conflict",
+      "This is the only owner of the account: make somebody else an owner first.",
+    );
 }
 
 export const noMember = () => new Problem("not_found", "There is no such member of this account.");
@@ -168,15 +177,19 @@ export class TooManyTries extends Problem {
 
 /** As it is kept and compared. */
 export function toEmail(text: string): string {
-  return text.trim().toLowerCase();
+  return text.trim().toLowerCase().normalize("NFC");
 }
 
 export function checkEmail(email: string): void {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new Problem("invalid", "--email must be an email address, such as ada@example.com.");
+  if (hasInvisible(email))
+    throw new Problem("invalid", "--email must not have invisible characters.");
 }
 
 export function checkName(name: string): void {
   if (name.trim() === "" || name.length > 100)
     throw new Problem("invalid", "--name must have 1 to 100 characters.");
+  if (hasInvisible(name))
+    throw new Problem("invalid", "--name must not have invisible characters.");
 }

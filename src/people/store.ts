@@ -45,6 +45,8 @@ export interface Invite {
   readonly role?: AccountRole | undefined;
   /** Who made it, in words. */
   readonly createdBy: string;
+  /** Of the person or token; what they made ends with their part in it. */
+  readonly createdById: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
 }
@@ -59,6 +61,7 @@ export interface Token {
   readonly role: AccountRole | "operator";
   readonly scopes: readonly Scope[];
   readonly createdBy: string;
+  readonly createdById: string;
   readonly createdAtMs: number;
   readonly expiresAtMs?: number | undefined;
   readonly revokedAtMs?: number | undefined;
@@ -79,7 +82,7 @@ export interface AuditRecord {
 }
 
 export interface AuditActor {
-  readonly kind: "person" | "token" | "command";
+  readonly kind: "person" | "operator" | "token" | "command";
   readonly id: string;
   /** As it was called then. */
   readonly name: string;
@@ -93,6 +96,9 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
+/** Who made the link that the first start prints; it is of no use once there is an operator. */
+export const firstStart = "first start";
+
 export type AcceptOutcome = "accepted" | "used" | "email-taken";
 
 /** What an invitation that is used changes, all of it at once. */
@@ -102,6 +108,13 @@ export interface Acceptance {
   readonly makeOperator?: string | undefined;
   readonly addMembership?: Membership | undefined;
   readonly setPassword?: { readonly userId: string; readonly passwordHash: string } | undefined;
+}
+
+export type PartOutcome = "done" | "none" | "last";
+
+interface Forced {
+  readonly isForced: boolean;
+  readonly nowMs: number;
 }
 
 /** Implemented by the store. */
@@ -116,14 +129,18 @@ export interface PeopleStore {
     change: { readonly name?: string; readonly passwordHash?: string },
   ): Promise<void>;
   /** Takes the operator's role away, unless nobody else has it; one of two at once stays. */
-  removeOperator(id: string): Promise<"removed" | "last" | "none">;
+  removeOperator(id: string, nowMs: number): Promise<"removed" | "last" | "none">;
   memberships(
     of: { readonly userId: string } | { readonly accountId: string },
   ): Promise<readonly Membership[]>;
   allMemberships(): Promise<readonly Membership[]>;
-  /** False when there is none. */
-  setRole(membership: Pick<Membership, "userId" | "accountId" | "role">): Promise<boolean>;
-  removeMembership(membership: Pick<Membership, "userId" | "accountId">): Promise<boolean>;
+  /**
+   * Another role; with it goes what the old one alone allowed to make. `last`: nothing was changed,
+   * since the account would have no owner left; `isForced` is for who may do that.
+   */
+  setRole(change: Pick<Membership, "userId" | "accountId" | "role"> & Forced): Promise<PartOutcome>;
+  /** Their links and tokens of the account end with it. */
+  removeMembership(change: Pick<Membership, "userId" | "accountId"> & Forced): Promise<PartOutcome>;
 
   addSession(session: Session): Promise<void>;
   sessionByHash(hash: string): Promise<Session | undefined>;

@@ -34,7 +34,31 @@ export class Throttle {
     if (oldest.done !== true) this.#fullAtMs.delete(oldest.value);
   }
 
+  /** For one that was counted and did not fail; what others of the name did stays counted. */
+  giveBack(name: string): void {
+    const fullAtMs = this.#fullAtMs.get(name);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - this.#limit.everyMs);
+  }
+
   forget(name: string): void {
     this.#fullAtMs.delete(name);
   }
 }
+
+/**
+ * What stands for an address where tries are counted. Whoever has one address of IPv6 has all
+ * 2^64 of its network, so the first half alone counts.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const ipv4 = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  const [head = "", tail] = address.split("%", 1)[0]?.split("::") ?? [];
+  const before = groupsOf(head);
+  const after = groupsOf(tail ?? "");
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+}
+
+const groupsOf = (text: string) =>
+  text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16).toString(16));

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
+import type { Maker } from "./invites.ts";
 import { checkName } from "./people.ts";
 import { type AccountRole, type Scope, scopes } from "./role.ts";
 import { hashSecret, newSecret } from "./secret-text.ts";
@@ -14,7 +15,7 @@ export interface NewToken {
   readonly role: AccountRole | "operator";
   readonly scopes: readonly string[];
   readonly expiresAtMs: number | undefined;
-  readonly by: string;
+  readonly by: Maker;
 }
 
 /** For machines that use the platform's API. They call no models: that is what keys are for. */
@@ -45,7 +46,8 @@ export class Tokens {
       id: newId("token", nowMs),
       hash: hashSecret(secret),
       hint: `${prefix}…${secret.slice(-4)}`,
-      createdBy: by,
+      createdBy: by.name,
+      createdById: by.id,
       createdAtMs: nowMs,
     };
     await this.#store.addToken(token);

@@ -34,8 +34,10 @@ export interface AccountDetails extends AccountStandingView {
 }
 
 export const accountName = {
-  pattern: /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u,
-  words: "1 to 100 letters, digits, spaces or . _ @ -, and begin with a letter or digit",
+  // Never like an id: by a name and by an id the same account must be meant.
+  pattern: /^(?!acct_[0-9a-fA-F]{32}$)[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u,
+  words:
+    "1 to 100 letters, digits, spaces or . _ @ -, begin with a letter or digit, and not look like an account's id",
 };
 
 type Changed = AccountView & { readonly changed: boolean };

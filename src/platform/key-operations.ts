@@ -1,5 +1,6 @@
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
+import { hasInvisible } from "../base/visible-text.ts";
 import type { CatalogStore } from "../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
@@ -107,7 +108,7 @@ async function createKey(
   const nowMs = clock.nowMs();
   const expiresAtMs =
     expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
-  checkWords(name, models);
+  checkKeyWords(name, models);
   const limits = readLimits(undefined, inputs);
   const secret = newKeySecret();
   const record: KeyRecord = {
@@ -138,7 +139,7 @@ async function updateKey(
   const { keys, catalog, takeEffect } = parts;
   if (name === undefined && models === undefined)
     throw new Problem("invalid", "Say what to change: --name, or --models with ids or all.");
-  checkWords(name ?? "", models ?? undefined);
+  checkKeyWords(name ?? "", models ?? undefined);
   await findLive(keys, id);
   const isChanged = await keys.update(id, {
     ...(name === undefined ? {} : { name }),
@@ -178,11 +179,16 @@ async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
   return record;
 }
 
-function checkWords(name: string, models: readonly string[] | undefined): void {
+/** Throws where a name or models could not be given to a key. */
+export function checkKeyWords(name: string, models: readonly string[] | undefined): void {
   if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
     throw new Problem("invalid", "--models needs model ids, separated by commas.");
   if (name.length > 100)
     throw new Problem("invalid", "The key's name must have at most 100 characters.");
+  if (hasInvisible(name))
+    throw new Problem("invalid", "--name must not have invisible characters.");
+  if (models?.some(hasInvisible) === true)
+    throw new Problem("invalid", "--models must not have invisible characters.");
 }
 
 async function unknownModels(

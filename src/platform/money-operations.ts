@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
+import { hasInvisible } from "../base/visible-text.ts";
 import type { KeyStore } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { Hold } from "../ledger/purse.ts";
@@ -183,8 +184,13 @@ function readAmount(text: string): bigint {
 function checkWords(kind: EntryKind, reference: string | undefined, note: string): void {
   if (!entryKinds.includes(kind))
     throw new Problem("invalid", `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`);
-  if (reference !== undefined && !/^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(reference))
+  if (
+    reference !== undefined &&
+    (hasInvisible(reference) || !/^(?=.*\S).{1,200}$/u.test(reference))
+  )
     throw new Problem("invalid", "--reference must be 1 to 200 printable characters.");
   if ([...note].length > 500)
     throw new Problem("invalid", "--note must have at most 500 characters.");
+  if (hasInvisible(note))
+    throw new Problem("invalid", "--note must not have invisible characters.");
 }

@@ -63,7 +63,9 @@ export interface Operations
   /** Asks whether a server answers, and nothing else. */
   ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
   /** A key for calls from the command line; only a running server has a use for one. */
-  createTemporaryKey(input: { account?: string }): Promise<TemporaryKeyView>;
+  createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
+  /** Those that somebody has made: their part in an account has ended. */
+  endTemporaryKeys(input: { owner: string }): Promise<{ readonly ended: number }>;
   /** Where the running server's gateway answers callers on this machine. */
   showGateway(input: Record<never, never>): Promise<{ readonly base_url: string }>;
   listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
@@ -89,7 +91,8 @@ export interface RunningGateway {
   health(): readonly TargetHealth[];
   /** Puts a provider's targets back in service; says how many it knows. */
   resetHealth(provider: string, model?: string): number;
-  issueTemporaryKey(accountId: string): TemporaryKey;
+  issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
+  endTemporaryKeys(owner: string): number;
   /** Ends in /v1. */
   baseUrl(): string;
 }
@@ -141,15 +144,18 @@ function gatewayOperations({ accounts, gateway, dataDir }: OperationParts) {
     return gateway;
   };
   return {
-    async createTemporaryKey({ account: name }: { account?: string }) {
+    async createTemporaryKey({ account: name, owner }: { account?: string; owner?: string }) {
       const server = running();
       const account =
         name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
       return toTemporaryKeyView({
-        ...server.issueTemporaryKey(account.id),
+        ...server.issueTemporaryKey(account.id, owner),
         accountId: account.id,
         baseUrl: server.baseUrl(),
       });
+    },
+    async endTemporaryKeys({ owner }: { owner: string }) {
+      return { ended: gateway?.endTemporaryKeys(owner) ?? 0 };
     },
     async showGateway() {
       return { base_url: running().baseUrl() };

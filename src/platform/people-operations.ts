@@ -36,7 +36,7 @@ export interface PeopleOperations {
   listOperators(input: Record<never, never>): Promise<readonly OperatorView[]>;
 }
 
-const by = "command line";
+const by = { name: "command line", id: "" };
 
 export function peopleOperations(parts: PeopleParts): PeopleOperations {
   const store = parts.people;

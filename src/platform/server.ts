@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import { listen } from "../base/listen.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { requestPath } from "../base/request-path.ts";
 import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
@@ -25,7 +27,8 @@ export interface PlatformServerOptions {
 /** The text format of Prometheus. */
 const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 const plainHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
-const mostBodyBytes = 2 * 1024 * 1024;
+/** More than the API takes, so that its own words answer who sends a little too much. */
+const mostBodyBytes = 4 * 1024 * 1024;
 
 type Page = (request: Request) => Response | Promise<Response>;
 
@@ -86,7 +89,7 @@ function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Pa
 }
 
 async function metrics(
-  { metrics: { access, text }, tokens }: PlatformServerOptions,
+  { host, metrics: { access, text }, tokens }: PlatformServerOptions,
   request: Request,
 ): Promise<Response> {
   if (access === "off")
@@ -104,9 +107,31 @@ async function metrics(
         401,
       );
   }
+  if (access === "open" && !isOwnHost(request, host))
+    return json(
+      {
+        error: {
+          message:
+            "Without a token the metrics are told only to who asks for them by the address the platform listens on. Ask by that, or set SVC_METRICS to token.",
+        },
+      },
+      403,
+    );
   return new Response(text(), {
     headers: { ...plainHeaders, "content-type": metricsContentType },
   });
+}
+
+/** A page elsewhere can point its own name here and read what a browser gets: names must be ours. */
+function isOwnHost(request: Request, listensOn: string): boolean {
+  const given = `http://${request.headers.get("host") ?? ""}`;
+  if (!URL.canParse(given)) return false;
+  const { hostname } = new URL(given);
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (isLoopback(name) || name === listensOn.toLowerCase()) return true;
+  // Listening on all of them, each address is its own; nobody else can give out an address.
+  const isEvery = listensOn === "0.0.0.0" || listensOn === "::";
+  return isEvery && isIP(name) !== 0;
 }
 
 const json = (body: unknown, status = 200) =>

@@ -28,12 +28,12 @@ export async function people(db: Kysely<unknown>): Promise<void> {
   ).execute();
   await createTable(
     "invites",
-    ["hash", "kind", "email?", "user_id?", "account_id?", "role?", "created_by"],
+    ["hash", "kind", "email?", "user_id?", "account_id?", "role?", "created_by", "created_by_id"],
     ["created_at_ms", "expires_at_ms"],
   ).execute();
   await createTable(
     "tokens",
-    ["name", "hash", "hint", "account_id?", "role", "scopes", "created_by"],
+    ["name", "hash", "hint", "account_id?", "role", "scopes", "created_by", "created_by_id"],
     ["created_at_ms", "expires_at_ms?", "revoked_at_ms?"],
   ).execute();
   await createTable(

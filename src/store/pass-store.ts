@@ -63,6 +63,7 @@ function inviteStore(db: Db) {
           account_id: invite.accountId ?? null,
           role: invite.role ?? null,
           created_by: invite.createdBy,
+          created_by_id: invite.createdById,
           created_at_ms: invite.createdAtMs,
           expires_at_ms: invite.expiresAtMs,
         })
@@ -118,6 +119,7 @@ function tokenStore(db: Db) {
           role: token.role,
           scopes: JSON.stringify(token.scopes),
           created_by: token.createdBy,
+          created_by_id: token.createdById,
           created_at_ms: token.createdAtMs,
           expires_at_ms: token.expiresAtMs ?? null,
           revoked_at_ms: token.revokedAtMs ?? null,
@@ -216,6 +218,7 @@ function toInvite(row: Tables["invites"]): Invite {
     accountId: row.account_id ?? undefined,
     role: row.role === null ? undefined : toRole(row.role),
     createdBy: row.created_by,
+    createdById: row.created_by_id,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
   };
@@ -231,6 +234,7 @@ function toToken(row: Tables["tokens"]): Token {
     role: row.role === "operator" ? "operator" : toRole(row.role),
     scopes: toScopes(row.scopes),
     createdBy: row.created_by,
+    createdById: row.created_by_id,
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms ?? undefined,
     revokedAtMs: row.revoked_at_ms ?? undefined,
@@ -238,7 +242,9 @@ function toToken(row: Tables["tokens"]): Token {
 }
 
 function toAudit(row: Tables["audit"]): AuditRecord {
-  const kind = (["person", "token", "command"] as const).find((known) => known === row.actor_kind);
+  const kind = (["person", "operator", "token", "command"] as const).find(
+    (known) => known === row.actor_kind,
+  );
   return {
     id: row.id,
     atMs: row.at_ms,

@@ -1,11 +1,14 @@
 import type { Transaction } from "kysely";
+import { covers } from "../people/role.ts";
 import {
   type Acceptance,
   type AcceptOutcome,
+  firstStart,
   type Membership,
   type PeopleStore,
   type User,
 } from "../people/store.ts";
+import { createPartStore } from "./part-store.ts";
 import { createPassStore } from "./pass-store.ts";
 import { toRole } from "./people-tables.ts";
 import type { Db, Tables } from "./schema.ts";
@@ -13,7 +16,7 @@ import type { Db, Tables } from "./schema.ts";
 export function createPeopleStore(db: Db): PeopleStore {
   return {
     ...userStore(db),
-    ...membershipStore(db),
+    ...createPartStore(db),
     ...createPassStore(db),
     // Thrown, since only that takes the whole transaction back.
     accept: (acceptance) =>
@@ -57,69 +60,6 @@ function userStore(db: Db) {
       if (Object.keys(change).length === 0) return;
       await db.updateTable("users").set(change).where("id", "=", id).execute();
     },
-    async removeOperator(id) {
-      // One statement: between a look and a change, another could go.
-      const { numUpdatedRows } = await db
-        .updateTable("users")
-        .set({ is_operator: 0 })
-        .where("id", "=", id)
-        .where("is_operator", "=", 1)
-        .where((where) =>
-          where.exists(
-            where
-              .selectFrom("users as others")
-              .select("others.id")
-              .where("others.is_operator", "=", 1)
-              .where("others.id", "!=", id),
-          ),
-        )
-        .executeTakeFirstOrThrow();
-      if (numUpdatedRows === 1n) return "removed";
-      const row = await db
-        .selectFrom("users")
-        .select("is_operator")
-        .where("id", "=", id)
-        .executeTakeFirst();
-      return row?.is_operator === 1 ? "last" : "none";
-    },
-  } satisfies Partial<PeopleStore>;
-}
-
-function membershipStore(db: Db) {
-  return {
-    async memberships(of) {
-      const [column, value] =
-        "userId" in of
-          ? (["user_id", of.userId] as const)
-          : (["account_id", of.accountId] as const);
-      const rows = await db
-        .selectFrom("memberships")
-        .selectAll()
-        .where(column, "=", value)
-        .orderBy("created_at_ms")
-        .execute();
-      return rows.map(toMembership);
-    },
-    async allMemberships() {
-      return (await db.selectFrom("memberships").selectAll().execute()).map(toMembership);
-    },
-    async setRole({ userId, accountId, role }) {
-      const { numUpdatedRows } = await db
-        .updateTable("memberships")
-        .set({ role })
-        .where("user_id", "=", userId)
-        .where("account_id", "=", accountId)
-        .executeTakeFirstOrThrow();
-      return numUpdatedRows === 1n;
-    },
-    async removeMembership({ userId, accountId }) {
-      const { numDeletedRows } = await db
-        .deleteFrom("memberships")
-        .where("user_id", "=", userId)
-        .where("account_id", "=", accountId)
-        .executeTakeFirstOrThrow();
-      return numDeletedRows === 1n;
-    },
   } satisfies Partial<PeopleStore>;
 }
 
@@ -150,27 +90,41 @@ async function accept(
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows !== 1n) throw new NotAccepted("email-taken");
   }
-  if (makeOperator !== undefined)
+  if (makeOperator !== undefined) {
     await transaction
       .updateTable("users")
       .set({ is_operator: 1 })
       .where("id", "=", makeOperator)
       .execute();
+    await transaction.deleteFrom("invites").where("created_by", "=", firstStart).execute();
+  }
   if (setPassword !== undefined)
     await transaction
       .updateTable("users")
       .set({ password_hash: setPassword.passwordHash })
       .where("id", "=", setPassword.userId)
       .execute();
-  if (addMembership !== undefined) {
-    const { userId, accountId, role, createdAtMs } = addMembership;
-    await transaction
-      .insertInto("memberships")
-      .values({ user_id: userId, account_id: accountId, role, created_at_ms: createdAtMs })
-      .onConflict((conflict) => conflict.columns(["user_id", "account_id"]).doUpdateSet({ role }))
-      .execute();
-  }
+  if (addMembership !== undefined) await join(transaction, addMembership);
   return "accepted";
+}
+
+/** A link adds to what somebody may do, and never takes from it. */
+async function join(
+  transaction: Transaction<Tables>,
+  { userId, accountId, role, createdAtMs }: Membership,
+): Promise<void> {
+  const known = await transaction
+    .selectFrom("memberships")
+    .select("role")
+    .where("user_id", "=", userId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  if (known !== undefined && covers(toRole(known.role), role)) return;
+  await transaction
+    .insertInto("memberships")
+    .values({ user_id: userId, account_id: accountId, role, created_at_ms: createdAtMs })
+    .onConflict((conflict) => conflict.columns(["user_id", "account_id"]).doUpdateSet({ role }))
+    .execute();
 }
 
 function toUser(row: Tables["users"]): User {
@@ -192,14 +146,5 @@ function fromUser(user: User): Tables["users"] {
     password_hash: user.passwordHash,
     is_operator: user.isOperator ? 1 : 0,
     created_at_ms: user.createdAtMs,
-  };
-}
-
-function toMembership(row: Tables["memberships"]): Membership {
-  return {
-    userId: row.user_id,
-    accountId: row.account_id,
-    role: toRole(row.role),
-    createdAtMs: row.created_at_ms,
   };
 }

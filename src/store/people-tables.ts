@@ -31,6 +31,7 @@ export interface PeopleTables {
     account_id: string | null;
     role: string | null;
     created_by: string;
+    created_by_id: string;
     created_at_ms: number;
     expires_at_ms: number;
   };
@@ -44,6 +45,7 @@ export interface PeopleTables {
     /** JSON array. */
     scopes: string;
     created_by: string;
+    created_by_id: string;
     created_at_ms: number;
     expires_at_ms: number | null;
     revoked_at_ms: number | null;

@@ -76,7 +76,7 @@ function countedOf(all: readonly Receipt[]): Omit<UsagePoint, "startMs" | "name"
     );
   const durations = all.map(({ durationMs }) => durationMs);
   const firstBytes = all
-    .filter(({ firstByteMs: ms, durationMs }) => ms !== undefined && ms !== durationMs)
+    .filter(({ firstByteMs: ms, durationMs }) => ms !== undefined && ms < durationMs)
     .map(({ firstByteMs }) => firstByteMs ?? 0);
   return {
     receipts: all.length,

@@ -1,10 +1,22 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { mostNames, othersName, type UsagePoint, type UsageQuery } from "../ledger/reports.ts";
+import {
+  mostNames,
+  othersName,
+  type TimeEnds,
+  type UsagePoint,
+  type UsageQuery,
+} from "../ledger/reports.ts";
 import { dayMs, type FoldMark, hourMs, toDay, toHour } from "../ledger/rollups.ts";
 import type { TotalGroup } from "../ledger/store.ts";
 import { dearestNames, UsageSums } from "../ledger/usage-sums.ts";
 import { withAccount } from "./receipt-reading.ts";
-import { durationColumns, firstByteColumns } from "./rollup-columns.ts";
+import {
+  durationColumns,
+  endColumns,
+  firstByteColumns,
+  mergedOf,
+  toEnds,
+} from "./rollup-columns.ts";
 import { toFoldMark } from "./rollup-fold.ts";
 
 /** What a chart is made of, asked of the database in as few rows as show it. */
@@ -61,12 +73,13 @@ const columns = [
   "input_tokens",
   "output_tokens",
   "charged",
+  ...endColumns,
   ...durationColumns,
   ...firstByteColumns,
 ];
 const added = columns
   // Money is read as text: a number would lose digits.
-  .map((name) => (name === "charged" ? "cast(sum(charged) as text)" : `sum(${name})`))
+  .map((name) => (name === "charged" ? "cast(sum(charged) as text)" : mergedOf(name)))
   .join(", ");
 
 const columnOf = { none: "''", model: "model", key: "key_id", account: "account_id" } as const;
@@ -218,7 +231,9 @@ function readTotals(
     const left = others.get(point.startMs);
     if (left !== undefined) others.set(point.startMs, minus(left, point));
   }
-  for (const point of others.values()) if (point.sums.receipts > 0) sums.add(point);
+  const ends = otherEnds(raw, { ...read, by, kept });
+  for (const { startMs, name, sums: left } of others.values())
+    if (left.receipts > 0) sums.add({ startMs, name, sums: { ...left, ...ends.get(startMs) } });
   return sums.points();
 }
 
@@ -268,6 +283,20 @@ function totalRows(
   return all(raw, sql, [fromMs, toMs, grain, by, ...names]);
 }
 
+/** What is left of the whole does not say how short and long its times were. */
+function otherEnds(
+  raw: Database,
+  options: Totals & { readonly kept: ReadonlySet<string> },
+): ReadonlyMap<number, TimeEnds> {
+  const { grain, range, by, kept } = options;
+  const names = [...kept];
+  const sql = `select start_ms, '', ${endColumns.map(mergedOf).join(", ")} from rollup_totals
+    where grain = ? and kind = ? and start_ms >= ? and start_ms < ?
+      and name not in (${names.map(() => "?").join(", ")}) group by start_ms`;
+  const rows = all(raw, sql, [grain, by, range.fromMs, range.toMs, ...names]);
+  return new Map(rows.map(([startMs, , ...ends]) => [startMs, toEnds(ends as number[])]));
+}
+
 /** Undefined where all names can be shown. */
 function keptNames(
   raw: Database,
@@ -306,7 +335,8 @@ interface Point {
   readonly sums: Omit<UsagePoint, "startMs" | "name">;
 }
 
-const countsFrom = 5;
+const endsFrom = 5;
+const countsFrom = endsFrom + endColumns.length;
 const countsEach = durationColumns.length;
 
 function toPoint([startMs, name, ...sums]: Row): Point {
@@ -321,12 +351,14 @@ function toPoint([startMs, name, ...sums]: Row): Point {
       inputTokens,
       outputTokens,
       charged: BigInt(sums[4] ?? 0),
+      ...toEnds(counts.slice(endsFrom, countsFrom)),
       durations: counts.slice(countsFrom, countsFrom + countsEach),
       firstBytes: counts.slice(countsFrom + countsEach),
     },
   };
 }
 
+/** The ends of its times stay those of the whole. */
 function minus(whole: Point, part: Point): Point {
   const less = (one: readonly number[], other: readonly number[]) =>
     one.map((count, at) => count - (other[at] ?? 0));
@@ -335,6 +367,7 @@ function minus(whole: Point, part: Point): Point {
     startMs: whole.startMs,
     name: whole.name,
     sums: {
+      ...whole.sums,
       receipts: whole.sums.receipts - sums.receipts,
       failures: whole.sums.failures - sums.failures,
       inputTokens: whole.sums.inputTokens - sums.inputTokens,

@@ -7,6 +7,7 @@ import {
   nobody,
   password,
   type Visitor,
+  visitor,
 } from "../platform-home.ts";
 
 let gateway: TestGateway;
@@ -100,6 +101,23 @@ describe("a link", () => {
     expect((await before.ask("GET /api/me/sessions")).status).toBe(401);
     expect((await signIn(email, password)).status).toBe(401);
     expect((await signIn(email, "another good password")).status).toBe(200);
+  });
+
+  test("to reset a password ends the older one of the same person, and nobody else's", async () => {
+    const { operations } = gateway.server;
+    const links: string[] = [];
+    for (const email of ["twice-lost@example.com", "once-lost@example.com"])
+      await join(gateway.platformUrl, await newLink(), { email });
+    for (const email of ["twice-lost", "once-lost", "twice-lost"])
+      links.push((await operations.resetPassword({ email: `${email}@example.com` })).link);
+    const statuses: number[] = [];
+    for (const link of links) {
+      const { status } = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
+        body: { token: link.split("#")[1], name: "", email: "", password: "another good password" },
+      });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([404, 200, 200]);
   });
 });
 
@@ -200,22 +218,58 @@ describe("a session", () => {
     expect(other.status).toBe(401);
   });
 
-  test("cookie cannot be read by scripts or sent by other sites; over https it is Secure", async () => {
+  test("cookie cannot be read by scripts or sent by other sites", async () => {
     const { response } = await signIn("real@example.com", password);
-    expect(response.headers.getSetCookie()[0]).toEndWith("HttpOnly; SameSite=Strict");
+    const [cookie = ""] = response.headers.getSetCookie();
+    expect(cookie).toStartWith("svc_session=");
+    expect(cookie).toEndWith("HttpOnly; SameSite=Strict");
+  });
+
+  test("over https has a cookie that is Secure and of this host alone, and no other is read", async () => {
+    const publicUrl = "https://console.example.com";
+    const port = freePort();
     const secure = await startTestGateway({
-      environment: { SVC_PLATFORM_URL: "https://console.example.com" },
+      environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: String(port) },
     });
     try {
       const first = await secure.server.operations.firstOperator({});
-      expect(first?.link).toStartWith("https://console.example.com/join#");
-      const local = secure.platformUrl.replace("https://console.example.com", "");
-      expect(local).toBe("");
+      expect(first?.link).toStartWith(`${publicUrl}/join#`);
+      const browser = visitor(`http://127.0.0.1:${port}`, { origin: publicUrl });
+      const given = { email: "ada@example.com", password };
+      const joined = await browser.ask("POST /api/invites/accept", {
+        body: { ...given, name: "Ada", token: first?.link.split("#")[1] },
+      });
+      const again = await browser.ask("POST /api/session", { body: given });
+      for (const { status, response } of [joined, again]) {
+        expect(status).toBe(200);
+        expect(response.headers.getSetCookie()).toEqual([
+          expect.stringMatching(
+            /^__Host-svc_session=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+          ),
+        ]);
+      }
+      const [cookie = ""] = (again.response.headers.getSetCookie()[0] ?? "").split(";");
+      const ask = (sent: string) =>
+        browser.ask("GET /api/me/sessions", { headers: { cookie: sent } });
+      expect((await ask(cookie)).status).toBe(200);
+      // Any page of a neighbouring host could have set this one.
+      expect((await ask(cookie.replace("__Host-", ""))).status).toBe(401);
+      const out = await browser.ask("DELETE /api/session", { headers: { cookie } });
+      expect(out.response.headers.getSetCookie()[0]).toEndWith("; Secure");
+      expect((await ask(cookie)).status).toBe(401);
     } finally {
       await secure.stop();
     }
   });
 });
+
+/** One that nobody listens on at this moment. */
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
 
 describe("what is typed wrong", () => {
   test.each([

@@ -6,7 +6,7 @@ import {
   type AccountStandingView,
   accountName,
 } from "../account-operations.ts";
-import { actorOf, type Context } from "../api/context.ts";
+import { type Context, makerOf } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { fields, limitFields, nullable, oneOf, says, text } from "../api/schemas.ts";
 import { linkReply, toLink } from "../members/routes.ts";
@@ -196,7 +196,7 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
           accountId: made.id,
           role: "owner",
           email,
-          by: actorOf(actor).name,
+          by: makerOf(actor),
         })
       : undefined;
   return {

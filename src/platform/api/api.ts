@@ -6,14 +6,21 @@ import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
-import { type Actor, actorOf, type Context, type PlatformParts } from "./context.ts";
+import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
 import { bearerOf, checkAccess, checkOrigin, isOperator, noAccount, readCookie } from "./entry.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
 import type { Route, Told } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
+import { Share } from "./share.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
+
+/** Of the questions to the ledger that one person or one token has open. */
+const reportShare = { mostAtOnce: 4, mostWaiting: 20 };
+
+/** Changes after which somebody may have no right any more to what they look at. */
+const changesRights = /^(?:person|session|member|operator|token)\./;
 
 interface Checks {
   readonly query: ValidateFunction | undefined;
@@ -24,6 +31,7 @@ interface Checks {
 export class Api {
   readonly #parts: PlatformParts;
   readonly #table: RouteTable;
+  readonly #reportShare = new Share(reportShare);
   readonly #checks = new Map<Route, Checks>();
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
@@ -81,7 +89,8 @@ export class Api {
       isOperator: isOperator(actor),
       visitor,
       signal: request.signal,
-      isStillAllowed: async () => this.#isAllowed(route, await find(), account),
+      standing: async () => this.#standing(route, await find(), account),
+      inTurn: (question) => this.#reportShare.run(actorOf(actor).id, question),
       headers,
       isSecure,
     };
@@ -91,6 +100,8 @@ export class Api {
       body: await this.#readBody(route, request),
     };
     const { reply, told } = await route.run(context, input);
+    if (route.name === "DELETE /api/session" || changesRights.test(route.action ?? ""))
+      await this.#parts.live.recheck();
     if (route.action !== undefined)
       await this.#note({ route, told: told(), actor, account, visitor });
     if (reply instanceof Response) return reply;
@@ -110,12 +121,12 @@ export class Api {
     return person && { kind: "person", person };
   }
 
-  #isAllowed(route: Route, actor: Actor | undefined, account: Account | undefined): boolean {
+  #standing(route: Route, actor: Actor | undefined, account: Account | undefined): Standing {
     try {
       checkAccess(route, actor, account?.id);
-      return true;
+      return { isAllowed: true, isOperator: isOperator(actor) };
     } catch {
-      return false;
+      return { isAllowed: false, isOperator: false };
     }
   }
 
@@ -134,15 +145,15 @@ export class Api {
 
   async #readBody(route: Route, request: Request): Promise<unknown> {
     if (route.body === undefined) return undefined;
-    const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim();
-    if (type !== "application/json")
+    const type = (request.headers.get("content-type") ?? "").split(";", 1)[0];
+    if (type?.trim().toLowerCase() !== "application/json")
       throw new Refused({
         status: 415,
         code: "unsupported_media_type",
         message: "The body must be JSON, with the header Content-Type: application/json.",
       });
     const text = await request.text();
-    if (text.length > mostBodyBytes) throw tooLarge();
+    if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
     let body: unknown;
     try {
       body = JSON.parse(text);

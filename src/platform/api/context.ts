@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Invites } from "../../people/invites.ts";
+import type { Invites, Maker } from "../../people/invites.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
 import type { AuditActor, Token } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
@@ -43,6 +43,12 @@ export type Actor =
   | { readonly kind: "person"; readonly person: Person }
   | { readonly kind: "token"; readonly token: Token };
 
+/** What somebody may at this moment. */
+export interface Standing {
+  readonly isAllowed: boolean;
+  readonly isOperator: boolean;
+}
+
 /** One request, once it is known that it may be asked. */
 export interface Context {
   readonly parts: PlatformParts;
@@ -53,8 +59,10 @@ export interface Context {
   readonly isOperator: boolean;
   readonly visitor: Visitor;
   readonly signal: AbortSignal;
-  /** Whether what was allowed still is; for replies that go on. */
-  readonly isStillAllowed: () => Promise<boolean>;
+  /** Who asks, worked out anew; for replies that go on. */
+  readonly standing: () => Promise<Standing>;
+  /** For questions to the ledger: whoever asks for many waits for their own alone. */
+  readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Sent with the reply. */
   readonly headers: Headers;
   /** Cookies are sent over https only. */
@@ -72,6 +80,12 @@ export function personOf({ actor }: Context): Person {
 export function actorOf(actor: Actor | undefined): AuditActor {
   if (actor === undefined) return { kind: "person", id: "", name: "nobody" };
   if (actor.kind === "token") return { kind: "token", id: actor.token.id, name: actor.token.name };
-  const { id, email } = actor.person.user;
-  return { kind: "person", id, name: email };
+  const { id, email, isOperator } = actor.person.user;
+  return { kind: isOperator ? "operator" : "person", id, name: email };
+}
+
+/** Who makes a link or a token, as others are told: operators are not named to members. */
+export function makerOf(actor: Actor | undefined): Maker {
+  const { kind, id, name } = actorOf(actor);
+  return { id, name: kind === "operator" ? "an operator" : name };
 }

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../base/loopback.ts";
 import { covers, mayEnter } from "../../people/role.ts";
 import type { Actor } from "./context.ts";
 import { Refused } from "./refusal.ts";
@@ -41,7 +42,7 @@ export function checkOrigin(request: Request, publicUrl: string): void {
   const isOurs =
     origin === null
       ? site === null || site === "same-origin" || site === "none"
-      : origin === publicUrl || hostOf(origin) === request.headers.get("host");
+      : origin === publicUrl || isSameHost(origin, request, publicUrl);
   if (!isOurs)
     throw new Refused({
       status: 403,
@@ -50,8 +51,15 @@ export function checkOrigin(request: Request, publicUrl: string): void {
     });
 }
 
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
+/**
+ * By whichever address the platform was reached. Not where people come by https: who can change
+ * what goes over the wire could put a page at the same host by http. To this machine is no wire.
+ */
+function isSameHost(origin: string, request: Request, publicUrl: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host, hostname } = new URL(origin);
+  if (host !== request.headers.get("host")) return false;
+  return !publicUrl.startsWith("https:") || isLoopback(hostname);
 }
 
 /** Whether somebody may ask for a route, of an account where it names one. */

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
-import type { AuditQuery } from "../../people/store.ts";
+import type { AuditQuery, AuditRecord } from "../../people/store.ts";
 import type { PlatformParts } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { fields, moment, nullable, text } from "../api/schemas.ts";
@@ -10,7 +10,9 @@ const page = Type.Object({
     Type.Object({
       id: Type.String(),
       at: moment(),
-      actor_kind: Type.String({ description: "person, token or command (of the command line)." }),
+      actor_kind: Type.String({
+        description: "person, operator, token or command (of the command line).",
+      }),
       actor: Type.String({ description: "As it was called then." }),
       account: nullable(Type.String()),
       action: Type.String({ description: "Such as key.create." }),
@@ -35,8 +37,8 @@ export const auditRoutes = [
     area: "audit",
     query,
     reply: page,
-    handle: ({ parts, account }, { query: asked }) =>
-      readPage(parts, { ...asked, accountId: account.id }),
+    handle: ({ parts, account, isOperator }, { query: asked }) =>
+      readPage(parts, { ...asked, accountId: account.id }, isOperator),
   }),
   route("GET /api/audit", {
     about: "What was changed anywhere, and by whom.",
@@ -44,25 +46,31 @@ export const auditRoutes = [
     area: "audit",
     query,
     reply: page,
-    handle: ({ parts }, { query: asked }) => readPage(parts, asked),
+    handle: ({ parts }, { query: asked }) => readPage(parts, asked, true),
   }),
 ] as const;
 
 const pageSize = 50;
 
-async function readPage({ people }: PlatformParts, asked: Omit<AuditQuery, "limit">) {
+async function readPage(
+  { people }: PlatformParts,
+  asked: Omit<AuditQuery, "limit">,
+  isForOperator: boolean,
+) {
+  // Members learn that an operator did it, not who, and not from where.
+  const isHidden = ({ actor }: AuditRecord) => actor.kind === "operator" && !isForOperator;
   const records = await people.store.audit({ ...asked, limit: pageSize });
   return {
     records: records.map((record) => ({
       id: record.id,
       at: toDateText(record.atMs),
       actor_kind: record.actor.kind,
-      actor: record.actor.name,
+      actor: isHidden(record) ? "an operator" : record.actor.name,
       account: record.accountId ?? null,
       action: record.action,
       subject: record.subject,
       detail: record.detail,
-      address: record.address,
+      address: isHidden(record) ? "" : record.address,
     })),
     after: records.length === pageSize ? (records.at(-1)?.id ?? null) : null,
   };

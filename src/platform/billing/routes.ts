@@ -46,11 +46,12 @@ export const billingRoutes = [
     area: "billing",
     query: fields({ month: Type.Optional(text({ most: 7, about: "Such as 2027-01." })) }),
     reply: billingReply,
-    async handle({ parts, account }, { query: { month } }) {
-      return parts.operations.showBilling({
-        account: account.id,
-        ...(month === undefined ? {} : { month }),
-      });
-    },
+    handle: ({ parts, account, inTurn }, { query: { month } }) =>
+      inTurn(() =>
+        parts.operations.showBilling({
+          account: account.id,
+          ...(month === undefined ? {} : { month }),
+        }),
+      ),
   }),
 ] as const;

@@ -138,9 +138,19 @@ describe("a change", () => {
     expect(await find(id)).toMatchObject({ name: "two", models: null, limits: { rpm: "60" } });
   });
 
+  test("to models that there are not yet is made, with a warning", async () => {
+    const { id } = (await create({ name: "early" })).body;
+    const { status, body } = await change(id, { models: ["svc-3-flash", "svc-9"] });
+    expect(status).toBe(200);
+    expect(body.warnings).toEqual([expect.stringContaining("svc-9")]);
+    expect((await change(id, { rpm: "5" })).body.warnings).toEqual([]);
+  });
+
   test.each([
     ["models", []],
+    ["models", ["svc-3-flash\u200b"]],
     ["name", "x".repeat(101)],
+    ["name", "in\u202evoice"],
     ["budget", "lots"],
   ])("with a wrong %s changes nothing, whatever else is right in it", async (field, value) => {
     const { id } = (await create({ name: "kept", rpm: "60" })).body;

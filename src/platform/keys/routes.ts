@@ -13,6 +13,7 @@ import {
   text,
   usd,
 } from "../api/schemas.ts";
+import { checkKeyWords } from "../key-operations.ts";
 import type { KeyBudgetView } from "../key-views.ts";
 import type { KeyView } from "../views.ts";
 
@@ -36,6 +37,10 @@ const key = {
   limits: limitsReply,
 };
 const keyReply = Type.Object(key);
+const warnings = Type.Array(Type.String(), {
+  description: "Such as a model it names that there is not yet.",
+});
+const changedReply = Type.Object({ ...key, warnings });
 const listedReply = Type.Object({
   ...key,
   budget: nullable(
@@ -50,7 +55,7 @@ const listedReply = Type.Object({
 const newKeyReply = Type.Object({
   ...key,
   key: Type.String({ description: "The secret, shown this once." }),
-  warnings: Type.Array(Type.String()),
+  warnings,
 });
 
 const mostModels = 200;
@@ -112,23 +117,29 @@ export const keyRoutes = [
       models: Type.Optional(nullable(models)),
       ...limitFields,
     }),
-    reply: keyReply,
+    reply: changedReply,
     action: "key.update",
     told: ({ body }, key) => ({ subject: calledBy(key), detail: { ...body } }),
     async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
       const { operations } = context.parts;
       let view = await findKey(context, params.id);
+      let warned: readonly string[] = [];
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
         throw new Problem("invalid", "Say what to change: a name, models or a limit.");
+      // Before the limits are changed: all of it is taken, or nothing.
+      checkKeyWords(called ?? "", wanted ?? undefined);
       if (Object.keys(limits).length > 0)
         view = await operations.setKeyLimits({ id: params.id, ...limits });
-      if (called !== undefined || wanted !== undefined)
-        view = await operations.updateKey({
+      if (called !== undefined || wanted !== undefined) {
+        const updated = await operations.updateKey({
           id: params.id,
           ...(called === undefined ? {} : { name: called }),
           ...(wanted === undefined ? {} : { models: wanted }),
         });
-      return toReply(view);
+        view = updated;
+        warned = updated.warnings;
+      }
+      return { ...toReply(view), warnings: warned };
     },
   }),
   route("POST /api/accounts/:account/keys/:id/rotate", {

@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { receiptOf } from "../../store/ledger-samples.ts";
-import { Live, type LiveNews, mostListeners } from "./live.ts";
+import { type Listener, Live, type LiveNews, mostListeners, mostOfOneActor } from "./live.ts";
+
+const listener = (options: Partial<Listener> = {}): Listener => ({
+  accountId: "a",
+  actorId: crypto.randomUUID(),
+  tell: () => {},
+  recheck: async () => {},
+  end: () => {},
+  ...options,
+});
 
 function openLive() {
   const watchers = new Set<(receipt: Receipt) => void>();
@@ -15,7 +24,7 @@ function openLive() {
     /** The first news of one who listens from now on. */
     async newsOf(accountId: string | undefined, act: () => void): Promise<LiveNews> {
       const { promise, resolve } = Promise.withResolvers<LiveNews>();
-      const stop = live.listen(accountId, resolve);
+      const stop = live.listen(listener({ accountId, tell: resolve }));
       act();
       const news = await promise;
       stop();
@@ -32,7 +41,7 @@ const receipts = (count: number, accountId: string) =>
 test("while nobody listens no receipt is looked at", () => {
   const { live, watchers } = openLive();
   expect(watchers.size).toBe(0);
-  const stops = [live.listen("a", () => {}), live.listen(undefined, () => {})];
+  const stops = [live.listen(listener()), live.listen(listener({ accountId: undefined }))];
   expect(watchers.size).toBe(1);
   stops[0]?.();
   expect(watchers.size).toBe(1);
@@ -67,26 +76,69 @@ test("who comes later is not told what was before", async () => {
   const { live, write, newsOf } = openLive();
   const [early, late] = receipts(2, "a");
   if (early === undefined || late === undefined) throw new Error();
-  live.listen("b", () => {});
+  live.listen(listener({ accountId: "b" }));
   await newsOf("a", () => write(early));
   expect(await newsOf("a", () => write(late))).toEqual({ count: 1, receipts: [late] });
 });
 
 test("there is room for so many listeners, and one who leaves makes room", () => {
   const { live } = openLive();
-  const stops = Array.from({ length: mostListeners }, () => live.listen("a", () => {}));
-  expect(live.isFull).toBe(true);
+  const stops = Array.from({ length: mostListeners }, () => live.listen(listener()));
+  expect(live.hasRoomFor("one more")).toBe(false);
   stops[0]?.();
-  expect(live.isFull).toBe(false);
+  expect(live.hasRoomFor("one more")).toBe(true);
   live.close();
 });
 
 test("once it is closed nobody is told and nothing is looked at", async () => {
   const { live, watchers, write, newsOf } = openLive();
   let told = 0;
-  live.listen("a", () => told++);
+  live.listen(listener({ tell: () => told++ }));
   live.close();
   expect(watchers.size).toBe(0);
   await newsOf("b", () => write(...receipts(1, "a"), ...receipts(1, "b")));
   expect(told).toBe(0);
+});
+
+test("of one who listens too often the oldest ends, so that the newest is always told", () => {
+  const { live } = openLive();
+  const ended: number[] = [];
+  const listenAs = (actorId: string, at: number) =>
+    live.listen(listener({ actorId, end: () => ended.push(at) }));
+  listenAs("other", -1);
+  for (let at = 0; at < mostOfOneActor; at++) listenAs("ada", at);
+  expect(ended).toEqual([]);
+  for (let at = 0; at < mostOfOneActor + 2; at++) listenAs("ada", 100 + at);
+  expect(ended).toEqual([...Array(mostOfOneActor).keys(), 100, 101]);
+  live.close();
+});
+
+test("who has all that one may have finds room also when there is none", () => {
+  const { live } = openLive();
+  for (let at = 0; at < mostOfOneActor; at++) live.listen(listener({ actorId: "ada" }));
+  for (let at = mostOfOneActor; at < mostListeners; at++) live.listen(listener());
+  expect([live.hasRoomFor("ada"), live.hasRoomFor("bob")]).toEqual([true, false]);
+  live.listen(listener({ actorId: "ada" }));
+  expect(live.hasRoomFor("bob")).toBe(false);
+  live.close();
+});
+
+test("a recheck has ended when everybody who listens was looked at", async () => {
+  const { live } = openLive();
+  const looked: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  live.listen(
+    listener({
+      recheck: async () => {
+        await promise;
+        looked.push("slow");
+      },
+    }),
+  );
+  live.listen(listener({ recheck: async () => void looked.push("quick") }));
+  const checked = live.recheck();
+  resolve();
+  await checked;
+  expect(looked).toEqual(["quick", "slow"]);
+  live.close();
 });

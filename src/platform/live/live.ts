@@ -13,14 +13,23 @@ export interface LiveNews {
   readonly receipts: readonly Receipt[];
 }
 
-interface Listener {
+export interface Listener {
+  /** Of one account, or of all. */
   readonly accountId: string | undefined;
+  /** Who listens: the id of a person or of a token. */
+  readonly actorId: string;
   readonly tell: (news: LiveNews) => void;
+  /** Looks whether they still may. */
+  readonly recheck: () => Promise<void>;
+  /** Ends the stream, and with it the listening. */
+  readonly end: () => void;
 }
 
 /** Of so many receipts a second nobody reads more. */
 const mostKept = 50;
 export const mostListeners = 200;
+/** More tabs than this nobody looks at; beyond it the oldest gives way to the newest. */
+export const mostOfOneActor = 10;
 
 /**
  * Tells those who look at a page of the receipts that have just been written. While nobody does,
@@ -39,13 +48,18 @@ export class Live {
     this.#everyMs = everyMs;
   }
 
-  get isFull(): boolean {
-    return this.#listeners.size >= mostListeners;
+  /** Who has all that one may have takes the place of their own. */
+  hasRoomFor(actorId: string): boolean {
+    return this.#listeners.size < mostListeners || this.#of(actorId).length >= mostOfOneActor;
   }
 
-  /** Of one account, or of all. Gives what ends it. */
-  listen(accountId: string | undefined, tell: (news: LiveNews) => void): () => void {
-    const listener = { accountId, tell };
+  /** Gives what ends it. */
+  listen(listener: Listener): () => void {
+    const mine = this.#of(listener.actorId);
+    for (const oldest of mine.slice(0, Math.max(0, mine.length + 1 - mostOfOneActor))) {
+      this.#listeners.delete(oldest);
+      oldest.end();
+    }
     this.#listeners.add(listener);
     if (this.#timer === undefined) {
       this.#watchers.add(this.#add);
@@ -58,6 +72,11 @@ export class Live {
     };
   }
 
+  /** Resolves when nobody listens any more who no longer may. */
+  async recheck(): Promise<void> {
+    await Promise.all(Array.from(this.#listeners, (listener) => listener.recheck()));
+  }
+
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -65,6 +84,10 @@ export class Live {
     this.#listeners.clear();
     this.#fresh = [];
     this.#counts.clear();
+  }
+
+  #of(actorId: string): readonly Listener[] {
+    return Array.from(this.#listeners).filter((one) => one.actorId === actorId);
   }
 
   readonly #add = (receipt: Receipt): void => {

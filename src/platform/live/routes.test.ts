@@ -2,15 +2,22 @@ import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
 import { hello, openPayer, type Payer } from "../../../test/money-home.ts";
-import { joinMember, joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import {
+  join,
+  joinMember,
+  joinOperator,
+  machine,
+  type Visitor,
+} from "../../../test/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;
 let viewer: Visitor;
 let other: Payer;
+let aheadMs = 0;
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } });
   gateway.upstream.replyWith(chatAnswers.plain());
   operator = await joinOperator(gateway);
   viewer = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
@@ -93,18 +100,93 @@ test("the operator hears of all accounts, with who served", async () => {
   await stream.close();
 });
 
-test("a stream ends once its session has ended", async () => {
-  const leaving = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
+const joinViewer = () =>
+  joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
+const idOf = async (who: Visitor): Promise<string> =>
+  (await who.ask("GET /api/session")).body.user.id;
+
+test("a stream says now and then that it is there, and ends where the session is past its time", async () => {
+  const leaving = await joinViewer();
   jest.useFakeTimers();
   try {
     const stream = await listen(ofAccount(), leaving);
     jest.advanceTimersByTime(15_000);
     expect(await stream.next()).toBe(": still here");
-    expect((await leaving.ask("DELETE /api/session")).status).toBe(200);
+    aheadMs = 91 * 86_400_000;
     jest.advanceTimersByTime(15_000);
     expect(await stream.next()).toBeUndefined();
   } finally {
+    aheadMs = 0;
     jest.useRealTimers();
+  }
+});
+
+test("a stream ends at once when its own session ends, and no other does", async () => {
+  const [leaving, staying] = [await joinViewer(), await joinViewer()];
+  const streams = [await listen(ofAccount(), leaving), await listen(ofAccount(), staying)];
+  expect((await leaving.ask("DELETE /api/session")).status).toBe(200);
+  expect(await streams[0]?.next()).toBeUndefined();
+  await gateway.call("/chat/completions", hello);
+  expect(await streams[1]?.rows(1)).toHaveLength(1);
+  await streams[1]?.close();
+});
+
+test("a stream ends at once when the member is removed, or all sessions are ended", async () => {
+  const [removed, ended] = [await joinViewer(), await joinViewer()];
+  const streams = [await listen(ofAccount(), removed), await listen(ofAccount(), ended)];
+  const params = { account: gateway.account, id: await idOf(removed) };
+  const taken = await operator.ask("DELETE /api/accounts/:account/members/:id", { params });
+  expect(taken.status).toBe(200);
+  expect(await streams[0]?.next()).toBeUndefined();
+  const of = { params: { id: await idOf(ended) } };
+  expect((await operator.ask("DELETE /api/people/:id/sessions", of)).status).toBe(200);
+  expect(await streams[1]?.next()).toBeUndefined();
+});
+
+test("who is an operator no more, but a member, has to ask anew", async () => {
+  const { link } = await gateway.server.operations.inviteOperator({});
+  const email = "both@example.com";
+  const both = await join(gateway.platformUrl, link, { email });
+  const invited = await operator.ask("POST /api/accounts/:account/invites", {
+    params: { account: gateway.account },
+    body: { role: "viewer" },
+  });
+  await join(gateway.platformUrl, invited.body.link, { email });
+  const stream = await listen(ofAccount(), both);
+  const params = { id: await idOf(both) };
+  expect((await operator.ask("DELETE /api/people/:id/operator", { params })).status).toBe(200);
+  expect(await stream.next()).toBeUndefined();
+  const again = await listen(ofAccount(), both);
+  await gateway.call("/chat/completions", hello);
+  const [row] = await again.rows(1);
+  expect(Object.keys(row ?? {})).not.toContain("provider");
+  await again.close();
+});
+
+test("a token's stream ends at once when the token is revoked", async () => {
+  const params = { account: gateway.account };
+  const made = await operator.ask("POST /api/accounts/:account/tokens", {
+    params,
+    body: { name: "screen", role: "viewer", scopes: ["usage:read"] },
+  });
+  const stream = await listen(ofAccount(), machine(gateway.platformUrl, made.body.token));
+  const revoked = await operator.ask("DELETE /api/accounts/:account/tokens/:id", {
+    params: { ...params, id: made.body.id },
+  });
+  expect(revoked.status).toBe(200);
+  expect(await stream.next()).toBeUndefined();
+});
+
+test("of eleven pages of one person the oldest ends, and nobody else's", async () => {
+  const person = await joinViewer();
+  const others = await listen(ofAccount(), viewer);
+  const streams = [];
+  for (let at = 0; at < 11; at++) streams.push(await listen(ofAccount(), person));
+  expect(await streams[0]?.next()).toBeUndefined();
+  await gateway.call("/chat/completions", hello);
+  for (const stream of [others, ...streams.slice(1)]) {
+    expect(await stream.rows(1)).toHaveLength(1);
+    await stream.close();
   }
 });
 

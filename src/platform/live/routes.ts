@@ -1,4 +1,4 @@
-import type { Context } from "../api/context.ts";
+import { actorOf, type Context } from "../api/context.ts";
 import { apiHeaders, Refused } from "../api/refusal.ts";
 import { route } from "../api/route.ts";
 import { toReceiptRow } from "../receipt-views.ts";
@@ -27,7 +27,8 @@ export const liveRoutes = [
 
 function listen(context: Context, accountId: string | undefined): Response {
   const { live } = context.parts;
-  if (live.isFull)
+  const actorId = actorOf(context.actor).id;
+  if (!live.hasRoomFor(actorId))
     throw new Refused({
       status: 503,
       code: "busy",
@@ -41,7 +42,6 @@ function listen(context: Context, accountId: string | undefined): Response {
         // A reader that does not read is left out: it will ask anew.
         if ((controller.desiredSize ?? 0) > -100) controller.enqueue(encoder.encode(text));
       };
-      const stop = live.listen(accountId, (news) => say(toEvent(news, context.isOperator)));
       const close = () => {
         end();
         try {
@@ -50,24 +50,46 @@ function listen(context: Context, accountId: string | undefined): Response {
           // The reader was first.
         }
       };
-      const beat = setInterval(() => {
-        void context.isStillAllowed().then(
-          (isAllowed) => (isAllowed ? say(": still here\n\n") : close()),
-          () => close(),
-        );
-      }, beatMs);
+      const check = async () => {
+        if (await mayGoOn(context)) return true;
+        close();
+        return false;
+      };
+      const stop = live.listen({
+        accountId,
+        actorId,
+        tell: (news) => say(toEvent(news, context.isOperator)),
+        recheck: async () => void (await check()),
+        end: close,
+      });
+      const beat = setInterval(
+        () => void check().then((goesOn) => goesOn && say(": still here\n\n")),
+        beatMs,
+      );
       end = () => {
         stop();
         clearInterval(beat);
       };
       context.signal.addEventListener("abort", () => end());
       say("retry: 2000\n\n");
+      // Who lost the right between being let in and listening was not told of by any recheck.
+      void check();
     },
     cancel: () => end(),
   });
   return new Response(body, {
     headers: { ...apiHeaders, "content-type": "text/event-stream; charset=utf-8" },
   });
+}
+
+/** Whose role has changed must ask anew: what is told depends on it. */
+async function mayGoOn({ standing, isOperator }: Context): Promise<boolean> {
+  try {
+    const now = await standing();
+    return now.isAllowed && now.isOperator === isOperator;
+  } catch {
+    return false;
+  }
 }
 
 function toEvent({ count, receipts }: LiveNews, forOperator: boolean): string {

@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import { noMember } from "../../people/people.ts";
 import { accountRoles } from "../../people/role.ts";
 import type { Invite } from "../../people/store.ts";
-import { actorOf, type Context, type PlatformParts } from "../api/context.ts";
+import { type Context, makerOf, type PlatformParts } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../api/schemas.ts";
 
@@ -42,17 +42,17 @@ export const memberRoutes = [
     reply: Type.Object({ members: Type.Array(memberReply), invited: Type.Array(invitedReply) }),
     handle: (context) => listMembers(context),
   }),
+  // Without an area, like the next but one: what a token lets people become could do more than it.
   route("POST /api/accounts/:account/invites", {
     about: "Makes a link by which one person can join the account; nothing is sent.",
     access: "owner",
-    area: "members",
     body: fields({ role, email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
     action: "member.invite",
     told: ({ body }, { id }) => ({ subject: body.email ?? id, detail: { role: body.role } }),
     async handle({ parts, account, actor }, { body }) {
       const email = body.email === "" ? undefined : body.email;
-      const by = actorOf(actor).name;
+      const by = makerOf(actor);
       return toLink(
         parts,
         await parts.invites.member({ accountId: account.id, role: body.role, email, by }),
@@ -74,31 +74,38 @@ export const memberRoutes = [
     },
   }),
   route("PATCH /api/accounts/:account/members/:id", {
-    about: "Gives a member another role.",
+    about: "Gives a member another role; links and tokens that only the old one could make end.",
     access: "owner",
-    area: "members",
     body: fields({ role }),
     reply: done,
     action: "member.role",
     told: ({ params, body }) => ({ subject: params.id, detail: { role: body.role } }),
     async handle(context, { params, body }) {
       const { parts, account } = context;
-      if (body.role !== "owner" && !context.isOperator)
-        await parts.people.checkOwnerLeft(account.id, params.id);
-      await parts.people.setRole(account.id, params.id, body.role);
+      await parts.people.setRole({
+        accountId: account.id,
+        userId: params.id,
+        role: body.role,
+        isForced: context.isOperator,
+      });
+      await parts.operations.endTemporaryKeys({ owner: params.id });
       return isDone;
     },
   }),
   route("DELETE /api/accounts/:account/members/:id", {
-    about: "Takes a person out of the account; keys stay.",
+    about: "Takes a person out of the account, with the links and tokens they made; keys stay.",
     access: "owner",
     area: "members",
     reply: done,
     action: "member.remove",
     async handle(context, { params }) {
       const { parts, account } = context;
-      if (!context.isOperator) await parts.people.checkOwnerLeft(account.id, params.id);
-      await parts.people.removeMember(account.id, params.id);
+      await parts.people.removeMember({
+        accountId: account.id,
+        userId: params.id,
+        isForced: context.isOperator,
+      });
+      await parts.operations.endTemporaryKeys({ owner: params.id });
       return isDone;
     },
   }),
@@ -115,7 +122,7 @@ export const memberRoutes = [
         ? await parts.people.store.user(params.id)
         : undefined;
       if (user === undefined) throw noMember();
-      return toLink(parts, await parts.invites.reset(user, actorOf(actor).name));
+      return toLink(parts, await parts.invites.reset(user, makerOf(actor)));
     },
   }),
 ] as const;

@@ -145,12 +145,14 @@ test("the store leaves one operator, however many are removed in the same turn",
     const { people } = home.store;
     const invites = new Invites(new People(people, { nowMs: () => home.clock.ms }));
     for (const name of ["ada", "ben", "cleo", "dan"]) {
-      const { secret } = await invites.operator({ by: "test" });
+      const { secret } = await invites.operator({ by: { name: "test", id: "" } });
       const person = { secret, name, email: `${name}@example.com`, password };
       await invites.accept(person, { userAgent: "", address: "" });
     }
     const users = await people.users();
-    const outcomes = await Promise.all(users.map(({ id }) => people.removeOperator(id)));
+    const outcomes = await Promise.all(
+      users.map(({ id }) => people.removeOperator(id, home.clock.ms)),
+    );
     expect(outcomes.toSorted()).toEqual(["last", "removed", "removed", "removed"]);
     expect(await people.countOperators()).toBe(1);
   } finally {

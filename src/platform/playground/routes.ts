@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
 import { engineProvider } from "../../catalog/model.ts";
+import { actorOf } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { moment, nullable, oneOf } from "../api/schemas.ts";
 import type { ModelView } from "../views.ts";
@@ -33,9 +34,10 @@ export const playgroundRoutes = [
     reply: keyReply,
     action: "key.playground",
     told: ({ params }, { expires_at }) => ({ subject: params.account, detail: { expires_at } }),
-    async handle({ parts, account }) {
+    async handle({ parts, account, actor }) {
       const { key, expires_at } = await parts.operations.createTemporaryKey({
         account: account.id,
+        owner: actorOf(actor).id,
       });
       return { key, expires_at, base_url: `${parts.gatewayUrl()}/v1` };
     },

@@ -174,3 +174,26 @@ test("vendors come with what a form needs of them", async () => {
   const vertex = body.find((one: { id: string }) => one.id === "vertex");
   expect(vertex.options[0]).toMatchObject({ name: "project", needed: true });
 });
+
+test("where no file was ever applied, advice speaks of this page and of no file", async () => {
+  const fresh = await startTestGateway({ environment: { SVC_CONFIG: "" } });
+  try {
+    const person = await joinOperator(fresh);
+    const added = await person.ask("POST /api/providers", {
+      body: {
+        name: "gone",
+        base_url: "http://127.0.0.1:9/v1",
+        api_key: "literal-key",
+        allow_private: true,
+      },
+    });
+    expect(added.status).toBe(200);
+    const { body } = await person.ask("GET /api/providers/:name/offer", {
+      params: { name: "gone" },
+    });
+    expect(body.problem.advice).toContain("Remove the provider here and add it again");
+    expect(body.problem.advice).not.toContain("svc.yaml");
+  } finally {
+    await fresh.stop();
+  }
+});

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../api/route.ts";
 import { fields, moment, nullable, oneOf, text } from "../api/schemas.ts";
-import type { TrialView } from "../provider-operations.ts";
+import type { TrialView, TroubleView } from "../provider-operations.ts";
 import type { ProviderView, SecretView } from "../provider-views.ts";
 
 const secret = Type.Object({
@@ -196,7 +196,7 @@ export const providerRoutes = [
       const [made] = await parts.operations.testProvider({ name: params.name, kind: body.kind });
       if (made === undefined)
         throw new Problem("conflict", "Its routes have changed: begin the test anew.");
-      return toTrial(made);
+      return toTrial(made, await parts.operations.hasManifest({}));
     },
   }),
   route("POST /api/providers/:name/reset", {
@@ -236,7 +236,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem,
+        problem: problem && forConsole(problem, await parts.operations.hasManifest({})),
       };
     },
   }),
@@ -286,11 +286,28 @@ function toReply(view: ProviderView) {
 
 const toSecret = ({ from, variable, is_set }: SecretView) => ({ from, variable, is_set });
 
-const toTrial = ({ kind, model, ok, duration_ms, result, problem }: TrialView) => ({
+const toTrial = (
+  { kind, model, ok, duration_ms, result, problem }: TrialView,
+  hasFile: boolean,
+) => ({
   kind,
   model,
   ok,
   duration_ms,
   result,
-  problem,
+  problem: problem && forConsole(problem, hasFile),
 });
+
+/** Where no file was ever applied, none is to be corrected: the page can do it. */
+function forConsole(found: TroubleView, hasFile: boolean): TroubleView {
+  if (hasFile) return found;
+  const { trouble: kind, what, advice } = found;
+  return {
+    trouble: kind,
+    what,
+    advice: advice.replace(
+      /(?: Correct| If| To change| Add)?[^.]*svc\.yaml and run svc apply svc\.yaml\./,
+      " Remove the provider here and add it again with what is right.",
+    ),
+  };
+}

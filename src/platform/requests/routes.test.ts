@@ -76,6 +76,19 @@ test("requests are found by their id, by how it begins and by their key", async 
   expect(await found({ key: other.keyId })).toEqual([]);
 });
 
+test("what is asked for as nothing filters nothing", async () => {
+  for (const field of ["id", "key", "model", "outcome", "after", "from", "to"])
+    expect(await found({ [field]: "" })).toEqual([3, 2, 1, 0]);
+  const all = async (query: Query) =>
+    (await operator.ask("GET /api/requests", { query })).body.requests.length;
+  const csv = async (query: Query) =>
+    (await operator.ask("GET /api/requests.csv", { query })).body.trim().split("\n").length;
+  for (const field of ["account", "provider"]) {
+    expect(await all({ [field]: "" })).toBe(5);
+    expect(await csv({ [field]: "" })).toBe(6);
+  }
+});
+
 test("pages follow each other without a gap, to the end", async () => {
   const seen: string[] = [];
   let after: string | null = "";

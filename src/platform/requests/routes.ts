@@ -103,20 +103,18 @@ export const requestRoutes = [
 const usualLimit = 50;
 const csvPage = 1_000;
 
-async function readPage({ parts, isOperator }: Context, asked: Asked) {
-  const { receipts, after } = await parts.reports.receipts({
-    ...toQuery(asked),
-    after: asked.after,
-    limit: asked.limit ?? usualLimit,
-  });
+async function readPage({ parts, inTurn, isOperator }: Context, asked: Asked) {
+  const query = { ...toQuery(asked), after: given(asked.after), limit: asked.limit ?? usualLimit };
+  const { receipts, after } = await inTurn(() => parts.reports.receipts(query));
   return {
     requests: receipts.map((receipt) => toReceiptRow({ receipt, forOperator: isOperator })),
     after: after ?? null,
   };
 }
 
-async function readOne({ parts, isOperator }: Context, id: string, account: string | undefined) {
-  const receipt = await parts.reports.receipt(id);
+async function readOne(context: Context, id: string, account: string | undefined) {
+  const { parts, inTurn, isOperator } = context;
+  const receipt = await inTurn(() => parts.reports.receipt(id));
   // Of another account is told like one that there is not.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
     throw new Problem("not_found", `There is no request with the id ${id}.`);
@@ -126,29 +124,25 @@ async function readOne({ parts, isOperator }: Context, id: string, account: stri
 }
 
 async function toCsv(context: Context, asked: Asked): Promise<Response> {
-  const { parts, isOperator, signal } = context;
-  const query = toQuery(asked);
+  const { parts, inTurn, isOperator, signal } = context;
+  const query = { ...toQuery(asked), oldestFirst: true, limit: csvPage };
+  const read = (after?: string) => inTurn(() => parts.reports.receipts({ ...query, after }));
   const columns = isOperator ? operatorColumns : memberColumns;
   const names = await accountNames(parts);
   const encoder = new TextEncoder();
-  let after: string | undefined;
+  // Before the reply begins: only then can a refusal still be told in words.
+  let page = await read();
   let isFirst = true;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (signal.aborted) return controller.close();
-      const page = await parts.reports.receipts({
-        ...query,
-        after,
-        oldestFirst: true,
-        limit: csvPage,
-      });
+      if (!isFirst) page = await read(page.after);
       const lines = page.receipts.map((receipt) => csvLine(columns.cells(receipt, names)));
       if (isFirst) lines.unshift(csvLine(columns.names));
       isFirst = false;
       // Never empty: what gives nothing is not asked again.
       controller.enqueue(encoder.encode(lines.join("")));
-      after = page.after;
-      if (after === undefined) controller.close();
+      if (page.after === undefined) controller.close();
     },
   });
   return new Response(body, {
@@ -166,24 +160,30 @@ async function accountNames({ accounts }: PlatformParts): Promise<ReadonlyMap<st
 
 function toQuery(asked: Asked): Omit<ReceiptQuery, "limit"> {
   return {
-    accountId: asked.account,
-    keyId: asked.key,
-    model: asked.model,
+    accountId: given(asked.account),
+    keyId: given(asked.key),
+    model: given(asked.model),
     endpoint: asked.endpoint,
-    provider: asked.provider,
-    outcome: asked.outcome,
-    idPrefix: asked.id,
+    provider: given(asked.provider),
+    outcome: given(asked.outcome),
+    idPrefix: given(asked.id),
     fromMs: readDate("from", asked.from),
     toMs: readDate("to", asked.to),
   };
 }
 
-function readDate(field: string, given: string | undefined): number | undefined {
-  if (given === undefined || given === "") return undefined;
-  const ms = fromDateText(given);
+/** A form sends what was not filled in as empty: it filters nothing. */
+function given(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function readDate(field: string, asked: string | undefined): number | undefined {
+  const text = given(asked);
+  if (text === undefined) return undefined;
+  const ms = fromDateText(text);
   if (ms !== undefined) return ms;
   throw new Problem(
     "invalid",
-    `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${given}".`,
+    `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
   );
 }

@@ -179,7 +179,7 @@ export const sessionRoutes = [
     action: "person.password",
     told: () => ({ subject: "own password" }),
     async handle(context, { body }) {
-      await context.parts.people.changePassword(personOf(context), body, context.visitor);
+      await context.parts.people.changePassword(personOf(context), body);
       return isDone;
     },
   }),

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSite } from "./site.ts";
@@ -166,6 +174,22 @@ test("a new build is served at once, and the files of the one before still are",
   expect(await (await get("/")).text()).toContain("/assets/main-2.js");
   expect((await get("/assets/main-1.js")).status).toBe(200);
   expect((await get("/assets/main-2.js")).status).toBe(200);
+});
+
+test("after a restart the files of the builds before are still served, of the newest three", () => {
+  addBuild("third", "main-3.js");
+  addBuild("fourth", "main-4.js");
+  for (const [at, stamp] of ["first", "second", "third", "fourth"].entries())
+    utimesSync(join(dist, stamp, "manifest.json"), 1_000 + at, 1_000 + at);
+  mkdirSync(join(dist, "half"));
+  mkdirSync(join(dist, ".staging-7"));
+  writeFileSync(join(dist, ".staging-7", "manifest.json"), "{");
+  const restarted = createSite({ dist, gatewayUrl: () => "", isHttps: () => false });
+  const statusOf = (at: number) =>
+    restarted.respond(new Request(`http://127.0.0.1/assets/main-${at}.js`))?.status;
+  expect([4, 3, 2, 1].map(statusOf)).toEqual([200, 200, 200, 404]);
+  rmSync(join(dist, "second"), { recursive: true });
+  expect(statusOf(2)).toBe(404);
 });
 
 test("without a build, a page says how to make one", () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { requestPath } from "../../base/request-path.ts";
 import { chooseEncoding } from "./encoding.ts";
@@ -68,7 +68,10 @@ interface Build {
   readonly names: ReadonlySet<string>;
 }
 
-/** The build in force and the one before it, whose pages may still be open in a browser. */
+/** A build stays on disk for a while after the next one: its pages may still be open in a browser. */
+const mostBuilds = 3;
+
+/** The build in force and the newest of those before it, also of before this process. */
 class Builds {
   readonly #dist: string;
   #stamp: string | undefined;
@@ -84,14 +87,8 @@ class Builds {
     if (!existsSync(join(link, "manifest.json"))) return undefined;
     const stamp = readlinkSync(link);
     if (stamp !== this.#stamp) {
-      const folder = join(this.#dist, stamp);
-      const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-      const build: Build = {
-        html: readFileSync(join(folder, "index.html"), "utf8"),
-        folder,
-        names: new Set(Object.keys(manifest.files)),
-      };
-      this.#known = [build, ...this.#known.slice(0, 1)];
+      const build = readBuild(join(this.#dist, stamp));
+      this.#known = [build, ...olderBuilds(this.#dist, stamp)];
       this.#stamp = stamp;
     }
     return this.#known[0];
@@ -99,8 +96,39 @@ class Builds {
 
   folderOf(name: string): string | undefined {
     if (this.#stamp === undefined) this.current();
-    return this.#known.find(({ names }) => names.has(name))?.folder;
+    return this.#known.find(
+      // The builder may have taken an old one away meanwhile.
+      ({ names, folder }) => names.has(name) && existsSync(join(folder, "assets", name)),
+    )?.folder;
   }
+}
+
+function readBuild(folder: string): Build {
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  return {
+    html: readFileSync(join(folder, "index.html"), "utf8"),
+    folder,
+    names: new Set(Object.keys(manifest.files)),
+  };
+}
+
+function olderBuilds(dist: string, current: string): readonly Build[] {
+  const madeMs = (name: string) =>
+    statSync(join(dist, name, "manifest.json"), { throwIfNoEntry: false })?.mtimeMs;
+  return readdirSync(dist, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== current)
+    .map(({ name }) => ({ name, ms: madeMs(name) }))
+    .filter(({ ms }) => ms !== undefined)
+    .toSorted((one, other) => (other.ms ?? 0) - (one.ms ?? 0))
+    .slice(0, mostBuilds - 1)
+    .flatMap(({ name }) => {
+      try {
+        return [readBuild(join(dist, name))];
+      } catch {
+        // Taken away while it was read.
+        return [];
+      }
+    });
 }
 
 const plainHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { accountRoles, scopes } from "../../people/role.ts";
 import type { Token } from "../../people/store.ts";
-import { actorOf } from "../api/context.ts";
+import { makerOf } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { fields, moment, nullable, oneOf, text } from "../api/schemas.ts";
 import { futureDate } from "../inputs.ts";
@@ -53,7 +53,7 @@ export const tokenRoutes = [
         ...body,
         accountId: account.id,
         expiresAtMs: readExpiry(expires, nowMs),
-        by: actorOf(actor).name,
+        by: makerOf(actor),
       });
       return { ...toView(token, nowMs), token: secret };
     },
@@ -91,7 +91,7 @@ export const tokenRoutes = [
         role: "operator",
         accountId: undefined,
         expiresAtMs: readExpiry(expires, nowMs),
-        by: actorOf(actor).name,
+        by: makerOf(actor),
       });
       return { ...toView(token, nowMs), token: secret };
     },

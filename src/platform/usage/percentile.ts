@@ -1,23 +1,38 @@
 import { latencyBoundsMs } from "../../ledger/reports.ts";
 
+export interface Times {
+  /** By `latencyBoundsMs`, and one more. */
+  readonly counts: readonly number[];
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
 /**
- * The duration that a share of all stayed below, from counts by `latencyBoundsMs`: within the
- * step in which it lies it is taken to be even, so it is about right and never off by more than
- * that step. Null where nothing was counted.
+ * The duration that a share of all stayed within: what is known of the times of its step is where
+ * they begin and end, so they are taken to lie there evenly. The shortest and the longest of all are
+ * known; where one of them is of the step, it is its first or its last. So it is about right, never
+ * off by more than that step, and exact where there is one. Null where nothing was counted.
  */
-export function percentileMs(counts: readonly number[], share: number): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
+export function percentileMs(times: Times, share: number): number | null {
+  const { counts, shortestMs, longestMs } = times;
+  let total = 0;
+  for (const count of counts) total += count;
   if (total === 0) return null;
-  const wanted = total * share;
+  const wanted = Math.ceil(total * share);
   let below = 0;
   for (const [at, count] of counts.entries()) {
-    if (count > 0 && below + count >= wanted) {
-      const fromMs = at === 0 ? 0 : (latencyBoundsMs[at - 1] ?? 0);
-      // Above the last bound there is no end: twice the bound stands for it.
-      const toMs = latencyBoundsMs[at] ?? fromMs * 2;
-      return Math.round(fromMs + ((wanted - below) / count) * (toMs - fromMs));
+    if (below + count < wanted) {
+      below += count;
+      continue;
     }
-    below += count;
+    const fromMs = Math.max(latencyBoundsMs[at - 1] ?? 0, shortestMs);
+    const toMs = Math.min(latencyBoundsMs[at] ?? longestMs, longestMs);
+    const knownFirst = below === 0 ? 1 : 0;
+    const knownLast = below + count === total ? 1 : 0;
+    const gaps = count + 1 - knownFirst - knownLast;
+    const passed = gaps === 0 ? 0 : (wanted - below - knownFirst) / gaps;
+    // Not rounded: what is above the lower end of its step stays so.
+    return Math.ceil(fromMs + passed * (toMs - fromMs));
   }
   return null;
 }

@@ -65,6 +65,16 @@ test.each([
   expect(body.before === null).toBe(range === "1h");
 });
 
+test("times lie within those of the receipts, and answers that came whole have no first byte", async () => {
+  const durations = (await payer.receipts()).map(({ durationMs }) => durationMs);
+  for (const range of ["1h", "24h", "30d"]) {
+    const { totals } = (await ofAccount({ range })).body;
+    expect(totals).toMatchObject({ latency_p95_ms: Math.max(...durations) });
+    expect(totals.latency_p50_ms).toBeGreaterThanOrEqual(Math.min(...durations));
+    expect([totals.first_byte_p50_ms, totals.first_byte_p95_ms]).toEqual([null, null]);
+  }
+});
+
 test("a day is what is shown unless another time is asked for", async () => {
   expect((await ofAccount({})).body).toMatchObject({ range: "24h", before: { requests: 0 } });
 });

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
-import type { Context, PlatformParts } from "../api/context.ts";
+import type { Context } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { fields, moment, nullable, oneOf, text, usd } from "../api/schemas.ts";
 import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
@@ -15,8 +15,8 @@ const sums = {
   charged_usd: usd("What was charged."),
   latency_p50_ms: ms("Half of the calls took no longer; about, from counts by steps."),
   latency_p95_ms: ms("19 of 20 took no longer."),
-  first_byte_p50_ms: ms("Time to the first byte of the answer."),
-  first_byte_p95_ms: ms("Time to the first byte of the answer."),
+  first_byte_p50_ms: ms("Time to the first byte, of answers that streamed."),
+  first_byte_p95_ms: ms("Time to the first byte, of answers that streamed."),
 };
 
 const usageReply = Type.Object({
@@ -63,8 +63,8 @@ export const usageRoutes = [
     area: "usage",
     query: fields({ ...filters, by: Type.Optional(oneOf(["model", "key"])) }),
     reply: usageReply,
-    handle: ({ parts, account }, { query }) =>
-      readUsage(parts, { ...query, by: query.by ?? "model", accountId: account.id }),
+    handle: (context, { query }) =>
+      readUsage(context, { ...query, by: query.by ?? "model", accountId: context.account.id }),
   }),
   route("GET /api/usage", {
     about: "Spend, requests, tokens, failures and latency of all accounts over time.",
@@ -72,11 +72,11 @@ export const usageRoutes = [
     area: "usage",
     query: fields({ ...filters, by: Type.Optional(oneOf(["model", "account", "key"])) }),
     reply: usageReply,
-    handle: ({ parts }, { query }) => readUsage(parts, { ...query, by: query.by ?? "model" }),
+    handle: (context, { query }) => readUsage(context, { ...query, by: query.by ?? "model" }),
   }),
 ] as const;
 
-async function readUsage(parts: PlatformParts, asked: Asked) {
+async function readUsage({ parts, inTurn }: Context, asked: Asked) {
   const { reports, clock } = parts;
   const { range: wanted = "24h", by, model, key: keyId, accountId } = asked;
   const span = spanOf(wanted, clock.nowMs());
@@ -84,8 +84,8 @@ async function readUsage(parts: PlatformParts, asked: Asked) {
   const { grain, fromMs, toMs } = span;
   const earlier = spanBefore(span);
   const [points, before, labels] = await Promise.all([
-    reports.usage({ ...of, grain, fromMs, toMs, by }),
-    earlier && reports.usage({ ...of, ...earlier, by: "none" }),
+    inTurn(() => reports.usage({ ...of, grain, fromMs, toMs, by })),
+    earlier && inTurn(() => reports.usage({ ...of, ...earlier, by: "none" })),
     labelsOf(parts, by, accountId),
   ]);
   return {

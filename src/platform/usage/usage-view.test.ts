@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { fromUsd } from "../../../test/money-home.ts";
-import { latencyBoundsMs, othersName, type UsagePoint } from "../../ledger/reports.ts";
+import {
+  latencyBoundsMs,
+  noShortestMs,
+  othersName,
+  type UsagePoint,
+} from "../../ledger/reports.ts";
 import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
 
 const nowMs = Date.parse("2027-03-04T12:34:56.789Z");
@@ -16,6 +21,10 @@ function pointOf(rest: Partial<UsagePoint>): UsagePoint {
     inputTokens: 0,
     outputTokens: 0,
     charged: 0n,
+    shortestMs: noShortestMs,
+    longestMs: 0,
+    shortestFirstByteMs: noShortestMs,
+    longestFirstByteMs: 0,
     durations: none,
     firstBytes: none,
     ...rest,
@@ -57,7 +66,8 @@ test("the time before is as long and ends where the span begins; of minutes ther
 test("every step has its place, whether something happened in it or not", () => {
   const span = spanOf("24h", nowMs);
   const startMs = span.startsMs[5] ?? 0;
-  const point = pointOf({ startMs, name: "a", receipts: 3, durations: step(2, 3) });
+  const times = { shortestMs: 60, longestMs: 90, durations: step(2, 3) };
+  const point = pointOf({ startMs, name: "a", receipts: 3, ...times });
   const view = toUsageView({ span, points: [point], labels: new Map([["a", "Anna"]]) });
   expect(view.points.map(({ requests }) => requests)).toEqual(
     span.startsMs.map((_, at) => (at === 5 ? 3 : 0)),
@@ -84,6 +94,8 @@ const mixed = (names: number) => {
         inputTokens: at * 1_000 + name,
         outputTokens: name * 7,
         charged: BigInt(at + 1) * 1_234_567_891n ** BigInt(1 + (name % 2)) + BigInt(name),
+        ...(at + name > 0 && { shortestMs: 1 + at, longestMs: 60_000 + 10 * name }),
+        ...(at > 0 && { shortestFirstByteMs: 1 + name, longestFirstByteMs: 60_000 + at }),
         durations: step((at + name) % 13, at + name),
         firstBytes: step(at % 13, at),
       }),
@@ -113,6 +125,39 @@ test.each([2, 7, 8, 12])("of %i names, what the series say sums to the totals ex
         point[field],
       );
   }
+});
+
+test("times of names and of steps lie together between the shortest and the longest of all", () => {
+  const span = spanOf("24h", nowMs);
+  const [one = 0, other = 0] = span.startsMs;
+  const view = toUsageView({
+    span,
+    points: [
+      pointOf({ startMs: one, name: "a", shortestMs: 899, longestMs: 899, durations: step(6, 1) }),
+      pointOf({ startMs: one, name: "b", shortestMs: 60, longestMs: 60, durations: step(2, 1) }),
+      pointOf({
+        startMs: other,
+        name: "a",
+        shortestMs: 70_000,
+        longestMs: 70_000,
+        durations: step(12, 1),
+        shortestFirstByteMs: 42,
+        longestFirstByteMs: 42,
+        firstBytes: step(1, 1),
+      }),
+    ],
+    labels: new Map(),
+  });
+  expect(view.totals).toMatchObject({ latency_p95_ms: 70_000, first_byte_p50_ms: 42 });
+  expect(view.points[0]).toMatchObject({
+    latency_p50_ms: 60,
+    latency_p95_ms: 899,
+    first_byte_p50_ms: null,
+  });
+  expect(view.series.map(({ totals }) => [totals.latency_p50_ms, totals.latency_p95_ms])).toEqual([
+    [899, 70_000],
+    [60, 60],
+  ]);
 });
 
 test("the seven dearest are told apart, the dearest first; all others are one, and last", () => {

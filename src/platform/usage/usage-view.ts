@@ -2,11 +2,13 @@ import { toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import {
   latencyBoundsMs,
+  noShortestMs,
   othersName,
   type UsageGrain,
   type UsagePoint,
 } from "../../ledger/reports.ts";
-import { percentileMs } from "./percentile.ts";
+import { widen } from "../../ledger/rollups.ts";
+import { percentileMs, type Times } from "./percentile.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -68,6 +70,10 @@ class Sum {
   inputTokens = 0;
   outputTokens = 0;
   charged = 0n;
+  shortestMs = noShortestMs;
+  longestMs = 0;
+  shortestFirstByteMs = noShortestMs;
+  longestFirstByteMs = 0;
   readonly durations = noCounts();
   readonly firstBytes = noCounts();
 
@@ -77,21 +83,32 @@ class Sum {
     this.inputTokens += other.inputTokens;
     this.outputTokens += other.outputTokens;
     this.charged += other.charged;
+    widen(this, other);
     addCounts(this.durations, other.durations);
     addCounts(this.firstBytes, other.firstBytes);
   }
 
   get view() {
+    const latency: Times = {
+      counts: this.durations,
+      shortestMs: this.shortestMs,
+      longestMs: this.longestMs,
+    };
+    const firstByte: Times = {
+      counts: this.firstBytes,
+      shortestMs: this.shortestFirstByteMs,
+      longestMs: this.longestFirstByteMs,
+    };
     return {
       requests: this.receipts,
       failures: this.failures,
       input_tokens: this.inputTokens,
       output_tokens: this.outputTokens,
       charged_usd: toUsd(this.charged),
-      latency_p50_ms: percentileMs(this.durations, 0.5),
-      latency_p95_ms: percentileMs(this.durations, 0.95),
-      first_byte_p50_ms: percentileMs(this.firstBytes, 0.5),
-      first_byte_p95_ms: percentileMs(this.firstBytes, 0.95),
+      latency_p50_ms: percentileMs(latency, 0.5),
+      latency_p95_ms: percentileMs(latency, 0.95),
+      first_byte_p50_ms: percentileMs(firstByte, 0.5),
+      first_byte_p95_ms: percentileMs(firstByte, 0.95),
     };
   }
 }

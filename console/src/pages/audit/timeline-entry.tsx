@@ -14,6 +14,7 @@ interface TimelineEntryProps {
 
 const kinds: Readonly<Record<string, { readonly icon: IconName; readonly label: string }>> = {
   person: { icon: "person", label: "person" },
+  operator: { icon: "person", label: "operator" },
   token: { icon: "token", label: "token" },
   command: { icon: "playground", label: "command line" },
 };

@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { formatCompact, formatCount, formatMs } from "../../format/figures.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { type Series, TimeChart } from "../../parts/time-chart.tsx";
-import { type Figure, figureNamed, figures } from "./figures.ts";
+import { type Figure, figureNamed, figures, formatAboutMs } from "./figures.ts";
 import classes from "./page.module.css";
 import type { Group, Sums, Usage } from "./usage.ts";
 
@@ -86,7 +86,7 @@ const firstToken: readonly Line[] = [
 export function SideCharts({ usage }: { readonly usage: Usage }) {
   const shared = { usage, height: 176 };
   const counted = { kind: "bars", format: formatCount, formatAxis: formatCompact } as const;
-  const timed = { kind: "lines", format: formatMs, formatAxis: formatMs } as const;
+  const timed = { kind: "lines", format: formatAboutMs, formatAxis: formatMs } as const;
   return (
     <div className={classes.charts}>
       <LinesChart title="Requests" lines={[served, failed]} {...shared} {...counted} />

@@ -15,9 +15,18 @@ export interface Figure {
   readonly total: (sums: Sums) => string;
 }
 
-const orDash = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
+/** With two digits that count, since it is about: `1234` is `1.2 s`, `847` is `850 ms`. */
+export function formatAboutMs(ms: number): string {
+  const about = twoDigits(ms);
+  if (about < 1_000) return `${about} ms`;
+  if (about < 60_000) return `${twoDigits(about / 1_000)} s`;
+  return `${twoDigits(about / 60_000)} min`;
+}
+
+const twoDigits = (value: number) => Number(value.toPrecision(2));
+const orDash = (ms: number | null) => (ms === null ? "–" : formatAboutMs(ms));
 const count = { kind: "bars", format: formatCount, formatAxis: formatCompact } as const;
-const time = { kind: "lines", format: formatMs, formatAxis: formatMs } as const;
+const time = { kind: "lines", format: formatAboutMs, formatAxis: formatMs } as const;
 
 const spend: Figure = {
   name: "spend",

@@ -1,15 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { formatCount, formatMs, formatShare } from "../../format/figures.ts";
+import { formatCount, formatShare } from "../../format/figures.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { AboutTime } from "./about-time.tsx";
 import { failureRate, type Group, type GroupedUsage, type Sums } from "./usage.ts";
 
 type Row = GroupedUsage["series"][number];
 
 const headers = { model: "Model", key: "Key", account: "Account" } as const;
-const inMs = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
 
 const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
   {
@@ -31,12 +31,20 @@ const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
   {
     header: "Latency p50 / p95",
     isFigure: true,
-    cell: ({ totals }) => `${inMs(totals.latency_p50_ms)} / ${inMs(totals.latency_p95_ms)}`,
+    cell: ({ totals }) => (
+      <>
+        <AboutTime ms={totals.latency_p50_ms} /> / <AboutTime ms={totals.latency_p95_ms} />
+      </>
+    ),
   },
   {
-    header: "First token p50 / p95",
+    header: "First token p50 / p95, streamed answers",
     isFigure: true,
-    cell: ({ totals }) => `${inMs(totals.first_byte_p50_ms)} / ${inMs(totals.first_byte_p95_ms)}`,
+    cell: ({ totals }) => (
+      <>
+        <AboutTime ms={totals.first_byte_p50_ms} /> / <AboutTime ms={totals.first_byte_p95_ms} />
+      </>
+    ),
   },
 ];
 

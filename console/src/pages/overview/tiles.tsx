@@ -1,10 +1,9 @@
-import { formatCompact, formatCount, formatMs, formatShare } from "../../format/figures.ts";
+import { formatCompact, formatCount, formatShare } from "../../format/figures.ts";
 import { Money } from "../../parts/money.tsx";
 import { StatTile, Tiles } from "../../parts/stat-tile.tsx";
+import { AboutTime } from "./about-time.tsx";
 import classes from "./page.module.css";
 import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";
-
-const inMs = (ms: number | null) => (ms === null ? "–" : formatMs(ms));
 
 /** The six figures of the time that is looked at, against the same length of time before it. */
 export function UsageTiles({ usage }: { readonly usage: Usage }) {
@@ -55,16 +54,24 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
         />
         <StatTile
           label="Latency, median"
-          value={inMs(totals.latency_p50_ms)}
-          note={`p95 ${inMs(totals.latency_p95_ms)}`}
+          value={<AboutTime ms={totals.latency_p50_ms} />}
+          note={
+            <>
+              p95 <AboutTime ms={totals.latency_p95_ms} />
+            </>
+          }
           change={change(latency)}
           moreIs="bad"
           spark={spark(latency)}
         />
         <StatTile
           label="First token, median"
-          value={inMs(totals.first_byte_p50_ms)}
-          note={`p95 ${inMs(totals.first_byte_p95_ms)}`}
+          value={<AboutTime ms={totals.first_byte_p50_ms} />}
+          note={
+            <>
+              p95 <AboutTime ms={totals.first_byte_p95_ms} /> · streamed answers
+            </>
+          }
           change={change(firstByte)}
           moreIs="bad"
           spark={spark(firstByte)}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqlite } from "../store/sqlite.ts";
+import { createStore, type Store } from "../store/store.ts";
+import { Invites } from "./invites.ts";
+import { People } from "./people.ts";
+
+const password = "a long enough password";
+const home = { userAgent: "", address: "192.0.2.1" };
+const elsewhere = { userAgent: "", address: "192.0.2.2" };
+const dayMs = 86_400_000;
+
+let nowMs = Date.UTC(2027, 0, 1);
+const clock = { nowMs: () => nowMs };
+const dir = mkdtempSync(join(tmpdir(), "svc-people-"));
+let store: Store;
+let people: People;
+beforeAll(async () => {
+  store = await createStore(openSqlite(join(dir, "svc.db")), "x");
+  const invites = new Invites(new People(store.people, clock));
+  const first = await invites.first();
+  const secret = first?.secret ?? "";
+  await invites.accept({ secret, name: "Ada", email: "ada@example.com", password }, home);
+});
+// Nothing is counted yet.
+beforeEach(() => {
+  people = new People(store.people, clock);
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(dir, { recursive: true });
+});
+
+const ada = { email: "ada@example.com", password };
+const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "guess" });
+
+test("a session that is used every day ends after ninety days all the same", async () => {
+  const secret = await people.signIn(ada, home);
+  const startMs = nowMs;
+  for (let day = 1; day < 90; day++) {
+    nowMs = startMs + day * dayMs;
+    expect((await people.find(secret))?.user.email).toBe(ada.email);
+  }
+  nowMs = startMs + 90 * dayMs - 1;
+  expect(await people.find(secret)).toBeDefined();
+  nowMs = startMs + 90 * dayMs;
+  expect(await people.find(secret)).toBeUndefined();
+});
+
+test("one address that fails with many emails has to wait, for every email; others do not", async () => {
+  for (let at = 0; at < 50; at++)
+    await expect(people.signIn(guess(at), home)).rejects.toThrow("password is wrong");
+  await expect(people.signIn(guess(50), home)).rejects.toThrow("Too many failed tries");
+  await expect(people.signIn(ada, home)).rejects.toThrow("Too many failed tries");
+  expect(await people.signIn(ada, elsewhere)).toBeString();
+  nowMs += 20_000;
+  expect(await people.signIn(ada, home)).toBeString();
+}, 60_000);
+
+test("an unknown email costs the same work as a wrong password", async () => {
+  const verify = spyOn(Bun.password, "verify");
+  try {
+    const costs: string[] = [];
+    for (const email of [ada.email, "nobody@example.com", "nobody-else@example.com"]) {
+      verify.mockClear();
+      await expect(people.signIn({ email, password: "guess" }, home)).rejects.toThrow(
+        "The email address or the password is wrong.",
+      );
+      expect(verify).toHaveBeenCalledTimes(1);
+      const [given, hash] = verify.mock.calls[0] ?? [];
+      expect(given).toBe("guess");
+      costs.push(String(hash).split("$").slice(0, 4).join("$"));
+    }
+    expect(costs[0]).toStartWith("$argon2id$");
+    expect(new Set(costs).size).toBe(1);
+  } finally {
+    verify.mockRestore();
+  }
+});

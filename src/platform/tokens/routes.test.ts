@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { joinMember, joinOperator, machine, type Visitor } from "../../../test/platform-home.ts";
+
+let gateway: TestGateway;
+let operator: Visitor;
+let nowMs = Date.UTC(2027, 0, 1);
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ clock: { nowMs: () => nowMs } });
+  operator = await joinOperator(gateway);
+});
+afterAll(() => gateway.stop());
+
+interface TokenView {
+  readonly id: string;
+  readonly status: string;
+}
+
+test("an operator's token works until it expires, and no longer", async () => {
+  const { body } = await operator.ask("POST /api/tokens", {
+    body: { name: "short", scopes: ["usage:read"], expires: "2027-01-01T01:00:00Z" },
+  });
+  const caller = machine(gateway.platformUrl, body.token);
+  const status = async () =>
+    (await operator.ask("GET /api/tokens")).body.find(({ id }: TokenView) => id === body.id).status;
+  nowMs = Date.UTC(2027, 0, 1, 1) - 1;
+  expect([(await caller.ask("GET /api/usage")).status, await status()]).toEqual([200, "active"]);
+  nowMs++;
+  expect([(await caller.ask("GET /api/usage")).status, await status()]).toEqual([401, "expired"]);
+});
+
+test("an account's token works until it expires, and no longer", async () => {
+  const params = { account: gateway.account };
+  const owner = await joinMember(gateway, operator, { ...params, role: "owner" });
+  const { body } = await owner.ask("POST /api/accounts/:account/tokens", {
+    params,
+    body: { name: "short", role: "viewer", scopes: ["keys:read"], expires: "2027-01-02" },
+  });
+  const caller = machine(gateway.platformUrl, body.token);
+  const read = async () => (await caller.ask("GET /api/accounts/:account/keys", { params })).status;
+  expect(await read()).toBe(200);
+  nowMs = Date.UTC(2027, 0, 2);
+  expect(await read()).toBe(401);
+});
+
+test("a token is revoked by its own account, and by no other", async () => {
+  const { id: other } = await gateway.server.operations.createAccount({ name: "other" });
+  const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
+  const { body } = await operator.ask("POST /api/accounts/:account/tokens", {
+    params: { account: gateway.account },
+    body: { name: "kept", role: "viewer", scopes: ["keys:read"] },
+  });
+  const revoke = (who: Visitor, account: string) =>
+    who.ask("DELETE /api/accounts/:account/tokens/:id", { params: { account, id: body.id } });
+  const isWorking = async () =>
+    (
+      await machine(gateway.platformUrl, body.token).ask("GET /api/accounts/:account/keys", {
+        params: { account: gateway.account },
+      })
+    ).status === 200;
+  expect([(await revoke(stranger, other)).status, await isWorking()]).toEqual([404, true]);
+  expect([(await revoke(operator, gateway.account)).status, await isWorking()]).toEqual([
+    200,
+    false,
+  ]);
+});

@@ -11,7 +11,10 @@ async function printed(code: string, isTerminal: boolean) {
     ],
     { stdout: "pipe", stderr: "pipe", env: { TERM: "xterm" } },
   );
-  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [out, error] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   expect(await child.exited).toBe(0);
   return { out, error };
 }

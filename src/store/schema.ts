@@ -142,7 +142,7 @@ export interface Tables extends PeopleTables {
   };
 }
 
-/** What receipts add up to; the counts of their times are in `rollup-columns.ts`. */
+/** What receipts add up to; the ends and counts of their times are in `rollup-columns.ts`. */
 interface SumsTable {
   receipts: number;
   failures: number;

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { noShortestMs } from "../ledger/reports.ts";
 import { hourMs } from "../ledger/rollups.ts";
 import { Problems } from "../ledger/verify-problems.ts";
 import { checkFolded } from "../ledger/verify-sums.ts";
@@ -129,6 +130,14 @@ test("sums from before they were kept by day are there by day, those that were o
   expect(stored.foldedTo.hourMs).toBe(noonMs + 13 * hourMs);
   expect(stored.countedFromMs).toBe(noonMs + 14 * hourMs);
   expect(stored.days.map(({ receipts }) => receipts).toSorted()).toEqual([2, 2, 6]);
+  // Of these no times are known: whatever comes is the shortest and the longest.
+  for (const sums of [...stored.list, ...stored.days, ...stored.totals])
+    expect(sums).toMatchObject({
+      shortestMs: noShortestMs,
+      longestMs: 0,
+      shortestFirstByteMs: noShortestMs,
+      longestFirstByteMs: 0,
+    });
 });
 
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {

@@ -9,15 +9,28 @@ import {
   machine,
   type Visitor,
 } from "../../../test/platform-home.ts";
+import { openStore } from "../../open.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;
 let viewer: Visitor;
 let other: Payer;
 let aheadMs = 0;
+/** Waited for where the account of a path is looked up. */
+let beforeAccount: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } });
+  gateway = await startTestGateway({
+    clock: { nowMs: () => Date.now() + aheadMs },
+    open: async (configuration) => {
+      const { store, ...rest } = await openStore(configuration);
+      const find = async (id: string) => {
+        await beforeAccount?.();
+        return store.accounts.find(id);
+      };
+      return { ...rest, store: { ...store, accounts: { ...store.accounts, find } } };
+    },
+  });
   gateway.upstream.replyWith(chatAnswers.plain());
   operator = await joinOperator(gateway);
   viewer = await joinMember(gateway, operator, { account: gateway.account, role: "viewer" });
@@ -129,6 +142,22 @@ test("a stream ends at once when its own session ends, and no other does", async
   await gateway.call("/chat/completions", hello);
   expect(await streams[1]?.rows(1)).toHaveLength(1);
   await streams[1]?.close();
+});
+
+test("a stream that was let in while its session ended ends at once", async () => {
+  const leaving = await joinViewer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  beforeAccount = () => {
+    arrived.resolve();
+    return promise;
+  };
+  const opening = listen(ofAccount(), leaving);
+  await arrived.promise;
+  beforeAccount = undefined;
+  expect((await leaving.ask("DELETE /api/session")).status).toBe(200);
+  resolve();
+  expect(await (await opening).next()).toBeUndefined();
 });
 
 test("a stream ends at once when the member is removed, or all sessions are ended", async () => {

@@ -38,6 +38,12 @@ test.each([
   ["in the middle of a step of which nothing else is known", [10, 150, 60_000], 0.5, 150],
   ["from the shortest on", [150, 160, 170, 180, 60_000, 60_000], 0.5, 175],
   ["up to the longest, also above the last bound", [1, 60_000, 71_200], 0.5, 61_200],
+  [
+    "above the end of the step below",
+    [...Array<number>(5).fill(9), ...Array<number>(95).fill(50)],
+    0.06,
+    26,
+  ],
 ] as const)("it is %s", (_, all, share, expectedMs) => {
   expect(percentileMs(timesOf(all), share)).toBe(expectedMs);
 });

@@ -3,7 +3,7 @@ import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds, type Membership, type User } from "../../people/store.ts";
-import { actorOf, type Context, makerOf } from "../api/context.ts";
+import { actorOf, type Context } from "../api/context.ts";
 import { route } from "../api/route.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../api/schemas.ts";
 import { linkReply, toInvited, toLink } from "../members/routes.ts";
@@ -52,7 +52,7 @@ export const peopleRoutes = [
     told: ({ body }, { id }) => ({ subject: body.email || id }),
     async handle({ parts, actor }, { body }) {
       const email = body.email === "" ? undefined : body.email;
-      return toLink(parts, await parts.invites.operator({ email, by: makerOf(actor) }));
+      return toLink(parts, await parts.invites.operator({ email, by: actorOf(actor) }));
     },
   }),
   route("DELETE /api/people/invites/:id", {
@@ -95,7 +95,7 @@ export const peopleRoutes = [
     told: ({ params }) => ({ subject: params.id }),
     async handle({ parts, actor }, { params }) {
       const user = await findPerson(parts, params.id);
-      return toLink(parts, await parts.invites.reset(user, makerOf(actor)));
+      return toLink(parts, await parts.invites.reset(user, actorOf(actor)));
     },
   }),
   route("DELETE /api/people/:id/sessions", {

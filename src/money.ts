@@ -7,6 +7,7 @@ import { Purses } from "./ledger/purses.ts";
 import type { Receipt } from "./ledger/receipt.ts";
 import type { LedgerReports } from "./ledger/reports.ts";
 import { Rollups } from "./ledger/rollups.ts";
+import type { LedgerWrite } from "./ledger/store.ts";
 import { TokenCounter } from "./ledger/token-counter.ts";
 import { Limiter } from "./limits/limiter.ts";
 import type { Store } from "./store/store.ts";
@@ -65,7 +66,11 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   const counter = new TokenCounter();
   const tell = (what: string) => (error: unknown) => log.warn(what, { detail: String(error) });
   const flushRollups = () => rollups.flush(clock.nowMs());
-  const reports = store.openReports({ clock, flush: flushRollups, minutes });
+  const reports = store.openReports({
+    clock,
+    flush: () => rollups.write(clock.nowMs()),
+    minutes,
+  });
   const eraseAll = async () => {
     while ((await ledger.eraseClaims(clock.nowMs())) > 0)
       await new Promise((resolve) => setImmediate(resolve));
@@ -96,13 +101,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
       await reports.close();
       for (const timer of timers) clearInterval(timer);
       counter.close();
-      const left = await journal.idle(writeWithinMs);
-      const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
-      if (ids.length > 0)
-        log.error("receipts were lost: the ledger could not be written to the end", {
-          count: ids.length,
-          ids: ids.slice(0, 20).join(" "),
-        });
+      tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
       await keyUses.flush().catch(tell("the last uses of keys could not be written"));
       // The mark stays where this fails: the next start sums anew.
@@ -111,4 +110,13 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
         .catch(tell("the last sums of receipts could not be written"));
     },
   };
+}
+
+function tellLost(left: readonly LedgerWrite[], log: Log): void {
+  const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
+  if (ids.length === 0) return;
+  log.error("receipts were lost: the ledger could not be written to the end", {
+    count: ids.length,
+    ids: ids.slice(0, 20).join(" "),
+  });
 }

@@ -275,3 +275,31 @@ test("a crash in the middle of a flush of late receipts loses none of them", asy
   await new Rollups(store.ledger.rollups, maxCallMs).start(noonMs + 10 * hourMs);
   expect(await expectExact()).toHaveLength(60);
 });
+
+test("who waits for the sums does not wait until closed hours are in their days", async () => {
+  const { rollups: real } = store.ledger;
+  let pieces = 0;
+  const rollups = new Rollups(
+    {
+      add: (rows, openFromMs) => real.add(rows, openFromMs),
+      list: (filter) => real.list(filter),
+      openFromMs: () => real.openFromMs(),
+      recount: (fromMs) => real.recount(fromMs),
+      async fold(beforeMs) {
+        pieces++;
+        return real.fold(beforeMs);
+      },
+    },
+    maxCallMs,
+  );
+  await rollups.start(noonMs);
+  await commit(rollups, receiptsAt(noonMs, 300));
+  const folding = rollups.flush(noonMs + 3 * hourMs);
+  await commit(rollups, receiptsAt(noonMs + 3 * hourMs, 10));
+  await rollups.write(noonMs + 3 * hourMs);
+  const piecesThen = pieces;
+  await folding;
+  expect(pieces).toBeGreaterThan(piecesThen);
+  expect(piecesThen).toBeLessThan(5);
+  await expectExact();
+});

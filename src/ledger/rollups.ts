@@ -89,9 +89,20 @@ export class Rollups {
     addTo(fresh, receipt);
   }
 
-  /** Writes what has been added up. One runs at a time; what could not be written is kept. */
-  flush(nowMs: number, isLast = false): Promise<void> {
-    const next = this.#flushing.then(() => this.#write(nowMs, isLast));
+  /** Writes what has been added up, and adds closed hours to their days. */
+  async flush(nowMs: number, isLast = false): Promise<void> {
+    await this.write(nowMs, isLast);
+    if (!isLast) await this.#fold(toHour(nowMs - this.#maxCallMs));
+  }
+
+  /** Without the days, for who waits: hours that are in no day yet are read as they are. */
+  write(nowMs: number, isLast = false): Promise<void> {
+    return this.#inTurn(() => this.#write(nowMs, isLast));
+  }
+
+  /** One runs at a time; what could not be written is kept. */
+  #inTurn(run: () => Promise<void>): Promise<void> {
+    const next = this.#flushing.then(run);
     this.#flushing = next.catch(() => {});
     return next;
   }
@@ -100,17 +111,17 @@ export class Rollups {
     const openFromMs = isLast ? undefined : toHour(nowMs - this.#maxCallMs);
     const mark = await this.#store.openFromMs();
     // A gateway at rest writes nothing.
-    if (this.#open.size > 0 || mark !== openFromMs) {
-      await this.#writeRows({ openFromMs, openedMs: mark ?? toHour(nowMs - this.#maxCallMs) });
-      this.#isFolded = false;
-    }
-    if (openFromMs !== undefined && !this.#isFolded) await this.#fold(openFromMs);
+    if (this.#open.size === 0 && mark === openFromMs) return;
+    await this.#writeRows({ openFromMs, openedMs: mark ?? toHour(nowMs - this.#maxCallMs) });
+    this.#isFolded = false;
   }
 
+  /** Piece by piece: who wants something written comes between. */
   async #fold(beforeMs: number): Promise<void> {
-    for (let pieces = 0; pieces < piecesAtOnce; pieces++) {
-      this.#isFolded = !(await this.#store.fold(beforeMs));
-      if (this.#isFolded) return;
+    for (let pieces = 0; pieces < piecesAtOnce && !this.#isFolded; pieces++) {
+      await this.#inTurn(async () => {
+        this.#isFolded = !(await this.#store.fold(beforeMs));
+      });
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

@@ -136,7 +136,13 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (signal.aborted) return controller.close();
-      if (!isFirst) page = await read(page.after);
+      if (!isFirst) {
+        const now = await context.standing();
+        // Cut, not ended: half a file must not look whole.
+        if (!now.isAllowed || now.isOperator !== isOperator)
+          return controller.error(new Error("no longer allowed"));
+        page = await read(page.after);
+      }
       const lines = page.receipts.map((receipt) => csvLine(columns.cells(receipt, names)));
       if (isFirst) lines.unshift(csvLine(columns.names));
       isFirst = false;

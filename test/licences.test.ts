@@ -19,8 +19,14 @@ const free = new Set([
   // Words of a list of licence names, not code.
   "CC-BY-3.0",
 ]);
-/** Of Python, and as permissive; in a tool of the tests alone. */
-const toolsOnly = new Map([["node_modules/argparse", "PSF-2.0"]]);
+/**
+ * As permissive, and in nothing that we ship: Python's, in a tool of the tests alone; the public
+ * domain, in a part of the router for servers, which is not in what browsers get.
+ */
+const toolsOnly = new Map([
+  ["node_modules/argparse", "PSF-2.0"],
+  ["node_modules/isbot", "Unlicense"],
+]);
 /** Libraries that are loaded as modules of their own and can be replaced. */
 const replaceable = /^node_modules\/(@img\/sharp-libvips-|@node-webcodecs\/static-)/;
 

@@ -110,7 +110,7 @@ test("what is wrong is told at its field, and corrected there", async () => {
   await form.getByLabel("Name").fill("corrected");
   await limit.fill("many");
   await form.getByRole("button", { name: "Create the key" }).click();
-  await form.getByText(/rpm.*whole number/i).waitFor();
+  await form.getByText(/must be a whole number/i).waitFor();
   expect(await limit.getAttribute("aria-invalid")).toBe("true");
   expectRefusal(window, 400);
   await limit.fill("100");
@@ -201,9 +201,9 @@ describe("a new secret", () => {
     expect(await answerTo(secret, "vendor/with-slash")).toBe("200");
     await window.goto(home.path("audit"));
     const told = await window.page.getByRole("main").innerText();
-    expect(told).toMatch(/created the key key_\w+\s+name\s+app/);
-    expect(told).toMatch(/replaced the key key_\w+\s+overlap\s+24h/);
-    expect(told).toMatch(/changed the key key_\w+\s+name\s+renamed/);
+    expect(told).toMatch(/created the key app \(sk-svc-…\w+\)\s+name\s+app/);
+    expect(told).toMatch(/replaced the key [^(]+\(sk-svc-…\w+\)\s+overlap\s+24h/);
+    expect(told).toMatch(/changed the key [^(]+\(sk-svc-…\w+\)\s+name\s+renamed/);
   });
 });
 

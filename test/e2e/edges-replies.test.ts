@@ -134,7 +134,8 @@ test("the link to a successor has the slash of its id percent-encoded", async ()
 
 describe("whatever the platform answers is not kept, and is only what its type says:", () => {
   for (const [path, method, type] of [
-    ["/", "GET", "application/json"],
+    ["/", "GET", "text/html"],
+    ["/api/session", "GET", "application/json"],
     ["/healthz", "GET", "application/json"],
     ["/openapi.json", "GET", "application/json"],
     ["/openapi.json", "POST", "application/json"],

@@ -194,3 +194,21 @@ describe("metrics", () => {
     }
   });
 });
+
+test("a long reply is packed for who takes it, and for nobody else", async () => {
+  const read = (accepted: string, path: string) =>
+    fetch(`${gateway.platformUrl}${path}`, {
+      headers: { cookie: operator.cookie, "accept-encoding": accepted },
+      decompress: false,
+    });
+  const long = "/api/usage?range=7d";
+  const packed = await read("br, gzip", long);
+  expect(packed.headers.get("content-encoding")).toBe("gzip");
+  const plain = await read("br, gzip;q=0", long);
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  const unpacked = JSON.parse(
+    new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()))),
+  );
+  expect(unpacked).toEqual(await plain.json());
+  expect((await read("gzip", "/api/session")).headers.get("content-encoding")).toBeNull();
+});

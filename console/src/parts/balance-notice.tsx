@@ -15,21 +15,18 @@ const isFree = (price: Readonly<Record<string, string>> | null) =>
 
 interface BalanceNoticeProps {
   readonly account: string;
+  /** What the last day cost, as far as it is known. */
+  readonly daySpendUsd: string | undefined;
   /** Where the page itself is not the one that tells more. */
   readonly hasLink?: boolean;
 }
 
 /** Says it before calls are refused, and while they are; and who can do something about it. */
-export function BalanceNotice({ account, hasLink = false }: BalanceNoticeProps) {
+export function BalanceNotice({ account, daySpendUsd, hasLink = false }: BalanceNoticeProps) {
   const params = { account };
   const isOperator = useMay("operator");
   const standing = useApi(standingRoute, { params }, { everyMs: 30_000 });
-  const day = useApi("GET /api/accounts/:account/usage", {
-    params,
-    query: { range: "24h", by: "model" },
-  });
-  const trouble =
-    standing.data && balanceTrouble(standing.data, day.data?.totals.charged_usd ?? "0");
+  const trouble = standing.data && balanceTrouble(standing.data, daySpendUsd ?? "0");
   const isEmpty = trouble?.kind === "empty";
   const models = useApi("GET /api/accounts/:account/models", { params }, { enabled: isEmpty });
   const isAllFree = models.data?.every(({ price }) => isFree(price)) !== false;

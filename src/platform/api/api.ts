@@ -6,6 +6,7 @@ import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
+import { takesGzip } from "../site/encoding.ts";
 import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
 import { bearerOf, checkAccess, checkOrigin, isOperator, noAccount, readCookie } from "./entry.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
@@ -105,7 +106,7 @@ export class Api {
     if (route.action !== undefined)
       await this.#note({ route, told: told(), actor, account, visitor });
     if (reply instanceof Response) return reply;
-    return Response.json(reply ?? null, { headers });
+    return toJson(reply, request, headers);
   }
 
   async #actorOf(
@@ -221,3 +222,16 @@ export class Api {
 
 const tooLarge = () =>
   new Refused({ status: 413, code: "too_large", message: "The body must not exceed 2 MB." });
+
+/** Charts are long lists of figures: packed they are a tenth, for half a millisecond. */
+const packedFrom = 4_096;
+
+function toJson(reply: unknown, request: Request, headers: Headers): Response {
+  const text = JSON.stringify(reply ?? null);
+  headers.set("content-type", "application/json;charset=utf-8");
+  headers.set("vary", "accept-encoding");
+  if (text.length < packedFrom || !takesGzip(request.headers.get("accept-encoding")))
+    return new Response(text, { headers });
+  headers.set("content-encoding", "gzip");
+  return new Response(Bun.gzipSync(Buffer.from(text), { level: 1 }), { headers });
+}

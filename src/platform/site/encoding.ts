@@ -5,13 +5,20 @@ export type Encoding = "br" | "gzip";
  * stands for all that is not named.
  */
 export function chooseEncoding(accepted: string | null): Encoding | undefined {
-  if (accepted === null) return undefined;
-  const weights = new Map(accepted.toLowerCase().split(",").map(toWeight));
-  const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
+  const weightOf = weightsIn(accepted);
   const br = weightOf("br");
   const gzip = weightOf("gzip");
   if (br === 0 && gzip === 0) return undefined;
   return br >= gzip ? "br" : "gzip";
+}
+
+/** For what is packed as it is sent. */
+export const takesGzip = (accepted: string | null) => weightsIn(accepted)("gzip") > 0;
+
+function weightsIn(accepted: string | null): (name: string) => number {
+  if (accepted === null) return () => 0;
+  const weights = new Map(accepted.toLowerCase().split(",").map(toWeight));
+  return (name) => weights.get(name) ?? weights.get("*") ?? 0;
 }
 
 function toWeight(item: string): [string, number] {

@@ -39,7 +39,7 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
         <p className={classes.sentence}>
           <strong>{who}</strong>
           {actor_kind === "token" && " (a token)"} {wordsOf(action)}{" "}
-          {subject !== "" && subject !== account && <code>{names.get(subject) ?? subject}</code>}
+          {![actor, account, ""].includes(subject) && <code>{names.get(subject) ?? subject}</code>}
         </p>
         {detail.length > 0 && (
           <dl className={classes.detail}>

@@ -35,7 +35,7 @@ export function Page() {
       {billing.isPending && <Loading lines={8} label="Loading the books" />}
       {data !== undefined && (
         <>
-          <BalanceNotice account={data.account} />
+          <LastDay account={data.account} />
           <Figures billing={data} />
           <div className={classes.columns}>
             <div>
@@ -91,4 +91,12 @@ function WhoAddsMoney({ account }: { readonly account: string }) {
       )}
     </p>
   );
+}
+
+function LastDay({ account }: { readonly account: string }) {
+  const day = useApi("GET /api/accounts/:account/usage", {
+    params: { account },
+    query: { range: "24h", by: "model" },
+  });
+  return <BalanceNotice account={account} daySpendUsd={day.data?.totals.charged_usd} />;
 }

@@ -58,7 +58,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
   return (
     <>
       <Header view={view} live={live} onChange={setSearch} hasControls={!isNew} />
-      {account !== undefined && <BalanceNotice account={account} hasLink />}
+      {account !== undefined && <LastDay account={account} />}
       <ErrorNotice problem={usage.error} onRetry={() => usage.refetch()} />
       {isNew && (account === undefined ? <NoCallsYet /> : <FirstSteps account={account} />)}
       {!isNew && usage.isPending && <Loading lines={10} label="Loading the overview" />}
@@ -213,4 +213,10 @@ function Only(props: {
       Only {what} {name}
     </Button>
   );
+}
+
+/** The day is asked for by the charts, too, and once for both where they show it. */
+function LastDay({ account }: { readonly account: string }) {
+  const day = useUsage({ account, range: "24h", by: "model", model: "", key: "" });
+  return <BalanceNotice account={account} daySpendUsd={day.data?.totals.charged_usd} hasLink />;
 }

@@ -71,10 +71,14 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
     },
     barriers: () => findBarriers(page),
     overflowPx: async () => {
-      // Charts are drawn anew after the window has got another width.
-      await page.evaluate(
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-      );
+      // Charts are drawn anew some frames after the window has got another width.
+      await page
+        .waitForFunction(
+          () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+          undefined,
+          { timeout: 5_000 },
+        )
+        .catch(() => {});
       return page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

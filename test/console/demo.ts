@@ -49,7 +49,12 @@ const vendorOf = (clock: DemoClock) => (request: RecordedRequest) => {
       },
     });
   if (asked.includes('"stream":true'))
-    return chatStream({ events: openaiEvents({ pieces: answer.split(/(?<= )/) }) });
+    return chatStream({
+      events: openaiEvents({
+        pieces: answer.split(/(?<= )/),
+        usage: { prompt_tokens: 3 * words, completion_tokens: words, total_tokens: 4 * words },
+      }),
+    });
   if (path.endsWith("/speech")) return speechReplies.pcmWithLength({ seconds: 2 });
   return jsonReply({
     body: {
@@ -77,6 +82,7 @@ const calls: readonly (readonly [path: string, body: Record<string, unknown>])[]
     "/chat/completions",
     {
       model: "svc-3-flash",
+      stream: true,
       messages: [{ role: "user", content: "What is the capital of France?" }],
     },
   ],
@@ -120,11 +126,19 @@ class DemoClock {
     this.#pastMs = this.endMs - days * dayMs;
   }
 
-  nowMs = (): number => this.#pastMs ?? Date.now();
+  nowMs = (): number => {
+    if (this.#pastMs === undefined) return Date.now();
+    // Something passes while a call goes on, or the first byte and the last would come at once.
+    this.#pastMs += 40;
+    return this.#pastMs;
+  };
+
+  get isNearlyThere(): boolean {
+    return this.#pastMs === undefined || this.#pastMs > this.endMs - 3_600_000;
+  }
 
   pass(ms: number): void {
-    if (this.#pastMs === undefined) return;
-    this.#pastMs = Math.min(this.endMs, Math.round(this.#pastMs + ms));
+    if (this.#pastMs !== undefined) this.#pastMs += Math.round(ms);
   }
 
   arrive(): void {
@@ -144,7 +158,7 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
   const keys = await makeKeys(gateway);
   let served = "";
   const steps = Math.max(1, Math.round(days * callsADay));
-  for (let at = 0; at < steps; at++) {
+  for (let at = 0; at < steps && !clock.isNearlyThere; at++) {
     // Now busier, now quieter.
     clock.pass(((days * dayMs) / steps) * (0.4 + 1.2 * Math.abs(Math.sin(at / 5))));
     const key = keys[(at * 7) % keys.length] ?? "";

@@ -41,6 +41,7 @@ class FreeCharge implements Pick<Charge, keyof Charge> {
   readonly cap: number;
   measure: Charge["measure"];
   readonly isSettled = true;
+  readonly isTaken = true;
   readonly keepsReply = false;
   readonly attempts = 0;
   readonly provider = undefined;

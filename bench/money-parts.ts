@@ -141,7 +141,7 @@ function limitWork({ accounts, keys }: PartsJob): Work {
   const allAccounts = owners("account", accounts);
   const limiter = new Limiter();
   return {
-    name: "limits: admit, release, look",
+    name: "limits: enter, take tokens, release, look",
     times: timesARound,
     run() {
       for (let index = 0; index < timesARound; index++) {
@@ -149,7 +149,9 @@ function limitWork({ accounts, keys }: PartsJob): Work {
         const account = allAccounts[index % accounts];
         if (key === undefined || account === undefined) throw new Error("nobody is limited");
         const nowMs = Date.now();
-        const permit = limiter.admit({ key, account, tokens: 250, nowMs });
+        const entered = limiter.enter({ key, account, nowMs });
+        if (!(entered instanceof Permit)) throw new Error("a limit was reached");
+        const permit = limiter.takeTokens(entered, { key, account, tokens: 250, nowMs });
         if (!(permit instanceof Permit)) throw new Error("a limit was reached");
         limiter.release(permit, 106, nowMs);
         limiter.look(key, account, nowMs);

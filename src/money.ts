@@ -4,6 +4,7 @@ import { KeyUses } from "./keys/uses.ts";
 import { Journal } from "./ledger/journal.ts";
 import { Minutes } from "./ledger/minutes.ts";
 import { Purses } from "./ledger/purses.ts";
+import { ReasoningUse } from "./ledger/reasoning.ts";
 import type { Receipt } from "./ledger/receipt.ts";
 import type { LedgerReports } from "./ledger/reports.ts";
 import { Rollups } from "./ledger/rollups.ts";
@@ -18,6 +19,7 @@ export interface Money {
   readonly limiter: Limiter;
   readonly journal: Journal;
   readonly counter: TokenCounter;
+  readonly reasoning: ReasoningUse;
   readonly keyUses: KeyUses;
   /** Told of every receipt whose transaction stands, between two calls: what they do must be short. */
   readonly receiptWatchers: Set<(receipt: Receipt) => void>;
@@ -51,6 +53,9 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     (receipt: Receipt) => rollups.add(receipt),
     (receipt: Receipt) => minutes.add(receipt),
   ]);
+  const reasoning = new ReasoningUse();
+  for (const counted of await ledger.recentCounts()) reasoning.note(counted);
+  receiptWatchers.add((receipt) => reasoning.note(receipt));
   const keyUses = new KeyUses(store.keys);
   receiptWatchers.add(({ keyId, id }) => keyUses.add(keyId, id));
   ledger.watch((receipt) => {
@@ -93,6 +98,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     limiter,
     journal,
     counter,
+    reasoning,
     receiptWatchers,
     keyUses,
     reports,

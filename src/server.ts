@@ -14,8 +14,10 @@ import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
 import { EngineSupervisor } from "./engine/supervisor.ts";
 import { ActiveCalls } from "./gateway/active-calls.ts";
+import { BodyBytes } from "./gateway/body-bytes.ts";
 import { Idempotency } from "./gateway/idempotency.ts";
 import type { Major } from "./gateway/majors.ts";
+import { maxBodyBytes } from "./gateway/request-body.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
@@ -348,6 +350,9 @@ interface ListenOptions {
   readonly log: Log;
 }
 
+/** Two of the largest requests, or many smaller ones. */
+const bodyBytesPerKey = 2 * maxBodyBytes;
+
 function listenGateway({
   configuration: { settings },
   opened,
@@ -367,6 +372,10 @@ function listenGateway({
     calls,
     ...money,
     idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
+    bodies: new BodyBytes({
+      perProcess: settings.maxBodiesMb * 1024 * 1024,
+      perKey: bodyBytesPerKey,
+    }),
     clock,
     log,
     tally: metrics.traffic,

@@ -4,3 +4,9 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
+
+/** For lengths of time: steps of the wall clock (NTP, a resumed machine) do not move it. */
+export const monotonicMs = (): number => performance.now();
+
+/** Lets others have the event loop between two long pieces of work. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -41,6 +41,7 @@ export const errorKinds = {
   rate_limit_exceeded: { status: 429, type: "rate_limit_error", retryable: true },
   upstream_rate_limited: { status: 429, type: "rate_limit_error", retryable: true },
   internal_error: { ...server, status: 500 },
+  gateway_overloaded: { ...server, status: 503 },
   upstream_error: { ...upstream, status: 502 },
   upstream_unavailable: { ...upstream, status: 502 },
   upstream_overloaded: { ...upstream, status: 503 },

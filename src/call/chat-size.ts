@@ -1,4 +1,5 @@
 import { type ChatCall, isJsonObject, type Json, type JsonObject } from "./chat.ts";
+import { TextBound } from "./text-bound.ts";
 
 /** What templates put around every message, and around the whole; rather too much than too little. */
 const tokensAroundMessage = 16;
@@ -15,24 +16,13 @@ const readOptions = ["tools", "tool_choice", "response_format", "chat_template_k
  */
 export function mostInputTokens(call: ChatCall, maxImageTokens: number): number {
   let bytes = 0;
+  const bound = new TextBound();
   const images = walk(call, (text) => {
-    bytes += mostTextBytes(text);
+    bytes += bound.bytesOf(text);
   });
   const tools = call.options["tools"] === undefined ? 0 : tokensAroundTools;
   const around = tokensAroundCall + call.messages.length * tokensAroundMessage + tools;
   return bytes + images * maxImageTokens + around;
-}
-
-/** Some tokenizers normalise first, which makes a few rare characters longer. */
-export function mostTextBytes(text: string): number {
-  const bytes = Buffer.byteLength(text);
-  // Plain ASCII, as nearly all, has as many bytes as characters.
-  if (bytes === text.length) return bytes;
-  return Math.max(
-    bytes,
-    Buffer.byteLength(text.normalize("NFKC")),
-    Buffer.byteLength(text.normalize("NFC")),
-  );
 }
 
 /** All that the model reads as text, for who has to count it. */

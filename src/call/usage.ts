@@ -51,7 +51,9 @@ export function isHollow({ inputTokens, outputTokens }: Usage, hasSaid: boolean)
   return inputTokens === 0 || (outputTokens === 0 && hasSaid);
 }
 
-/** A token for about four characters: a stand-in where nothing can count. */
-export function estimateTokens(textLength: number): number {
-  return Math.ceil(textLength / 4);
-}
+/**
+ * The most tokens that a text can be, for where nothing can count it: one per byte, as in the hold.
+ * A likely number would be wrong by a factor of three for base64, and calls that nobody could count
+ * would be the cheap ones.
+ */
+export const mostTokens = (sizeBytes: number): number => sizeBytes;

@@ -53,6 +53,12 @@ function count(text: string): number | Wrong {
   return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
 }
 
+/** Room for one request of the largest size, at the least. */
+function bodiesMb(text: string): number | Wrong {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  return value >= 32 ? value : new Wrong("a whole number of MiB, at least 32");
+}
+
 function few(text: string): number | Wrong {
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 10 ? value : new Wrong("a whole number from 0 to 10");
@@ -243,6 +249,12 @@ export const settingList = {
     about: "every call ends after so many seconds",
     fallback: "900",
     read: seconds,
+  },
+  maxBodiesMb: {
+    env: "SVC_MAX_BODIES_MB",
+    about: "request bodies held in memory at once, in MiB",
+    fallback: "512",
+    read: bodiesMb,
   },
   connectMs: {
     env: "SVC_CONNECT_S",

@@ -1,4 +1,5 @@
-import { expect, jest, test } from "bun:test";
+import { expect, jest, setSystemTime, test } from "bun:test";
+import { monotonicMs } from "../base/clock.ts";
 import { ActiveCall, ActiveCalls } from "./active-calls.ts";
 
 const limits = {
@@ -37,7 +38,7 @@ for (const [keepAliveMs, tickMs] of [
   });
 
 test("the target of a later attempt is not looked at before its own connect limit", () => {
-  const againMs = Date.now();
+  const againMs = monotonicMs();
   const call = new ActiveCall(limits, againMs - limits.connectMs);
   call.beginAttempt();
   call.beginAttempt();
@@ -48,6 +49,27 @@ test("the target of a later attempt is not looked at before its own connect limi
   });
   call.tick(againMs + limits.connectMs - 1);
   expect(looks).toBe(0);
-  call.tick(Date.now() + limits.connectMs);
+  call.tick(monotonicMs() + limits.connectMs);
   expect(looks).toBe(1);
+});
+
+test("a step of the wall clock ends no call", async () => {
+  const calls = new ActiveCalls(limits);
+  const call = calls.begin({ endpoint: "chat" });
+  const looked = Promise.withResolvers<void>();
+  // Looked at from the inside: the ticker has come round when the call counts as long.
+  const tick = call.tick.bind(call);
+  call.tick = (nowMs) => {
+    tick(nowMs);
+    looked.resolve();
+  };
+  setSystemTime(new Date(Date.now() + 1_000_000));
+  try {
+    await looked.promise;
+    expect(call.isOver).toBe(false);
+  } finally {
+    setSystemTime();
+    calls.end(call);
+    await calls.drain(0);
+  }
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";
 
@@ -115,7 +116,7 @@ describe("a call", () => {
 describe("an attempt", () => {
   /** Attempts go by the real clock, so a call of a test begins on it. */
   const begin = () => {
-    const startMs = Date.now();
+    const startMs = monotonicMs();
     const call = new ActiveCall(limits, startMs);
     call.beginAttempt();
     return { call, startMs };
@@ -140,14 +141,14 @@ describe("an attempt", () => {
   });
 
   test("has the first-byte limit for itself, whatever those before it took", () => {
-    const againMs = Date.now();
+    const againMs = monotonicMs();
     const lasting = { ...limits, maxCallMs: 10 * limits.maxCallMs };
     const call = new ActiveCall(lasting, againMs - limits.firstByteMs + 1);
     call.beginAttempt();
     call.beginAttempt();
     call.tick(againMs + limits.connectMs);
     expect(call.signal.aborted).toBe(false);
-    call.tick(Date.now() + limits.firstByteMs);
+    call.tick(monotonicMs() + limits.firstByteMs);
     expect([call.signal.aborted, call.isOver]).toEqual([true, false]);
   });
 
@@ -236,7 +237,7 @@ describe("an attempt", () => {
       return "no connection";
     });
     call.beginAttempt();
-    call.tick(Date.now() + limits.connectMs);
+    call.tick(monotonicMs() + limits.connectMs);
     await settle();
     expect([looks, call.signal.aborted]).toEqual([0, false]);
   });

@@ -1,3 +1,4 @@
+import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Timeouts } from "../catalog/model.ts";
@@ -12,13 +13,19 @@ export interface CallLimits {
   readonly keepAliveMs: number;
 }
 
+/** How many calls whose caller has gone are being read on. */
+interface ReadOnSlots {
+  used: number;
+}
+
 /**
- * A call under way: what may end it early. Times are looked at by one ticker for all calls, which
- * is far cheaper than timers a call.
+ * A call in flight: what may end it early. Times are monotonic, and are looked at by one ticker for
+ * all calls, which is far cheaper than timers per call.
  */
 export class ActiveCall implements RoutedCall {
   #controller = new AbortController();
   readonly #limits: CallLimits;
+  readonly #slots: ReadOnSlots;
   readonly #startedMs: number;
   /** When the upstream was last heard; undefined while the caller is not reading. */
   #upstreamSinceMs: number | undefined;
@@ -35,6 +42,14 @@ export class ActiveCall implements RoutedCall {
   /** Called when the call is ended early. */
   onAbort: (() => void) | undefined;
   isLong = false;
+  /** The caller has gone. */
+  isLeft = false;
+  /** The caller has gone, and the upstream is read on for what it counts. */
+  isReadingOn = false;
+  /** Whether what the caller has seen is less than what the vendor will bill; set by streams. */
+  hidesWork: (() => boolean) | undefined;
+  /** Called when the caller has gone and the call goes on. */
+  onLeave: ((reason: ApiError) => void) | undefined;
   /** The upstream has said that the answer is complete, but not yet what it used. */
   isFinishing = false;
   /** Called once, when the call has lasted longer than most. */
@@ -43,8 +58,9 @@ export class ActiveCall implements RoutedCall {
   onSilence: (() => void) | undefined;
   #spokeMs: number;
 
-  constructor(limits: CallLimits, nowMs: number) {
+  constructor(limits: CallLimits, nowMs: number, slots: ReadOnSlots = { used: 0 }) {
     this.#limits = limits;
+    this.#slots = slots;
     this.#startedMs = nowMs;
     this.#upstreamSinceMs = nowMs;
     this.#attemptMs = nowMs;
@@ -81,7 +97,7 @@ export class ActiveCall implements RoutedCall {
     this.#probe = undefined;
     // The first one began with the call.
     if (this.#attempts++ === 0) return;
-    this.#attemptMs = Date.now();
+    this.#attemptMs = monotonicMs();
     if (this.#controller.signal.aborted && !this.isOver) this.#controller = new AbortController();
   }
 
@@ -92,7 +108,7 @@ export class ActiveCall implements RoutedCall {
 
   /** The upstream gave a sign of life within its answer. */
   readonly onHeard = (): void => {
-    this.#heardMs = Date.now();
+    this.#heardMs = monotonicMs();
   };
 
   /** It has answered: whether it can be reached is no question any more. */
@@ -118,12 +134,27 @@ export class ActiveCall implements RoutedCall {
   }
 
   /**
-   * The caller has gone. Where the answer is complete and only the count of its tokens is still to
-   * come, the upstream gets a moment for it.
+   * The caller has gone: the upstream is aborted. It is read on where it does work that nobody sees
+   * and that only its count tells, and for a moment where the answer is complete and only the count
+   * is still to come.
    */
   leave(reason: ApiError): void {
-    if (this.isFinishing) setTimeout(() => this.abort(reason), usageWithinMs).unref();
-    else this.abort(reason);
+    if (this.isLeft || this.isOver) return;
+    this.isLeft = true;
+    if (this.#slots.used < maxReadOn && this.hidesWork?.() === true) {
+      this.isReadingOn = true;
+      this.#slots.used++;
+    } else if (!this.isFinishing) return this.abort(reason);
+    const withinMs = this.isReadingOn ? readOnMs : usageWithinMs;
+    setTimeout(() => this.abort(reason), withinMs).unref();
+    this.onLeave?.(reason);
+  }
+
+  /** It is over, however it ended. */
+  end(): void {
+    if (this.isReadingOn) this.#slots.used--;
+    this.isReadingOn = false;
+    this.hidesWork = undefined;
   }
 
   /** The caller wants more: from now on it is the upstream who keeps us waiting. */
@@ -156,8 +187,9 @@ export class ActiveCall implements RoutedCall {
     }
     if (nowMs - this.#startedMs >= maxCallMs)
       return this.abort(lasted(`the call took ${maxCallMs} ms`));
+    if (this.isReadingOn) return;
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
-      return this.abort(callerLeft("the caller has stopped reading"));
+      return this.leave(callerLeft("the caller has stopped reading"));
     if (this.#upstreamSinceMs === undefined) return;
     if (this.#hasBegun) {
       if (nowMs - Math.max(this.#upstreamSinceMs, this.#heardMs) >= idleMs)
@@ -179,6 +211,9 @@ export class ActiveCall implements RoutedCall {
 }
 
 const usageWithinMs = 500;
+/** How long, and how many at a time, calls are read on after their callers have gone. */
+const readOnMs = 60_000;
+const maxReadOn = 100;
 
 /** Well below the time after which the runtime cuts a silent connection (server.ts). */
 const longMs = 5_000;
@@ -266,11 +301,12 @@ export class ActiveCalls {
   readonly #nowMs: () => number;
   readonly #limitsByModel = new WeakMap<TimedModel, CallLimits>();
   readonly #calls = new Set<ActiveCall>();
+  readonly #slots: ReadOnSlots = { used: 0 };
   readonly #ticker: ReturnType<typeof setInterval>;
   #whenEmpty: (() => void) | undefined;
   #isDraining = false;
 
-  constructor(limits: CallLimits, nowMs: () => number = Date.now) {
+  constructor(limits: CallLimits, nowMs: () => number = monotonicMs) {
     this.#limits = limits;
     this.#nowMs = nowMs;
     const { connectMs, firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs } = limits;
@@ -296,12 +332,13 @@ export class ActiveCalls {
       limits = limitsFor(model, this.#limits);
       this.#limitsByModel.set(model, limits);
     }
-    const call = new ActiveCall(limits, this.#nowMs());
+    const call = new ActiveCall(limits, this.#nowMs(), this.#slots);
     this.#calls.add(call);
     return call;
   }
 
   end(call: ActiveCall): void {
+    call.end();
     this.#calls.delete(call);
     if (this.#calls.size === 0) this.#whenEmpty?.();
   }
@@ -309,6 +346,9 @@ export class ActiveCalls {
   /** Resolves when no call is left, or after `withinMs`, having ended those that were. */
   async drain(withinMs: number): Promise<void> {
     this.#isDraining = true;
+    // Nobody waits for these: they pay what they are estimated to have used.
+    const reason = shuttingDown();
+    for (const call of this.#calls) if (call.isReadingOn) call.abort(reason);
     if (this.#calls.size > 0) {
       const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve));
       const timer = setTimeout(() => this.#abortAll(), withinMs);

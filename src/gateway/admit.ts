@@ -5,7 +5,7 @@ import type { KeyRecord } from "../keys/directory.ts";
 import { cover, type Need, worstCase } from "../ledger/need.ts";
 import { type BudgetPot, Hold, leastFree } from "../ledger/purse.ts";
 import type { Purse } from "../ledger/purses.ts";
-import { type LimitRefusal, Permit } from "../limits/limiter.ts";
+import { type LimitRefusal, type LimitRequest, Permit } from "../limits/limiter.ts";
 import type { ActiveCall } from "./active-calls.ts";
 import { Charge, storeUnavailable } from "./charge.ts";
 import type { Exchange } from "./exchange.ts";
@@ -24,6 +24,34 @@ export interface AdmitOptions {
   readonly call: ActiveCall;
 }
 
+type Caller = Pick<AdmitOptions, "key" | "purse">;
+
+/**
+ * The first look at a request with a known key: is its account in good standing, and is there a
+ * request and a place left for it? Whatever becomes of it, it has used one request.
+ */
+export function enter(parts: GatewayParts, exchange: Exchange, caller: Caller): void {
+  if (isLimited(caller)) {
+    const taken = parts.limiter.enter({ ...ownersOf(caller), nowMs: parts.clock.nowMs() });
+    if (!(taken instanceof Permit)) {
+      checkStanding(caller.purse);
+      throw overLimit(taken);
+    }
+    exchange.permit = taken;
+  }
+  checkStanding(caller.purse);
+}
+
+const isLimited = ({ key, purse }: Caller) =>
+  key.limits !== undefined || purse.account.limits !== undefined;
+
+function ownersOf({ key, purse: { account } }: Caller): Omit<LimitRequest, "nowMs"> {
+  return {
+    key: { id: key.id, kind: "key", limits: key.limits },
+    account: { id: account.id, kind: "account", limits: account.limits },
+  };
+}
+
 /**
  * Lets a call in, or says why not: limits, then money. All in memory and in one go, so that no two
  * calls can be let in on the same dollar.
@@ -34,7 +62,7 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   const nowMs = parts.clock.nowMs();
   checkStanding(purse);
   if (parts.journal.isFailing) throw storeUnavailable();
-  const permit = takePermit(options, { tokens, nowMs });
+  takeTokens(options, { tokens, nowMs });
   const budgets = parts.purses.budgetsOf({
     purse,
     keyId: key.id,
@@ -44,11 +72,12 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   });
   const covered = cover(need, leastFree(purse.pot, budgets));
   const hold = covered && Hold.take(covered.nano, purse.pot, budgets);
-  if (covered === undefined || hold === undefined) {
-    if (permit !== undefined) parts.limiter.undo(permit, nowMs);
-    throw notCovered({ need, purse, budgets });
-  }
+  if (covered === undefined || hold === undefined) throw notCovered({ need, purse, budgets });
   if (covered.cap < need.cap) exchange.loweredCap = covered.cap;
+  exchange.heldBody?.admitted();
+  const { permit } = exchange;
+  // From now on the charge gives the place back, when the call is settled.
+  exchange.permit = undefined;
   return new Charge({
     requestId: exchange.requestId,
     startedMs: exchange.startedMs,
@@ -65,33 +94,29 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   });
 }
 
-function takePermit(
-  { parts, key, purse }: AdmitOptions,
+function takeTokens(
+  options: AdmitOptions,
   { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
-) {
-  const { account } = purse;
-  if (key.limits === undefined && account.limits === undefined) return undefined;
-  const taken = parts.limiter.admit({
-    key: { id: key.id, kind: "key", limits: key.limits },
-    account: { id: account.id, kind: "account", limits: account.limits },
-    tokens,
-    nowMs,
-  });
-  if (taken instanceof Permit) return taken;
-  throw overLimit(taken);
+): void {
+  if (!isLimited(options)) return;
+  const { parts, exchange } = options;
+  const owners = ownersOf(options);
+  const taken = parts.limiter.takeTokens(exchange.permit, { ...owners, tokens, nowMs });
+  if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
+  exchange.permit = taken;
 }
 
 function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): ApiError {
   if (retryAfterMs === undefined)
     return new ApiError({
       code: "rate_limit_exceeded",
-      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens a minute: it can never be let in. Ask for less, or for a higher limit.`,
+      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute: it can never be admitted. Ask for less, or for a higher limit.`,
       retryable: false,
     });
   const what =
     kind === "concurrency"
       ? `${limit} ${limit === 1 ? "request" : "requests"} at a time`
-      : `${limit} ${kind} a minute`;
+      : `${limit} ${kind} per minute`;
   return new ApiError({
     code: "rate_limit_exceeded",
     message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { costOf, type Units } from "../call/price.ts";
 import type { Model, PriceInForce, Route } from "../catalog/model.ts";
 import { type Journal, JournalError } from "../ledger/journal.ts";
@@ -7,7 +8,7 @@ import type { Hold } from "../ledger/purse.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { Limiter, Permit } from "../limits/limiter.ts";
 import { type Attempt, reasonText } from "../router/attempt.ts";
-import { type ActiveCall, isCallerLeft } from "./active-calls.ts";
+import { type ActiveCall, callerLeft, isCallerLeft } from "./active-calls.ts";
 import type { OpenClaim, Reply } from "./idempotency.ts";
 
 /** What a call has used. */
@@ -30,11 +31,12 @@ export interface ChargeOptions {
   readonly cap: number;
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
-  readonly call: Pick<ActiveCall, "heard">;
+  readonly call: Pick<ActiveCall, "heard" | "isLeft">;
   readonly parts: {
     readonly journal: Journal;
     readonly limiter: Limiter;
     readonly clock: Clock;
+    readonly log: Log;
   };
 }
 
@@ -76,14 +78,21 @@ export class Charge {
     return this.#options.claim !== undefined;
   }
 
-  /** Another target is asked. */
+  /** An upstream has taken the call, and has not failed. */
+  get isTaken(): boolean {
+    return this.#isAccepted && this.#attempt?.hasFailed !== true;
+  }
+
+  /** Another target is asked, unless nobody wants its answer any more. */
   begin(attempt: Attempt): void {
+    if (this.#options.call.isLeft && !this.keepsReply)
+      throw callerLeft("the caller closed the connection");
     this.#isAccepted = false;
     this.attempts++;
     this.#attempt = attempt;
   }
 
-  /** An upstream has taken the call: who leaves from now on pays for what was produced. */
+  /** An upstream has taken the call: a caller who disconnects from now on pays. */
   readonly accepted = (): void => {
     this.#isAccepted = true;
     this.#options.call.heard();
@@ -101,14 +110,15 @@ export class Charge {
    * bytes leave. `reply`: kept for who sends the same Idempotency-Key again.
    */
   settle(measured: Measured, reply?: Reply): Promise<void> {
-    return this.#write(measured, "ok", reply);
+    const isLeft = this.#options.call.isLeft && !this.keepsReply;
+    return this.#write(measured, isLeft ? "left" : "ok", reply);
   }
 
   /** The call is over. What nobody has settled is settled here; resolves when that is written. */
   async close(failure: ApiError | undefined): Promise<void> {
     if (this.#settled === undefined) {
       // Between two attempts nobody has the call: the one that had it failed.
-      const isTaken = this.#isAccepted && this.#attempt?.hasFailed !== true;
+      const { isTaken } = this;
       if (failure !== undefined) this.#attempt?.fail(failure);
       this.#failure = failure;
       const isLeft = failure !== undefined && isCallerLeft(failure);
@@ -127,6 +137,7 @@ export class Charge {
     const nowMs = parts.clock.nowMs();
     const receipt = this.#toReceipt({ measured, outcome, nowMs });
     const { units, charged } = receipt;
+    if (receipt.cost > receipt.hold) this.#logAnomaly(receipt);
     if (permit !== undefined) parts.limiter.release(permit, tokensOf(units), nowMs);
     // Nothing but the end of a stream has gone out before its receipt; a whole reply not at all.
     const mayTakeBack = outcome === "ok" && this.#firstByteMs === undefined;
@@ -184,6 +195,19 @@ export class Charge {
       firstByteMs: this.#firstByteMs ?? (outcome === "ok" ? durationMs : undefined),
       durationMs,
     };
+  }
+
+  /** The hold is the worst case that the caller was told: the rest is the operator's loss. */
+  #logAnomaly({ id, model, provider, units, hold, cost, charged }: Receipt): void {
+    this.#options.parts.log.warn("a call cost more than its worst case", {
+      request_id: id,
+      model,
+      provider,
+      tokens: tokensOf(units),
+      hold_nano: String(hold),
+      cost_nano: String(cost),
+      shortfall_nano: String(cost - charged),
+    });
   }
 
   #attemptsText(route: Route | undefined): string {

@@ -6,8 +6,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
-import { formatReset, type Limiter, type RateState } from "../limits/limiter.ts";
+import { formatReset, type Limiter, type Permit, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
+import type { HeldBody } from "./body-bytes.ts";
 import type { Charge } from "./charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 
@@ -59,6 +60,10 @@ export class Exchange {
   /** Known once the caller is: what is left of their limits is told on every reply from then on. */
   key: KeyRecord | undefined;
   purse: Purse | undefined;
+  /** Its place among the running requests, until a charge takes it over. */
+  permit: Permit | undefined;
+  /** The memory that its body takes. */
+  heldBody: HeldBody | undefined;
   /** The reply goes out piece by piece: who leaves, ends it. */
   isStreamed = false;
   /** Set when the answer was made shorter than it might have been, for want of money or tokens. */
@@ -73,7 +78,15 @@ export class Exchange {
     this.#parts = parts;
   }
 
-  /** The tightest limit of tokens a minute that the caller has. */
+  /** The request is over: what it held is free for others. A second time does nothing. */
+  leave(): void {
+    const { limiter, clock } = this.#parts;
+    if (this.permit !== undefined) limiter.release(this.permit, 0, clock.nowMs());
+    this.permit = undefined;
+    this.heldBody?.release();
+  }
+
+  /** The tightest limit of tokens per minute that the caller has. */
   get tpm(): number | undefined {
     const ofKey = this.key?.limits?.tpm;
     const ofAccount = this.purse?.account.limits?.tpm;

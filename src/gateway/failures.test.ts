@@ -9,6 +9,7 @@ const levels = {
   warn: [
     "model_loading",
     "shutting_down",
+    "gateway_overloaded",
     "upstream_error",
     "upstream_overloaded",
     "upstream_rate_limited",

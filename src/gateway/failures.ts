@@ -53,8 +53,9 @@ function logFailure({ log, clock }: FailureParts, exchange: Failed, error: ApiEr
     case "upstream":
       return log.warn("request failed", fields);
     case "gateway":
-      // Not a defect: somebody stops the server.
-      if (error.code === "shutting_down") return log.warn("request failed", fields);
+      // Not a defect: somebody stops the server, or sends more than it can hold.
+      if (error.code === "shutting_down" || error.code === "gateway_overloaded")
+        return log.warn("request failed", fields);
       return log.error("request failed", fields);
     default:
       return fault satisfies never;

@@ -11,23 +11,19 @@ import type { KeyDirectory, KeyRecord } from "../keys/directory.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Need } from "../ledger/need.ts";
 import type { Purse, Purses } from "../ledger/purses.ts";
+import type { ReasoningUse } from "../ledger/reasoning.ts";
 import type { TokenCounter } from "../ledger/token-counter.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
 import { type ActiveCall, type ActiveCalls, callerLeft, shuttingDown } from "./active-calls.ts";
-import {
-  authenticate,
-  bearerOf,
-  checkModel,
-  findModel,
-  invalidKey,
-  readBody,
-} from "./admission.ts";
-import { admit } from "./admit.ts";
+import { authenticate, bearerOf, checkModel, findModel, invalidKey } from "./admission.ts";
+import { admit, enter } from "./admit.ts";
+import type { BodyBytes } from "./body-bytes.ts";
 import { type Charge, storeUnavailable } from "./charge.ts";
 import { Exchange } from "./exchange.ts";
 import { noteFailure, type Tally } from "./failures.ts";
 import { type Idempotency, OpenClaim } from "./idempotency.ts";
+import { announcedBytes, type RequestBody, readBody } from "./request-body.ts";
 import { checkStanding } from "./standing.ts";
 
 export type BunServer = Server<unknown>;
@@ -45,6 +41,8 @@ export interface GatewayParts {
   readonly journal: Journal;
   readonly idempotency: Idempotency;
   readonly counter: TokenCounter;
+  readonly reasoning: ReasoningUse;
+  readonly bodies: BodyBytes;
   readonly clock: Clock;
   readonly log: Log;
   readonly tally: Tally;
@@ -84,11 +82,15 @@ export async function respond(
   } catch (thrown) {
     const error = toApiError(thrown);
     noteFailure(parts, exchange, error);
+    exchange.leave();
     return exchange.fail(error);
   }
 }
 
-/** The way of every model call: key, size and type, JSON, model; then the endpoint takes over. */
+/**
+ * The way of every model call: key, standing and limits, size and type, JSON, model; then the
+ * endpoint takes over. What depends on the size of the body comes after what does not.
+ */
 export function modelEndpoint(
   parts: GatewayParts,
   endpoint: Endpoint,
@@ -103,8 +105,13 @@ export function modelEndpoint(
     if (purse === undefined) throw new Error(`the account of ${key.id} is not in memory`);
     exchange.key = key;
     exchange.purse = purse;
+    enter(parts, exchange, { key, purse });
+    const sizeBytes = announcedBytes(request);
+    const held = parts.bodies.open(key.id, sizeBytes ?? 0);
+    exchange.heldBody = held;
     const header = request.headers.get("idempotency-key");
-    return readBody(request).then((body) => {
+    const hashKey = header === null ? undefined : bearerOf(request);
+    return readBody({ request, held, hashKey }, sizeBytes).then((body) => {
       // A body may have taken long: what became of the key meanwhile counts.
       const current = keys.current(key, parts.clock.nowMs());
       if (current === undefined) throw invalidKey();
@@ -129,12 +136,14 @@ async function serveOnce(serving: Serving, header: string): Promise<Response> {
     accountId: purse.account.id,
     header,
     path: serving.endpoint,
-    body,
+    body: body.fields,
+    bytesHash: body.hash,
     requestId: exchange.requestId,
     nowMs: exchange.startedMs,
   });
   if (!(claim instanceof OpenClaim)) {
     parts.tally.answered(exchange, "replayed");
+    exchange.leave();
     return exchange.replay(claim);
   }
   const key = lookAgain(serving, claim);
@@ -160,7 +169,7 @@ interface Serving {
     readonly server: BunServer;
     readonly key: KeyRecord;
     readonly purse: Purse;
-    readonly body: JsonObject;
+    readonly body: RequestBody;
   };
   readonly claim: OpenClaim | undefined;
 }
@@ -174,7 +183,7 @@ function chooseModel({ parts, endpoint, caller, claim }: Omit<Serving, "serve">)
   const { catalog, clock } = parts;
   try {
     const nowMs = clock.nowMs();
-    const model = findModel({ body, key, endpoint, catalog, nowMs });
+    const model = findModel({ body: body.fields, key, endpoint, catalog, nowMs });
     exchange.model = model;
     checkModel({ model, catalog, endpoint, nowMs });
     const pricing = priceAt(model, nowMs);
@@ -197,15 +206,16 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
   // limits rule. Most calls are over before that is worth a call into the runtime.
   call.onLong = () => server.timeout(request, 0);
   let charge: Charge | undefined;
-  // Who asked for a reply that is kept gets it later, also after the line broke.
+  // A whole reply is worked on to its end: the vendor bills it, whether or not the caller waits.
   const onLeave = () => {
-    if (claim === undefined || exchange.isStreamed)
-      call.leave(callerLeft("the caller closed the connection"));
+    if (exchange.isStreamed) call.leave(callerLeft("the caller closed the connection"));
+    else call.isLeft = true;
   };
   request.signal.addEventListener("abort", onLeave);
   if (request.signal.aborted) onLeave();
   const over = () => {
     claim?.close();
+    exchange.leave();
     calls.end(call);
   };
   const close = (failure?: ApiError) => {
@@ -214,7 +224,8 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
     if (call.isLong) server.timeout(request, idleTimeoutS);
     // What a key stands for is known when the receipt is written: it may have to be taken back.
     if (charge === undefined || (charge.isSettled && claim === undefined)) return over();
-    claim?.ending();
+    // A call that is read on may take a minute more: whoever repeats it is not kept waiting.
+    if (!call.isReadingOn) claim?.ending();
     charge.close(failure).then(over, over);
   };
   const end = (error?: ApiError) => {
@@ -234,7 +245,8 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
   };
   try {
     const { price } = pricing;
-    const asked = { parts, exchange, body, model, price, call, admit: admitCall, end };
+    const { fields } = body;
+    const asked = { parts, exchange, body: fields, model, price, call, admit: admitCall, end };
     return serve(asked).catch(fail);
   } catch (error) {
     return fail(error);

@@ -13,7 +13,15 @@ test("an account fills a bounded part of the disk with kept replies, and no othe
   let count = 0;
   const isKept = async (accountId: string, nowMs: number) => {
     const header = `key-${++count}`;
-    const asked = { secret: "s", claimKey: "c", accountId, header, path: "chat", body: {} };
+    const asked = {
+      secret: "s",
+      claimKey: "c",
+      accountId,
+      header,
+      path: "chat",
+      body: {},
+      bytesHash: undefined,
+    };
     const request = { ...asked, requestId: "r" };
     const claim = await idempotency.open({ ...request, nowMs });
     if (!(claim instanceof OpenClaim)) throw new Error("nothing was kept before");
@@ -52,7 +60,7 @@ describe("who waits for a key that is about to be free", () => {
     const ledger = { findClaim: async (id: string) => stored.get(id) };
     const idempotency = new Idempotency({ ledger, journal });
     const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
-    const request = { ...caller, header: "k", path: "chat", body: {} };
+    const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
     const open = (requestId: string) => idempotency.open({ ...request, requestId, nowMs: 0 });
     const confirm = async () => {
       await new Promise(setImmediate);
@@ -130,7 +138,7 @@ test("of several at the same moment one has the key", async () => {
   const journal = new Journal({ store: { commit: async () => {} }, log });
   const idempotency = new Idempotency({ ledger: { findClaim: async () => undefined }, journal });
   const caller = { secret: "s", claimKey: "c", accountId: "acct_1" };
-  const request = { ...caller, header: "k", path: "chat", body: {} };
+  const request = { ...caller, header: "k", path: "chat", body: {}, bytesHash: undefined };
   const opening = ["a", "b", "c"].map((requestId) =>
     idempotency.open({ ...request, requestId, nowMs: 0 }),
   );

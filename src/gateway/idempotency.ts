@@ -37,6 +37,8 @@ export interface IdempotentRequest {
   readonly header: string;
   readonly path: string;
   readonly body: JsonObject;
+  /** Of a large body: a hash of its bytes, so that it need not be written out again. */
+  readonly bytesHash: string | undefined;
   readonly requestId: string;
   readonly nowMs: number;
 }
@@ -67,7 +69,7 @@ export class Idempotency {
 
   /** The reply that is kept, or a claim for a request that is new; else a 409 is thrown. */
   async open(request: IdempotentRequest): Promise<StoredReply | OpenClaim> {
-    const { secret, claimKey, header, path, body, requestId, nowMs } = request;
+    const { secret, claimKey, header, path, body, bytesHash, requestId, nowMs } = request;
     if (!keyText.test(header))
       throw new ApiError({
         code: "invalid_request",
@@ -77,7 +79,7 @@ export class Idempotency {
     const id = createHmac("sha256", claimKey).update(`claim ${header}`).digest("hex");
     // Keyed by what is kept nowhere: who has the file cannot try out what the body may have been.
     const bodyHash = createHmac("sha256", secret)
-      .update(`body ${path}\n${JSON.stringify(body)}`)
+      .update(`body ${path}\n${bytesHash ?? JSON.stringify(body)}`)
       .digest("hex");
     // One that is about to end is waited for. Of all who wait, one goes on: nothing is awaited
     // between the look that finds the key free and the line that takes it.

@@ -1,3 +1,4 @@
+import { monotonicMs } from "../base/clock.ts";
 import { type ApiError, toApiError } from "../base/errors.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
 
@@ -35,14 +36,23 @@ export function toReplyStream({
     isOver = true;
     call.onSilence = undefined;
     call.onAbort = undefined;
+    call.onLeave = undefined;
     onEnd(error);
   };
   // A reader that has gone silent never pulls again: its connection is broken off from here.
   call.onAbort = () => {
     source.cancel();
     if (isOver || !call.isWaitingForReader) return;
-    over(toApiError(call.reason));
-    sink?.error(call.reason);
+    breakOff(toApiError(call.reason));
+  };
+  const breakOff = (reason: ApiError) => {
+    over(reason);
+    // What is measured after that still needs the upstream freed in the end.
+    call.onAbort = () => source.cancel();
+    sink?.error(reason);
+  };
+  call.onLeave = (reason) => {
+    if (!isOver) breakOff(reason);
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -52,11 +62,11 @@ export function toReplyStream({
         if (keepAlive !== undefined) call.onSilence = () => controller.enqueue(keepAlive);
       },
       async pull(controller) {
-        call.waitForUpstream(Date.now());
+        call.waitForUpstream(monotonicMs());
         try {
           const bytes = await source.next();
           if (isOver) return;
-          call.waitForReader(Date.now(), bytes !== undefined && bytes === source.keepAlive);
+          call.waitForReader(monotonicMs(), bytes !== undefined && bytes === source.keepAlive);
           if (bytes !== undefined) return controller.enqueue(bytes);
           over(undefined);
           controller.close();

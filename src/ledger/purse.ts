@@ -69,14 +69,12 @@ export class Hold {
     return this.#isOpen;
   }
 
-  /** Takes what the call cost, as far as the hold and what is still free reach; gives what was taken. */
+  /** Takes what the call cost, but never more than was held; gives what was taken. */
   settle(cost: bigint): bigint {
     if (!this.#isOpen) return this.#charged ?? 0n;
-    const spare = leastFree(this.account, this.budgets);
-    const reach = this.nano + (spare > 0n ? spare : 0n);
     // Less than was held is there when money was withdrawn meanwhile.
     const left = this.account.limit - this.account.spent;
-    const charged = least(cost, reach, left > 0n ? left : 0n);
+    const charged = least(cost, this.nano, left > 0n ? left : 0n);
     this.#close(charged);
     return charged;
   }

@@ -33,6 +33,7 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
       commit: absent,
       watch: () => {},
       findClaim: absent,
+      recentCounts: async () => [],
       releaseRunningClaims: absent,
       eraseClaims: absent,
       rollups: { add: absent, list: absent, openFromMs: absent, recount: absent, fold: absent },

@@ -1,4 +1,5 @@
 import type { Price } from "../call/price.ts";
+import type { CountedReceipt } from "./reasoning.ts";
 import type { Receipt } from "./receipt.ts";
 import type { FoldMark, Rollup, Sums } from "./rollups.ts";
 
@@ -98,6 +99,8 @@ export interface LedgerStore {
   commit(writes: readonly LedgerWrite[]): Promise<void>;
   /** Tells every receipt that a commit has really added, when its transaction stands. */
   watch(listener: (receipt: Receipt) => void): void;
+  /** What vendors counted for the newest chats, the oldest first; bounded. */
+  recentCounts(): Promise<readonly CountedReceipt[]>;
   findClaim(id: string): Promise<Claim | undefined>;
   /** Of requests that a process which is gone had under way: they cost nothing and may come again. */
   releaseRunningClaims(): Promise<void>;

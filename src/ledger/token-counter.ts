@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { estimateTokens } from "../call/usage.ts";
+import { mostTokens } from "../call/usage.ts";
 
 const maxOpen = 1_000;
 const maxOpenBytes = 32 * 1024 * 1024;
@@ -11,12 +11,20 @@ export interface TokenCounterOptions {
   readonly idleMs?: number;
   /** From the question to the answer; and the longest that the worker may be busy with one. */
   readonly limitMs?: number;
+  /** The same where nobody waits for the answer. */
+  readonly leftLimitMs?: number;
   readonly workerUrl?: URL;
+}
+
+interface Lane {
+  readonly counts: Set<Count>;
+  bytes: number;
 }
 
 interface Count {
   readonly texts: readonly string[];
   readonly sizeBytes: number;
+  readonly limitMs: number;
   readonly deadline: NodeJS.Timeout;
   readonly resolve: (tokens: number) => void;
 }
@@ -24,18 +32,19 @@ interface Count {
 /**
  * Counts tokens (o200k_base) in a thread of its own, for the rare calls whose upstream told no
  * usage. The worker starts with the first count, gets one count at a time, and never keeps the
- * process alive. Whatever goes wrong (too much waiting, too slow, a dead worker), the answer is an
- * estimate from the size of the text: never an exception and never later than the limit. One timer
- * watches the worker while it starts, works or idles; when it fires, the worker is ended, and the
- * next count starts another.
+ * process alive. Counts that a reply waits for come before those of callers who have gone. Whatever
+ * goes wrong (too much waiting, too slow, a dead worker), the answer is the most that the text can
+ * be: never an exception and never later than the limit. One timer watches the worker while it
+ * starts, works or idles; when it fires, the worker is ended, and the next count starts another.
  */
 export class TokenCounter {
   readonly #idleMs: number;
   readonly #limitMs: number;
   readonly #workerUrl: URL;
-  /** Not yet answered, the oldest first. */
-  readonly #open = new Set<Count>();
-  #openBytes = 0;
+  readonly #leftLimitMs: number;
+  /** Not yet answered, the oldest first: those that a reply waits for, and the others. */
+  readonly #live: Lane = { counts: new Set(), bytes: 0 };
+  readonly #left: Lane = { counts: new Set(), bytes: 0 };
   #worker: Worker | undefined;
   #isReady = false;
   #atWork: Count | undefined;
@@ -44,7 +53,8 @@ export class TokenCounter {
 
   constructor(options: TokenCounterOptions = {}) {
     this.#idleMs = options.idleMs ?? 600_000;
-    this.#limitMs = options.limitMs ?? 2_000;
+    this.#limitMs = options.limitMs ?? 10_000;
+    this.#leftLimitMs = options.leftLimitMs ?? 60_000;
     this.#workerUrl = options.workerUrl ?? new URL("./token-worker.ts", import.meta.url);
   }
 
@@ -52,16 +62,19 @@ export class TokenCounter {
     return this.#worker !== undefined;
   }
 
-  count(texts: readonly string[]): Promise<number> {
+  /** `isLeft`: the caller has gone, so that nobody waits for it. */
+  count(texts: readonly string[], isLeft = false): Promise<number> {
     const sizeBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    const lane = isLeft ? this.#left : this.#live;
     const isTooMuch =
-      this.#open.size >= maxOpen || this.#openBytes + sizeBytes > maxOpenBytes || this.#isClosed;
-    if (sizeBytes === 0 || isTooMuch) return Promise.resolve(estimateTokens(sizeBytes));
+      lane.counts.size >= maxOpen || lane.bytes + sizeBytes > maxOpenBytes || this.#isClosed;
+    if (sizeBytes === 0 || isTooMuch) return Promise.resolve(mostTokens(sizeBytes));
     return new Promise((resolve) => {
-      const deadline = setTimeout(() => this.#answer(count), this.#limitMs).unref();
-      const count: Count = { texts, sizeBytes, deadline, resolve };
-      this.#open.add(count);
-      this.#openBytes += sizeBytes;
+      const limitMs = isLeft ? this.#leftLimitMs : this.#limitMs;
+      const deadline = setTimeout(() => this.#answer(count), limitMs).unref();
+      const count: Count = { texts, sizeBytes, limitMs, deadline, resolve };
+      lane.counts.add(count);
+      lane.bytes += sizeBytes;
       this.#next();
     });
   }
@@ -69,17 +82,17 @@ export class TokenCounter {
   /** Answers what is open with an estimate, as it does every count from now on. */
   close(): void {
     this.#isClosed = true;
-    for (const count of this.#open) this.#answer(count);
+    for (const count of this.#all()) this.#answer(count);
     this.#end(this.#worker);
   }
 
   #next(): void {
     if (this.#atWork !== undefined) return;
-    const [count] = this.#open;
+    const [count] = this.#live.counts.size > 0 ? this.#live.counts : this.#left.counts;
     if (count !== undefined && this.#worker === undefined) this.#start();
     if (this.#worker === undefined || !this.#isReady) return;
     this.#atWork = count;
-    this.#endAfter(count === undefined ? this.#idleMs : this.#limitMs);
+    this.#endAfter(count === undefined ? this.#idleMs : count.limitMs);
     if (count !== undefined) this.#worker.postMessage(count.texts, []);
   }
 
@@ -87,7 +100,7 @@ export class TokenCounter {
     const worker = startWorker(this.#workerUrl);
     this.#isReady = false;
     if (worker === undefined) {
-      for (const count of this.#open) this.#answer(count);
+      for (const count of this.#all()) this.#answer(count);
       return;
     }
     worker.on("message", (data: unknown) => {
@@ -115,10 +128,14 @@ export class TokenCounter {
     clearTimeout(this.#watch);
     void worker.terminate();
     this.#worker = undefined;
-    const lost = this.#isReady ? [this.#atWork] : [...this.#open];
+    const lost = this.#isReady ? [this.#atWork] : this.#all();
     this.#atWork = undefined;
     for (const count of lost) if (count !== undefined) this.#answer(count);
     this.#next();
+  }
+
+  #all(): readonly Count[] {
+    return [...this.#live.counts, ...this.#left.counts];
   }
 
   #endAfter(ms: number): void {
@@ -127,11 +144,12 @@ export class TokenCounter {
   }
 
   #answer(count: Count, told?: unknown): void {
-    if (!this.#open.delete(count)) return;
-    this.#openBytes -= count.sizeBytes;
+    const lane = [this.#live, this.#left].find(({ counts }) => counts.delete(count));
+    if (lane === undefined) return;
+    lane.bytes -= count.sizeBytes;
     clearTimeout(count.deadline);
     const isCount = typeof told === "number" && told >= 0 && told <= count.sizeBytes;
-    count.resolve(isCount ? told : estimateTokens(count.sizeBytes));
+    count.resolve(isCount ? told : mostTokens(count.sizeBytes));
   }
 }
 

@@ -6,8 +6,8 @@ import {
   type LimitedOwner,
   Limiter,
   type LimitRefusal,
-  type LimitRequest,
   Permit,
+  type TokenRequest,
 } from "./limiter.ts";
 
 const startMs = 1_794_000_000_000;
@@ -22,25 +22,34 @@ interface Owners {
 
 const onKey = (limits: Limits): Owners => ({ key: keyWith(limits), account: accountWith() });
 const onAccount = (limits: Limits): Owners => ({ key: keyWith(), account: accountWith(limits) });
-const requestOf = (owners: Owners, tokens = 10, nowMs = startMs): LimitRequest => ({
+const requestOf = (owners: Owners, tokens = 10, nowMs = startMs): TokenRequest => ({
   ...owners,
   tokens,
   nowMs,
 });
 
-function admitted(limiter: Limiter, request: LimitRequest): Permit {
-  const result = limiter.admit(request);
+/** As a request goes through: its place first, then its tokens, the place given back if refused. */
+function admit(limiter: Limiter, request: TokenRequest): Permit | LimitRefusal {
+  const permit = limiter.enter(request);
+  if (!(permit instanceof Permit)) return permit;
+  const result = limiter.takeTokens(permit, request) ?? permit;
+  if (!(result instanceof Permit)) limiter.release(permit, 0, request.nowMs);
+  return result;
+}
+
+function admitted(limiter: Limiter, request: TokenRequest): Permit {
+  const result = admit(limiter, request);
   if (result instanceof Permit) return result;
   throw new Error(`refused: ${JSON.stringify(result)}`);
 }
 
-function refused(limiter: Limiter, request: LimitRequest): LimitRefusal {
-  const result = limiter.admit(request);
+function refused(limiter: Limiter, request: TokenRequest): LimitRefusal {
+  const result = admit(limiter, request);
   if (!(result instanceof Permit)) return result;
   throw new Error("admitted");
 }
 
-function admitMany(limiter: Limiter, request: LimitRequest, count: number): Permit[] {
+function admitMany(limiter: Limiter, request: TokenRequest, count: number): Permit[] {
   return Array.from({ length: count }, () => admitted(limiter, request));
 }
 
@@ -57,7 +66,6 @@ describe("owners without limits", () => {
     const permits = admitMany(limiter, requestOf(owners, 1e9), 3);
     expect(new Set(permits).size).toBe(1);
     for (const permit of permits) limiter.release(permit, 5, startMs);
-    limiter.undo(admitted(limiter, requestOf(owners)), startMs);
     expect(lookAt(limiter, owners)).toBeUndefined();
     expect(limiter.size).toBe(0);
   });
@@ -133,7 +141,7 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
   test("refuse for ever what can never be, and promise it no slot", () => {
     const limiter = new Limiter();
     const owners = on({ rpm: 60, tpm: 1_000, concurrency: 1 });
-    admitted(limiter, requestOf(owners, 1_000));
+    limiter.release(admitted(limiter, requestOf(owners, 1_000)), 1_000, startMs);
     for (let time = 0; time < 3; time++)
       expect(refused(limiter, requestOf(owners, 1_001))).toEqual({
         kind: "tokens",
@@ -156,19 +164,28 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
       });
   });
 
-  test("let undo leave everything as it was", () => {
+  test("take a request of whoever is admitted, also if its tokens are refused", () => {
     const limiter = new Limiter();
-    const owners = on({ rpm: 60, tpm: 1_000, concurrency: 2 });
-    admitted(limiter, requestOf(owners, 300));
-    const before = lookAt(limiter, owners, startMs + 100);
-    const permit = admitted(limiter, requestOf(owners, 600, startMs + 100));
-    expect(lookAt(limiter, owners, startMs + 100)).not.toEqual(before);
-    limiter.undo(permit, startMs + 100);
-    limiter.undo(permit, startMs + 100);
-    limiter.release(permit, 600, startMs + 100);
-    expect(lookAt(limiter, owners, startMs + 100)).toEqual(before);
-    admitted(limiter, requestOf(owners, 1, startMs + 100));
-    expect(refused(limiter, requestOf(owners, 1, startMs + 100)).kind).toBe("concurrency");
+    const owners = on({ rpm: 2, tpm: 1_000, concurrency: 1 });
+    expect(refused(limiter, requestOf(owners, 1_001)).kind).toBe("tokens");
+    expect(refused(limiter, requestOf(owners, 1_001)).kind).toBe("tokens");
+    expect(lookAt(limiter, owners)).toMatchObject({
+      requests: { remaining: 0 },
+      tokens: { remaining: 1_000 },
+    });
+    expect(refused(limiter, requestOf(owners, 1)).kind).toBe("requests");
+  });
+
+  test("count the tokens by the limits of the moment at which they are known", () => {
+    const limiter = new Limiter();
+    const permit = limiter.enter(requestOf({ key: keyWith(), account: accountWith() }));
+    if (!(permit instanceof Permit)) throw new Error("refused");
+    const owners = on({ tpm: 1_000 });
+    const taken = limiter.takeTokens(permit, requestOf(owners, 700));
+    if (!(taken instanceof Permit)) throw new Error("refused");
+    expect(lookAt(limiter, owners)?.tokens?.remaining).toBe(300);
+    limiter.release(taken, 200, startMs);
+    expect(lookAt(limiter, owners)?.tokens?.remaining).toBe(800);
   });
 
   test("count a permit that is released twice once", () => {
@@ -178,7 +195,6 @@ describe.each(["key", "account"] as const)("the limits of the %s", (owner) => {
     limiter.release(permit, 400, startMs);
     admitted(limiter, requestOf(owners, 500));
     limiter.release(permit, 400, startMs);
-    limiter.undo(permit, startMs);
     expect(lookAt(limiter, owners)).toMatchObject({
       requests: { remaining: 58 },
       tokens: { remaining: 100 },
@@ -242,8 +258,8 @@ describe("key and account together", () => {
     for (const [key, account, afterMs, told] of [
       [{ rpm: 1 }, { tpm: 20 }, 0, ["key", "requests", 60_000]],
       [{ tpm: 20 }, { rpm: 1 }, 0, ["account", "requests", 60_000]],
-      [{ concurrency: 1 }, { tpm: 20 }, 0, ["account", "tokens", 30_000]],
-      [{ tpm: 20, concurrency: 1 }, { concurrency: 1 }, 0, ["key", "tokens", 30_000]],
+      [{ tpm: 20 }, { tpm: 25 }, 0, ["key", "tokens", 30_000]],
+      [{ tpm: 25 }, { rpm: 2 }, 0, ["key", "tokens", 30_000]],
       [{ rpm: 1 }, { concurrency: 1 }, 59_500, ["account", "concurrency", 1_000]],
       [{ concurrency: 1 }, { rpm: 1 }, 59_500, ["key", "concurrency", 1_000]],
     ] as const) {
@@ -276,7 +292,7 @@ describe("key and account together", () => {
 
   test("what is never possible is told before any wait", () => {
     const limiter = new Limiter();
-    const owners = { key: keyWith({ rpm: 1 }), account: accountWith({ tpm: 100 }) };
+    const owners = { key: keyWith({ rpm: 2, tpm: 105 }), account: accountWith({ tpm: 100 }) };
     admitted(limiter, requestOf(owners));
     expect(refused(limiter, requestOf(owners, 101))).toMatchObject({
       owner: "account",
@@ -285,7 +301,7 @@ describe("key and account together", () => {
     });
   });
 
-  test("a caller who waits as told is admitted, whatever refused him", () => {
+  test("a caller who waits as told is admitted: for requests first, then for tokens", () => {
     const random = seededRandom(5);
     let refusals = 0;
     for (let round = 0; round < 2_000; round++) {
@@ -294,11 +310,15 @@ describe("key and account together", () => {
       const owners = { key: keyWith(limits()), account: accountWith(limits()) };
       for (let turn = 0; turn < 100; turn++) {
         const request = requestOf(owners, 1 + random(100), startMs + turn * 10);
-        const result = limiter.admit(request);
+        const result = admit(limiter, request);
         if (result instanceof Permit) continue;
         refusals++;
         const nowMs = request.nowMs + (result.retryAfterMs ?? 0);
-        admitted(limiter, { ...request, nowMs });
+        const again = result.kind === "requests" ? admit(limiter, { ...request, nowMs }) : result;
+        if (again instanceof Permit) break;
+        expect(again.kind).toBe("tokens");
+        const lastMs = (again === result ? request.nowMs : nowMs) + (again.retryAfterMs ?? 0);
+        admitted(limiter, { ...request, nowMs: lastMs });
         break;
       }
     }

@@ -13,9 +13,12 @@ export interface LimitedOwner {
 export interface LimitRequest {
   readonly key: LimitedOwner;
   readonly account: LimitedOwner;
-  /** An estimate; `release` tells the truth. */
-  readonly tokens: number;
   readonly nowMs: number;
+}
+
+export interface TokenRequest extends LimitRequest {
+  /** An estimate; `release` settles it to the truth. */
+  readonly tokens: number;
 }
 
 export interface LimitRefusal {
@@ -50,34 +53,51 @@ export class Limiter {
     return this.#usages.size;
   }
 
-  /** All limits are looked at before anything is taken: a refusal uses up nothing. */
-  admit(request: LimitRequest): Permit | LimitRefusal {
-    const { tokens, nowMs } = request;
+  /**
+   * Takes one request and one place among the running ones, before anything is known of the
+   * request but its key. A refusal takes nothing; whoever is admitted has used the request, also
+   * if it turns out to be invalid.
+   */
+  enter(request: LimitRequest): Permit | LimitRefusal {
+    const { nowMs } = request;
     const key = this.#usageOf(request.key, nowMs);
     const account = this.#usageOf(request.account, nowMs);
     if (key === undefined && account === undefined) return unlimited;
-    if (key?.admits(tokens, nowMs) === false || account?.admits(tokens, nowMs) === false)
-      return this.#refuse(request);
-    key?.take(tokens, nowMs);
-    account?.take(tokens, nowMs);
-    return new Permit(key, account, tokens);
+    if (key?.admits(nowMs) === false || account?.admits(nowMs) === false)
+      return refusalFor(0, nowMs, key, account);
+    key?.take(nowMs);
+    account?.take(nowMs);
+    return new Permit(key, account);
   }
 
-  /** The call is over: gives concurrency back and settles the tokens. A second time does nothing. */
+  /**
+   * Takes the tokens, once it is known how many. Limits may have changed while the body was read:
+   * those of now count. The permit is the one given, or one in its place.
+   */
+  takeTokens(permit: Permit | undefined, request: TokenRequest): Permit | LimitRefusal | undefined {
+    const { tokens, nowMs } = request;
+    const key = this.#usageOf(request.key, nowMs);
+    const account = this.#usageOf(request.account, nowMs);
+    if (key?.tokens === undefined && account?.tokens === undefined) return permit;
+    if (
+      key?.admitsTokens(tokens, nowMs) === false ||
+      account?.admitsTokens(tokens, nowMs) === false
+    )
+      return refusalFor(tokens, nowMs, key, account);
+    key?.tokens?.take(tokens, nowMs);
+    account?.tokens?.take(tokens, nowMs);
+    const taking =
+      permit === undefined || permit === unlimited ? new Permit(undefined, undefined) : permit;
+    taking.keep(tokens, key?.tokens, account?.tokens);
+    return taking;
+  }
+
+  /** The request is over: gives its place back and settles the tokens. A second time does nothing. */
   release(permit: Permit, actualTokens: number, nowMs: number): void {
     if (!permit.close()) return;
     const difference = actualTokens - permit.tokens;
     permit.keyTokens?.adjust(difference, nowMs);
     permit.accountTokens?.adjust(difference, nowMs);
-  }
-
-  /** The call never was: gives back all that `admit` has taken. */
-  undo(permit: Permit, nowMs: number): void {
-    if (!permit.close()) return;
-    permit.keyRequests?.adjust(-1, nowMs);
-    permit.accountRequests?.adjust(-1, nowMs);
-    permit.keyTokens?.adjust(-permit.tokens, nowMs);
-    permit.accountTokens?.adjust(-permit.tokens, nowMs);
   }
 
   /** What to tell the caller: of key and account the one with less left. */
@@ -95,20 +115,6 @@ export class Limiter {
    */
   forget(id: string): void {
     this.#usages.delete(id);
-  }
-
-  /** The longest wait is told, and before it what no wait makes possible. */
-  #refuse(request: LimitRequest): LimitRefusal {
-    const { tokens, nowMs } = request;
-    const key = this.#usageOf(request.key, nowMs);
-    const account = this.#usageOf(request.account, nowMs);
-    return (
-      findImpossible(tokens, key) ??
-      findImpossible(tokens, account) ??
-      [...listRefusals(request, key), ...listRefusals(request, account)].reduce((longest, next) =>
-        isLonger(next, longest) ? next : longest,
-      )
-    );
   }
 
   #usageOf({ id, kind, limits }: LimitedOwner, nowMs: number): Usage | undefined {
@@ -154,18 +160,17 @@ class Usage {
     return concurrency !== undefined && this.running >= concurrency;
   }
 
-  admits(tokens: number, nowMs: number): boolean {
-    return (
-      !this.isBusy &&
-      (this.requests === undefined || this.requests.waitMs(1, nowMs) === 0) &&
-      (this.tokens === undefined || this.tokens.waitMs(tokens, nowMs) === 0)
-    );
+  admits(nowMs: number): boolean {
+    return !this.isBusy && (this.requests === undefined || this.requests.waitMs(1, nowMs) === 0);
   }
 
-  take(tokens: number, nowMs: number): void {
+  admitsTokens(tokens: number, nowMs: number): boolean {
+    return this.tokens === undefined || this.tokens.waitMs(tokens, nowMs) === 0;
+  }
+
+  take(nowMs: number): void {
     this.running++;
     this.requests?.take(1, nowMs);
-    this.tokens?.take(tokens, nowMs);
   }
 
   /** Nobody knows when a call will end: callers come back one after another, not together. */
@@ -192,31 +197,41 @@ function changed(
 }
 
 /**
- * Leave to call. It remembers the rates it was taken from: limits may come and go while the call
- * runs, and only what was taken is settled.
+ * Leave to call. It remembers the rates that tokens were taken from: limits may come and go while
+ * the call runs, and only what was taken is settled.
  */
 export class Permit {
-  readonly tokens: number;
-  readonly keyRequests: Gcra | undefined;
-  readonly keyTokens: Gcra | undefined;
-  readonly accountRequests: Gcra | undefined;
-  readonly accountTokens: Gcra | undefined;
+  #tokens = 0;
+  #keyTokens: Gcra | undefined;
+  #accountTokens: Gcra | undefined;
   readonly #key: Usage | undefined;
   readonly #account: Usage | undefined;
   #isOpen = true;
 
-  /** Three parameters, because an object to carry them would be one more a request. */
-  constructor(key: Usage | undefined, account: Usage | undefined, tokens: number) {
+  constructor(key: Usage | undefined, account: Usage | undefined) {
     this.#key = key;
     this.#account = account;
-    this.tokens = tokens;
-    this.keyRequests = key?.requests;
-    this.keyTokens = key?.tokens;
-    this.accountRequests = account?.requests;
-    this.accountTokens = account?.tokens;
   }
 
-  /** Gives the concurrency back; false when that was done before. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get keyTokens(): Gcra | undefined {
+    return this.#keyTokens;
+  }
+
+  get accountTokens(): Gcra | undefined {
+    return this.#accountTokens;
+  }
+
+  keep(tokens: number, keyTokens: Gcra | undefined, accountTokens: Gcra | undefined): void {
+    this.#tokens = tokens;
+    this.#keyTokens = keyTokens;
+    this.#accountTokens = accountTokens;
+  }
+
+  /** Gives the place back; false when that was done before. */
   close(): boolean {
     if (!this.#isOpen) return false;
     this.#isOpen = false;
@@ -227,7 +242,31 @@ export class Permit {
 }
 
 /** Shared by all requests without any limit. */
-const unlimited = new Permit(undefined, undefined, 0);
+const unlimited = new Permit(undefined, undefined);
+
+/**
+ * The longest wait, and before it what no wait makes possible. 0 tokens: they are not looked at,
+ * because nothing is known of them yet.
+ */
+function refusalFor(
+  tokens: number,
+  nowMs: number,
+  key: Usage | undefined,
+  account: Usage | undefined,
+): LimitRefusal {
+  const impossible = findImpossible(tokens, key) ?? findImpossible(tokens, account);
+  if (impossible !== undefined) return impossible;
+  const usages = [key, account].filter((usage) => usage !== undefined);
+  const longest = usages
+    .flatMap((usage) =>
+      tokens > 0 ? tokenRefusals(tokens, nowMs, usage) : entryRefusals(nowMs, usage),
+    )
+    .reduce((one, next) => (isLonger(next, one) ? next : one));
+  if (tokens === 0) return longest;
+  // The next attempt needs a request, too: this one has used its own.
+  const requestMs = usages.map(({ requests }) => Math.ceil(requests?.waitMs(1, nowMs) ?? 0));
+  return { ...longest, retryAfterMs: Math.max(longest.retryAfterMs ?? 0, ...requestMs) };
+}
 
 /** What no wait makes possible; then no other limit promises a slot either. */
 function findImpossible(tokens: number, usage: Usage | undefined): LimitRefusal | undefined {
@@ -247,19 +286,12 @@ function findImpossible(tokens: number, usage: Usage | undefined): LimitRefusal 
  * Every limit that refuses promises a slot, not only the one that is told: so callers with many
  * keys of one account are told different slots of the account.
  */
-function listRefusals({ tokens, nowMs }: LimitRequest, usage: Usage | undefined): LimitRefusal[] {
-  if (usage === undefined) return [];
-  const { kind: owner, limits, requests: requestRate, tokens: tokenRate } = usage;
+function entryRefusals(nowMs: number, usage: Usage): LimitRefusal[] {
+  const { kind: owner, limits, requests: rate } = usage;
   const refusals: LimitRefusal[] = [];
-  if (requestRate !== undefined && requestRate.waitMs(1, nowMs) > 0) {
-    const retryAfterMs = requestRate.promise(1, nowMs);
-    const limit = requestRate.perMinute;
-    refusals.push({ kind: "requests", owner, limit, needed: 1, retryAfterMs });
-  }
-  if (tokenRate !== undefined && tokenRate.waitMs(tokens, nowMs) > 0) {
-    const retryAfterMs = tokenRate.promise(tokens, nowMs);
-    const limit = tokenRate.perMinute;
-    refusals.push({ kind: "tokens", owner, limit, needed: tokens, retryAfterMs });
+  if (rate !== undefined && rate.waitMs(1, nowMs) > 0) {
+    const retryAfterMs = rate.promise(1, nowMs);
+    refusals.push({ kind: "requests", owner, limit: rate.perMinute, needed: 1, retryAfterMs });
   }
   if (limits.concurrency !== undefined && usage.isBusy) {
     const retryAfterMs = usage.promiseTurn(nowMs);
@@ -267,6 +299,13 @@ function listRefusals({ tokens, nowMs }: LimitRequest, usage: Usage | undefined)
     refusals.push({ kind: "concurrency", owner, limit, needed: 1, retryAfterMs });
   }
   return refusals;
+}
+
+function tokenRefusals(tokens: number, nowMs: number, usage: Usage): LimitRefusal[] {
+  const { kind: owner, tokens: rate } = usage;
+  if (rate === undefined || rate.waitMs(tokens, nowMs) === 0) return [];
+  const retryAfterMs = rate.promise(tokens, nowMs);
+  return [{ kind: "tokens", owner, limit: rate.perMinute, needed: tokens, retryAfterMs }];
 }
 
 function isLonger(one: LimitRefusal, other: LimitRefusal): boolean {

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import { maxEntryNano } from "../base/money.ts";
+import type { CountedReceipt } from "../ledger/reasoning.ts";
 import {
   type Claim,
   type Entry,
@@ -74,6 +75,7 @@ export function createLedgerStore(options: {
         .execute();
       return rows.map(toEntry);
     },
+    recentCounts: () => readRecentCounts(db),
     async findClaim(id) {
       const row = await db.selectFrom("claims").selectAll().where("id", "=", id).executeTakeFirst();
       return row && toClaim(row);
@@ -94,6 +96,33 @@ export function createLedgerStore(options: {
       return Number(numDeletedRows);
     },
   };
+}
+
+/** Looked at when a process starts: so many that every busy model is among them. */
+const recentReceipts = 20_000;
+
+async function readRecentCounts(db: Db): Promise<readonly CountedReceipt[]> {
+  const rows = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom("receipts")
+        .select(["id", "model", "endpoint", "output", "reasoning", "estimated"])
+        .orderBy("id", "desc")
+        .limit(recentReceipts)
+        .as("recent"),
+    )
+    .select(["model", "output", "reasoning"])
+    .where("endpoint", "=", "chat")
+    .where("estimated", "=", 0)
+    .orderBy("id")
+    .execute();
+  return rows.map(({ model, output, reasoning }) => ({
+    model,
+    endpoint: "chat",
+    estimated: false,
+    units: { output },
+    reasoningTokens: reasoning,
+  }));
 }
 
 export async function readLeases(db: Db): Promise<readonly Lease[]> {

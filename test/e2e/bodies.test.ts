@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { chatAnswers } from "../fake/recordings.ts";
+import { chatAnswers, embeddingsReply } from "../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 import { refusalOf } from "../refusal.ts";
 
@@ -102,4 +102,82 @@ test("a body that is said to be as it is, in whatever letters, is told of its ba
         status: 400,
         code: "invalid_json",
       });
+});
+
+describe("many bodies at once", () => {
+  /** Sends headers and so many bytes of a body of 31 MB, and then nothing more. */
+  function sendPart(bytes: number) {
+    const opened = Promise.withResolvers<Bun.Socket<undefined>>();
+    const replied = Promise.withResolvers<string>();
+    let left = Buffer.alloc(bytes, " ");
+    const push = (socket: Bun.Socket<undefined>) => {
+      while (left.length > 0) {
+        const written = socket.write(left);
+        left = left.subarray(written);
+        if (written === 0) return;
+      }
+    };
+    const url = new URL(gateway.baseUrl);
+    void Bun.connect({
+      hostname: url.hostname,
+      port: Number(url.port),
+      socket: {
+        open(socket) {
+          socket.write(
+            `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${31 * 1024 * 1024}\r\n\r\n`,
+          );
+          push(socket);
+          opened.resolve(socket);
+        },
+        drain: push,
+        data: (_, data) => replied.resolve(data.toString()),
+        close: () => replied.resolve(""),
+      },
+    });
+    return { opened: opened.promise, replied: replied.promise };
+  }
+
+  test("of one key are refused when they are too many, and served when those have gone", async () => {
+    const open = Array.from({ length: 3 }, () => sendPart(30 * 1024 * 1024));
+    // Two of 31 MiB fit into what a key may send at once; the third does not.
+    const reply = await Promise.race(open.map(({ replied }) => replied));
+    expect(reply).toStartWith("HTTP/1.1 429 ");
+    expect(reply).toContain("rate_limit_exceeded");
+    expect(reply.toLowerCase()).toContain("retry-after");
+    // A small one of the same key is served beside them.
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    expect((await send(JSON.stringify(hello))).status).toBe(200);
+    for (const { opened } of open) (await opened).end();
+    await Promise.all(open.map(({ replied }) => replied));
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    expect((await send(withContent("x".repeat(31 * 1024 * 1024)))).status).toBe(200);
+  });
+
+  test("in single bytes are gathered as they come", async () => {
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    const bytes = new TextEncoder().encode(withContent("Grüße ".repeat(10_000)));
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at === bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, ++at));
+      },
+    });
+    expect((await send(body)).status).toBe(200);
+    const [request] = gateway.upstream.requests;
+    expect(request?.json).toMatchObject({
+      messages: JSON.parse(new TextDecoder().decode(bytes)).messages,
+    });
+  });
+});
+
+test("runs of combining marks cost no more than other text", async () => {
+  const marks = `a${"\u0301\u0316".repeat(250_000)}`;
+  gateway.upstream.replyWith(chatAnswers.plain());
+  expect((await send(withContent(marks))).status).toBe(200);
+  const tools = [{ type: "function", function: { name: "f", description: marks } }];
+  expect((await send(JSON.stringify({ ...hello, tools }))).status).toBe(200);
+  gateway.upstream.replyWith(embeddingsReply({ vectors: [[1]] }));
+  const body = { model: "svc-embedding-2", input: marks };
+  expect((await gateway.call("/embeddings", body)).status).toBe(200);
 });

@@ -5,7 +5,14 @@ import { BodyReader } from "../event-stream.ts";
 import { chatJson, chatStreams, failures, type Recording } from "../fake/recordings.ts";
 import { pausedAfter, type Reply } from "../fake/script.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
-import { clockAt, leaver, openPayer, type Payer, type PayerOptions } from "../money-home.ts";
+import {
+  clockAt,
+  leaver,
+  openPayer,
+  type Payer,
+  type PayerOptions,
+  waitUntil,
+} from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
 
 let gateway: TestGateway;
@@ -137,14 +144,36 @@ describe("a place is given back", () => {
     for (let again = 0; again < 3; again++) expect((await payer.chat()).status).toBe(402);
   });
 
-  test("when the caller leaves", async () => {
+  test("when a call that the caller has left comes to its end, and not before", async () => {
     const payer = await limited(1);
     const { signal, leave } = leaver();
-    const { reply } = await hold(() => payer.chat({}, { signal }));
+    const { reply, answer } = await hold(() => payer.chat({}, { signal }));
     await expectFull(payer, 1);
     await leave(reply);
+    await expectFull(payer, 1);
+    await answer().catch(() => {});
     await payer.settled(1);
     await expectServed(payer);
+  });
+
+  test("when a body does not come, though it takes one from the headers on", async () => {
+    const payer = await limited(1);
+    const { signal, leave } = leaver();
+    const sent = Promise.withResolvers<void>();
+    const body = new ReadableStream({
+      pull() {
+        sent.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const call = payer.call("/chat/completions", "", { body, signal });
+    await sent.promise;
+    await waitUntil("its place to be taken", async () => {
+      gateway.upstream.replyOnce(chatJson());
+      return (await payer.chat()).status === 429;
+    });
+    await leave(call);
+    await waitUntil("its place to be free", async () => (await payer.chat()).status === 200);
   });
 
   test("at the end of a stream, and not before", async () => {
@@ -163,11 +192,11 @@ describe("a place is given back", () => {
   test("when a caller leaves a stream", async () => {
     const payer = await limited(1);
     const until = new Promise<never>(() => {});
-    const recording = chatStreams.openai();
+    const recording = chatStreams.reasoning();
     gateway.upstream.replyOnce(pausedAfter({ recording, parts: 2, until }));
     const { signal, leave } = leaver();
     const body = new BodyReader(await payer.chat({ stream: true }, { signal }));
-    await body.until("Hello");
+    await body.until("Six");
     await expectFull(payer, 1);
     await leave(Promise.resolve());
     await payer.settled(1);

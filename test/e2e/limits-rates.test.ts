@@ -6,6 +6,7 @@ import { chatJson, embeddingsReply, failures } from "../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 import {
   clockAt,
+  hello,
   openPayer,
   type Payer,
   type PayerOptions,
@@ -87,7 +88,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(40_000);
     expect(await waitOf(payer.chat())).toBe(60_000);
     const { message } = await refusalOf(payer.chat());
-    expect(message).toContain("The key's limit of 3 requests a minute");
+    expect(message).toContain("The key's limit of 3 requests per minute");
     expect(gateway.upstream.requests.length).toBe(3);
     await payer.settled(3);
   });
@@ -127,7 +128,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(30_000);
     expect(await waitOf(other())).toBe(60_000);
     const { message } = await refusalOf(other());
-    expect(message).toContain("The account's limit of 2 requests a minute");
+    expect(message).toContain("The account's limit of 2 requests per minute");
   });
 
   test("of one key are nothing to another of the same account", async () => {
@@ -193,11 +194,11 @@ describe("tokens a minute", () => {
     const response = await payer.chat({ max_tokens: 78 });
     const { status, code, message } = await refusalOf(response.clone());
     expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
-    expect(message).toContain("more than the key's limit of 100 tokens a minute");
+    expect(message).toContain("more than the key's limit of 100 tokens per minute");
     const { headers } = response;
     expect(headers.get("x-should-retry")).toBe("false");
     expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual([null, null]);
-    // It has used up nothing: the largest that is possible is let in.
+    // It has used up no tokens: the largest that is possible is let in.
     await served(payer.chat({ max_tokens: 77 }));
   });
 
@@ -225,32 +226,53 @@ test("where several limits are reached, the longest wait is told, and it is enou
 });
 
 describe("a call that was not made", () => {
-  test("for want of money uses up nothing", async () => {
-    const payer = await limited({ rpm: "2", tpm: "5000" }, { credit: 1n });
-    for (let again = 0; again < 5; again++) {
-      const refused = await payer.chat();
-      expect(refused.status).toBe(402);
-      expect(leftOf(refused, "requests")).toEqual(["2", "2", "0ms"]);
+  for (const owner of ["key", "account"] as const)
+    test(`for want of money uses up a request of the ${owner}, but no tokens`, async () => {
+      const payer = await openPayer(gateway, { credit: 1n });
+      const { operations } = gateway.server;
+      const limits = { rpm: "2", tpm: "5000" };
+      if (owner === "key") await operations.setKeyLimits({ id: payer.keyId, ...limits });
+      else await operations.setAccountLimits({ account: payer.id, ...limits });
+      for (const left of ["1", "0"]) {
+        const refused = await payer.chat();
+        expect(refused.status).toBe(402);
+        expect(leftOf(refused, "requests").slice(0, 2)).toEqual(["2", left]);
+        expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
+      }
+      await waitOf(payer.chat());
+    });
+
+  test("because it is not valid uses up a request, whatever is wrong with it", async () => {
+    const bad = ["{", { ...hello, temperature: 9 }, { ...hello, model: "nobody's" }, "[]"];
+    const payer = await limited({ rpm: String(bad.length), tpm: "5000" });
+    for (const [at, body] of bad.entries()) {
+      const refused = await payer.call("/chat/completions", body);
+      expect(refused.status).toBeOneOf([400, 403]);
+      expect(leftOf(refused, "requests")[1]).toBe(String(bad.length - 1 - at));
       expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
     }
+    await waitOf(payer.chat());
   });
 
-  test("for want of money uses up nothing of the account's either", async () => {
-    const payer = await openPayer(gateway, { credit: 1n });
+  test("because its account is suspended uses up a request, and is always told why", async () => {
+    const payer = await limited({ rpm: "2" });
     const { operations } = gateway.server;
-    await operations.setAccountLimits({ account: payer.id, rpm: "2", tpm: "5000" });
-    for (let again = 0; again < 5; again++) {
-      const refused = await payer.chat();
-      expect(refused.status).toBe(402);
-      expect(leftOf(refused, "requests")).toEqual(["2", "2", "0ms"]);
-      expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
-    }
+    await operations.suspendAccount({ account: payer.id });
+    for (let again = 0; again < 4; again++)
+      expect(await refusalOf(payer.chat())).toMatchObject({
+        status: 402,
+        code: "account_suspended",
+      });
+    await operations.resumeAccount({ account: payer.id });
+    await waitOf(payer.chat());
   });
 
-  test("because it is not valid uses up nothing", async () => {
-    const payer = await limited({ rpm: "2", tpm: "5000" });
-    for (const body of [{ temperature: 9 }, { model: "nobody's" }])
-      expect(leftOf(await payer.chat(body), "requests")).toEqual(["2", "2", "0ms"]);
+  test("is refused before its body is looked at, or even has come", async () => {
+    const payer = await limited({ rpm: "1" });
+    await served(payer.chat());
+    const never = new ReadableStream({ pull: () => new Promise(() => {}) });
+    await waitOf(payer.call("/chat/completions", "", { body: never }));
+    await waitOf(payer.call("/chat/completions", "{"));
   });
 
   test("because the account's limit is reached uses up nothing of the key's", async () => {
@@ -269,7 +291,7 @@ describe("a call that was not made", () => {
     await payer.chat();
     await payer.settled(1);
     const after = await payer.chat({ temperature: 9 });
-    expect(leftOf(after, "requests")).toEqual(["2", "1", "30s"]);
+    expect(leftOf(after, "requests")).toEqual(["2", "0", "1m0s"]);
     expect(leftOf(after, "tokens")).toEqual(["5000", "5000", "0ms"]);
   });
 });

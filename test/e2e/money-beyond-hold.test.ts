@@ -1,17 +1,19 @@
-/** An upstream that uses more than was set aside for it: nothing ever goes below zero. */
+/** An upstream that uses more than its worst case: the caller pays no more than was announced. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { toUsd } from "../../src/base/money.ts";
 import { usageOf } from "../fake/chat-json.ts";
-import { chatJson, chatStream, openaiEvents } from "../fake/recordings.ts";
+import { chatChunk, chatJson, chatStream, DONE, openaiEvents } from "../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
 import { flash, helloMost, openPayer } from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
 
 let gateway: TestGateway;
 
+const lines: string[] = [];
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  const environment = { SVC_LOG_LEVEL: "warn" };
+  gateway = await startTestGateway({ environment, writeLog: (line) => lines.push(line) });
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.upstream.reset());
@@ -38,23 +40,43 @@ for (const stream of [false, true])
       return { charged: receipt.charged, balance };
     }
 
-    test("is charged whole where enough is free", async () => {
-      expect(await charge({ credit: cost })).toEqual({ charged: cost, balance: 0n });
-    });
-
-    test("is charged as far as what is free reaches; the rest is the operator's loss", async () => {
-      expect(await charge({ credit: hold + 7n })).toEqual({ charged: hold + 7n, balance: 0n });
-    });
-
-    test("is charged at the hold where nothing is free", async () => {
-      expect(await charge({ credit: hold })).toEqual({ charged: hold, balance: 0n });
-    });
-
-    test("never takes more than a budget has", async () => {
-      const { charged } = await charge({ budget: toUsd(hold + 3n) });
-      expect(charged).toBe(hold + 3n);
-    });
+    for (const [name, options] of [
+      ["where much is free", {}],
+      ["where little is free", { credit: hold + 7n }],
+      ["where nothing is free", { credit: hold }],
+      ["within a budget", { budget: toUsd(hold + 3n) }],
+    ] as const)
+      test(`costs the hold ${name}; the rest is the operator's loss`, async () => {
+        lines.length = 0;
+        const { charged, balance } = await charge(options);
+        expect(charged).toBe(hold);
+        expect(balance).toBe(("credit" in options ? options.credit : 1_000_000_000_000n) - hold);
+        expect(lines.join("")).toContain("a call cost more than its worst case");
+        expect(lines.join("")).toContain(`"shortfall_nano":"${cost - hold}"`);
+      });
   });
+
+test("an answer in one packet that ignores the cap costs the cap", async () => {
+  const payer = await openPayer(gateway);
+  const words = Array.from({ length: 500 }, (_, at) =>
+    chatChunk({ delta: { content: ` w${at}` } }),
+  );
+  gateway.upstream.replyOnce(
+    chatStream({
+      events: [
+        ...words,
+        chatChunk({ finish: "stop" }),
+        chatChunk({ choices: [], usage: usageOf({ prompt: 9, completion: 20_000 }) }),
+        DONE,
+      ],
+    }).bytes,
+  );
+  const response = await payer.chat({ max_tokens: cap, stream: true });
+  expect(await response.text()).toEndWith("data: [DONE]\n\n");
+  const { units, charged } = await payer.receipt();
+  expect(units.output).toBe(cap);
+  expect(charged <= hold).toBe(true);
+});
 
 test("what others hold is not free: it is theirs to the end", async () => {
   const payer = await openPayer(gateway, { credit: 2n * hold });
@@ -96,7 +118,7 @@ test("a withdrawal cannot take what a running call holds", async () => {
   expect((await payer.receipts()).map(({ charged }) => charged)).toEqual([hold]);
 });
 
-test("a count that no model can reach takes what there is and harms no other call", async () => {
+test("a count that no model can reach takes the hold and harms no other call", async () => {
   const payer = await openPayer(gateway, { credit: hold + 9n });
   gateway.upstream.replyOnce(
     chatJson({ usage: usageOf({ prompt: 50_000_000, completion: 50_000_000 }) }),
@@ -104,7 +126,7 @@ test("a count that no model can reach takes what there is and harms no other cal
   expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
   const { cost: most, charged } = await payer.receipt();
   expect(most).toBe(50_000_000n * (flash.input + flash.output));
-  expect(charged).toBe(hold + 9n);
+  expect(charged).toBe(hold);
   const other = await openPayer(gateway);
   gateway.upstream.replyOnce(chatJson());
   expect((await other.chat({ max_tokens: cap })).status).toBe(200);

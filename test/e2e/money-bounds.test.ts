@@ -5,8 +5,9 @@ import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { fromUsd as toNano } from "../../src/base/money.ts";
 import type { JsonObject } from "../../src/call/chat.ts";
-import { mostInputTokens, mostTextBytes, textsOf } from "../../src/call/chat-size.ts";
+import { mostInputTokens, textsOf } from "../../src/call/chat-size.ts";
 import { costOf } from "../../src/call/price.ts";
+import { TextBound } from "../../src/call/text-bound.ts";
 import { embeddingNeed } from "../../src/gateway/endpoints/embeddings/embeddings-money.ts";
 import {
   audioTokens,
@@ -126,7 +127,8 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
   test("what an estimate counts is all that the bound has counted", () => {
     for (let at = 0; at < cases; at++) {
       const { call } = toChatOrder(body(new Dice(seed, at)), undefined);
-      const bytes = textsOf(call).texts.reduce((sum, one) => sum + mostTextBytes(one), 0);
+      const bound = new TextBound();
+      const bytes = textsOf(call).texts.reduce((sum, one) => sum + bound.bytesOf(one), 0);
       const tools = call.options["tools"] === undefined ? 0 : 640;
       expect(mostInputTokens(call, 0)).toBe(bytes + 16 * call.messages.length + 64 + tools);
     }

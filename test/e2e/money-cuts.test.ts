@@ -235,10 +235,10 @@ describe("images that nobody counted", () => {
   const question = "What is this?";
 
   for (const [model, each] of [
-    ["svc-3-flash", 1_000],
+    ["svc-3-flash", 4_096],
     ["small-images", 85],
     ["usual-images", 1_000],
-    ["large-images", 1_000],
+    ["large-images", 1_500],
   ] as const)
     test(`count for ${each} tokens each with ${model}`, async () => {
       for (const count of [1, 3]) {

@@ -1,4 +1,7 @@
-/** A caller who leaves: free until an upstream has taken the call, then input and what was produced. */
+/**
+ * A caller who disconnects. A stream is free until an upstream has taken the call, then input and
+ * what was produced. A whole reply is worked on to its end and paid in full.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { BodyReader } from "../event-stream.ts";
@@ -41,7 +44,6 @@ const inputCost = BigInt(helloTokens) * flash.input;
 /** More than the buffers on the way hold: when it is sent, the gateway has read what came before. */
 const fillBytes = 24 * 1024 * 1024;
 const comments: Step = { flood: fillBytes, chunk: httpChunk(`: ${"-".repeat(65_000)}\n\n`) };
-const blanks: Step = { flood: fillBytes, chunk: httpChunk(" ".repeat(65_000)) };
 const wasRead = (request: RecordedRequest) =>
   waitUntil("what was sent to be read", () => request.bytesSent >= fillBytes);
 
@@ -71,11 +73,9 @@ async function leaveWhen(options: {
   return { payer, request };
 }
 
-describe("before the upstream answers, leaving is free,", () => {
+describe("before the upstream answers, leaving a stream is free,", () => {
   const bodies = {
-    "/chat/completions": { max_tokens: 50 },
     "/chat/completions streamed": { max_tokens: 50, stream: true },
-    "/embeddings": { model: "svc-embedding-2", input: "a river" },
     "/audio/speech": { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" },
   };
   for (const [name, body] of Object.entries(bodies))
@@ -119,37 +119,6 @@ describe("once the upstream has taken the call,", () => {
     expect(request.abortedByClient).toBe(true);
   });
 
-  test("one that is not streamed costs the input while its body is on the way", async () => {
-    const head = chatJson({ framing: "chunked" }).head;
-    const { payer } = await leaveWhen({
-      script: [{ send: head }, blanks, { hang: true }],
-      body: { max_tokens: 50 },
-      until: (_, request) => wasRead(request),
-    });
-    const { outcome, charged, units, estimated } = await payer.receipt();
-    expect({ outcome, charged, estimated }).toEqual({
-      outcome: "left",
-      charged: inputCost,
-      estimated: true,
-    });
-    expect(units.output).toBe(0);
-  });
-
-  test("embeddings cost their input while the body is on the way", async () => {
-    const head = chatJson({ framing: "chunked" }).head;
-    const input = ["a river", "a mountain that nobody has climbed"];
-    const { payer } = await leaveWhen({
-      script: [{ send: head }, blanks, { hang: true }],
-      path: "/embeddings",
-      body: { model: "svc-embedding-2", input },
-      until: (_, request) => wasRead(request),
-    });
-    const tokens = input.reduce((sum, text) => sum + countTokens(text), 0);
-    const { outcome, charged, units } = await payer.receipt();
-    expect({ outcome, charged }).toEqual({ outcome: "left", charged: BigInt(tokens) * 20n });
-    expect(units.input).toBe(tokens);
-  });
-
   test("a target that fails after taking it leaves the next one free until that takes it too", async () => {
     const manifest = `
 providers:
@@ -178,6 +147,101 @@ models:
     } finally {
       await two.stop();
     }
+  });
+});
+
+describe("a reply that is not streamed", () => {
+  const usage = usageOf({ prompt: 2_500, completion: 40 });
+  const replies = {
+    "/chat/completions": {
+      body: { max_tokens: 50 },
+      reply: chatJson({ usage }),
+      charged: 2_500n * flash.input + 40n * flash.output,
+    },
+    "/embeddings": {
+      body: { model: "svc-embedding-2", input: "a river" },
+      reply: embeddingsReply({ vectors: [[1]] }),
+      charged: 9n * 20n,
+    },
+  };
+  for (const [path, { body, reply, charged }] of Object.entries(replies))
+    for (const state of ["before the upstream answers", "while its body is on the way"])
+      test(`${path}: left ${state}, it comes to its end and is paid in full`, async () => {
+        const gate = Promise.withResolvers<void>();
+        const sent = state.startsWith("before") ? 0 : reply.head.length;
+        const messages = [{ role: "user", content: "word ".repeat(2_500) }];
+        const { payer, request } = await leaveWhen({
+          script: [
+            ...(sent === 0 ? [] : [{ send: reply.bytes.subarray(0, sent) }]),
+            { until: gate.promise },
+            { send: reply.bytes.subarray(sent) },
+          ],
+          ...(path === "/chat/completions" ? { body: { ...body, messages } } : { body, path }),
+          until: async () => {},
+        });
+        // A whole exchange later the gateway knows that the caller has gone; the hold stands.
+        await fetch(`${gateway.origin}/healthz`);
+        expect((await payer.standing()).held > 0n).toBe(true);
+        gate.resolve();
+        const { outcome, ...receipt } = await payer.receipt();
+        expect({ outcome, charged: receipt.charged, estimated: receipt.estimated }).toEqual({
+          outcome: "left",
+          charged,
+          estimated: false,
+        });
+        expect(request.abortedByClient).toBe(false);
+      });
+
+  test("is free if the upstream then fails, and no other target is asked for it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const manifest = `
+providers:
+  fake: { kind: openai, base_url: "UPSTREAM", allow_private: true }
+models:
+  svc-3-flash: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: one }, { provider: fake, model: two, weight: 0 }] }
+`;
+    const two = await startTestGateway({ manifest });
+    try {
+      const payer = await openPayer(two);
+      const { signal, leave } = leaver();
+      two.upstream.replyOnce([{ until: gate.promise }, { reset: true }]);
+      const arrived = two.upstream.nextRequest();
+      const call = payer.chat({}, { signal });
+      await arrived;
+      await leave(call);
+      await fetch(`${two.origin}/healthz`);
+      gate.resolve();
+      const { outcome, charged } = await payer.receipt();
+      expect({ outcome, charged }).toEqual({ outcome: "left", charged: 0n });
+      expect(two.upstream.requests.length).toBe(1);
+    } finally {
+      await two.stop();
+    }
+  });
+
+  test("keeps its tokens in the limit and its place among the running", async () => {
+    const { operations } = gateway.server;
+    const payer = await openPayer(gateway);
+    await operations.setKeyLimits({ id: payer.keyId, tpm: "3000", concurrency: "1" });
+    const gate = Promise.withResolvers<void>();
+    const { signal, leave } = leaver();
+    gateway.upstream.replyOnce([
+      { until: gate.promise },
+      { send: replies["/chat/completions"].reply.bytes },
+    ]);
+    const arrived = gateway.upstream.nextRequest();
+    const call = payer.chat({ max_tokens: 50 }, { signal });
+    await arrived;
+    await leave(call);
+    await fetch(`${gateway.origin}/healthz`);
+    const busy = await payer.chat({ max_tokens: 50 });
+    expect(busy.status).toBe(429);
+    expect(await busy.text()).toContain("1 request at a time");
+    gate.resolve();
+    await payer.receipt();
+    const over = await payer.chat({ max_tokens: 1_000 });
+    expect(over.status).toBe(429);
+    expect(await over.text()).toContain("3000 tokens per minute");
   });
 });
 

@@ -6,7 +6,8 @@ import { createLog } from "../../src/base/log.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { priceAt } from "../../src/catalog/model.ts";
 import { ActiveCall, ActiveCalls } from "../../src/gateway/active-calls.ts";
-import { admit } from "../../src/gateway/admit.ts";
+import { admit, enter } from "../../src/gateway/admit.ts";
+import { BodyBytes } from "../../src/gateway/body-bytes.ts";
 import type { Charge } from "../../src/gateway/charge.ts";
 import { Exchange } from "../../src/gateway/exchange.ts";
 import type { GatewayParts } from "../../src/gateway/gateway.ts";
@@ -15,6 +16,7 @@ import { KeyDirectory } from "../../src/keys/directory.ts";
 import { Journal } from "../../src/ledger/journal.ts";
 import type { BudgetPot } from "../../src/ledger/purse.ts";
 import { Purses } from "../../src/ledger/purses.ts";
+import { ReasoningUse } from "../../src/ledger/reasoning.ts";
 import { Rollups } from "../../src/ledger/rollups.ts";
 import { type LedgerStore, NotSyncedError } from "../../src/ledger/store.ts";
 import { TokenCounter } from "../../src/ledger/token-counter.ts";
@@ -116,6 +118,8 @@ export class RealLedger {
       journal: this.journal,
       idempotency: new Idempotency({ ledger, journal: this.journal }),
       counter: new TokenCounter(),
+      reasoning: new ReasoningUse(),
+      bodies: new BodyBytes({ perProcess: 2 ** 30, perKey: 2 ** 30 }),
       clock,
       log,
       tally: { answered: () => {} },
@@ -183,6 +187,7 @@ export class RealLedger {
     const { input = 0n, cached_input: cached = input, output = 0n } = pricing.price;
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
+      enter(this.#parts, exchange, { key, purse });
       return admit(
         { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined, call },
         {
@@ -194,6 +199,7 @@ export class RealLedger {
         need.input,
       );
     } catch (error) {
+      exchange.leave();
       if (error instanceof ApiError) return error.code;
       throw error;
     }

@@ -104,5 +104,12 @@ function checkDepth(field: string, value: Json | undefined, depth = 0): void {
   if (typeof value !== "object" || value === null) return;
   if (depth >= maxDepth)
     throw fieldError(field, `must not be nested more than ${maxDepth} levels deep`);
-  for (const inner of Object.values(value)) checkDepth(field, inner, depth + 1);
+  if (Array.isArray(value)) {
+    for (const inner of value as readonly Json[])
+      if (typeof inner === "object") checkDepth(field, inner, depth + 1);
+    return;
+  }
+  const fields = value as JsonObject;
+  for (const name in fields)
+    if (typeof fields[name] === "object") checkDepth(field, fields[name], depth + 1);
 }

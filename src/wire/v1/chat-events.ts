@@ -46,6 +46,13 @@ export class Said {
   }
 }
 
+const hasReasoning = (delta: Readonly<Record<string, Json | undefined>>) =>
+  isWords(delta["reasoning_content"]) ||
+  isWords(delta["reasoning"]) ||
+  Array.isArray(delta["reasoning_details"]);
+
+const isWords = (value: Json | undefined) => typeof value === "string" && value !== "";
+
 interface ChoiceState {
   tools: ToolPieces | undefined;
   hasRole: boolean;
@@ -67,6 +74,7 @@ export class ChatEventWriter {
   readonly #choices = new Map<number, ChoiceState>();
   #held = "";
   readonly #said = new Said();
+  #hasShownReasoning = false;
 
   constructor(
     { id, createdS, model }: ReplyIdentity,
@@ -78,6 +86,11 @@ export class ChatEventWriter {
     this.#head = `data: ${fixed.slice(0, -1)},"choices":[`;
     this.#tail = includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
     this.#includeUsage = includeUsage;
+  }
+
+  /** Whether the model's thoughts went out with its words. */
+  get hasShownReasoning(): boolean {
+    return this.#hasShownReasoning;
   }
 
   /** What has gone out, for who has to count it where no upstream does. */
@@ -171,6 +184,7 @@ export class ChatEventWriter {
     state.hasRole = true;
     const text = JSON.stringify(delta);
     this.#said.add(wordsOf(delta));
+    this.#hasShownReasoning ||= hasReasoning(delta);
     return `${this.#release()}${this.#head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.#tail}`;
   }
 

@@ -9,8 +9,9 @@ interface Call {
   /** What the first piece says besides name and arguments; sent once the name is known. */
   readonly first: JsonObject;
   name: string | undefined;
-  /** All of them so far: they tell whether a call is whole. */
-  arguments: string;
+  /** Those that came before the name. */
+  held: string;
+  readonly arguments: JsonEnd;
 }
 
 /** More than any model calls; an upstream that goes on has lost itself. */
@@ -45,8 +46,9 @@ export class ToolPieces {
       const isFirst = call.name === undefined;
       call.name ??= nameOf(piece);
       const text = argumentsOf(piece);
-      call.arguments += text ?? "";
-      if (call.arguments.length > maxArgumentChars) throw lost("arguments without end");
+      call.arguments.add(text ?? "");
+      if (call.arguments.chars > maxArgumentChars) throw lost("arguments without end");
+      if (isFirst) call.held += text ?? "";
       if (call.name === undefined) return [];
       return isFirst ? [toFirst(call, call.name)] : [toNext(call, piece, text)];
     });
@@ -64,7 +66,15 @@ export class ToolPieces {
     const index = this.#calls.length;
     if (index >= maxCalls) throw lost(`more than ${maxCalls} tool calls`);
     const first = { ...rest, index, id: this.#ids.take(givenId, index), type: "function" };
-    const call: Call = { index, givenIndex, givenId, first, name: undefined, arguments: "" };
+    const call: Call = {
+      index,
+      givenIndex,
+      givenId,
+      first,
+      name: undefined,
+      held: "",
+      arguments: new JsonEnd(),
+    };
     this.#calls.push(call);
     if (isText(givenId)) this.#byId.set(givenId, call);
     if (typeof givenIndex === "number") this.#byIndex.set(givenIndex, call);
@@ -79,21 +89,40 @@ function isAnother(call: Call, piece: JsonObject): boolean {
   if (name !== call.name) return true;
   const { id } = piece;
   if (isText(id) && isText(call.givenId) && id !== call.givenId) return true;
-  return (argumentsOf(piece) ?? "").trim() !== "" && isWhole(call.arguments);
+  return (argumentsOf(piece) ?? "").trim() !== "" && call.arguments.isWhole;
 }
 
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** Knows whether an object that comes in pieces has ended; each character is looked at once. */
+class JsonEnd {
+  chars = 0;
+  #depth = 0;
+  #hasBegun = false;
+  #isInString = false;
+  #isEscaped = false;
+
+  get isWhole(): boolean {
+    return this.#hasBegun && this.#depth === 0 && !this.#isInString;
+  }
+
+  add(text: string): void {
+    this.chars += text.length;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#isInString) {
+        if (unit === 0x5c) this.#isEscaped = true;
+        else if (unit === 0x22) this.#isInString = false;
+      } else if (unit === 0x22) this.#isInString = true;
+      else if (unit === 0x7b || unit === 0x5b) {
+        this.#depth++;
+        this.#hasBegun = true;
+      } else if (unit === 0x7d || unit === 0x5d) this.#depth--;
+    }
   }
 }
 
-function toFirst({ first, arguments: text }: Call, name: string): JsonObject {
-  return { ...first, function: { name, arguments: text } };
+function toFirst({ first, held }: Call, name: string): JsonObject {
+  return { ...first, function: { name, arguments: held } };
 }
 
 function toNext({ index }: Call, piece: JsonObject, text: string | undefined): JsonObject {

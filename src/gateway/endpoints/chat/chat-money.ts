@@ -13,9 +13,6 @@ import type { Measured } from "../../charge.ts";
 const usualImageTokens = 4_096;
 /** Of an answer whose length nobody has named, for the limit of tokens a minute. */
 const expectedOutputTokens = 1_024;
-/** What an image counts for where nobody has counted it. */
-const estimatedImageTokens = 1_000;
-
 export interface ChatNeed {
   readonly need: Need;
   /** About what it will use. */
@@ -76,22 +73,27 @@ export interface CountOptions {
   readonly said: Pick<Said, "text" | "share">;
   readonly model: Model;
   readonly choices: number;
+  /** Of a call whose caller has gone: nobody waits for the count, so it gets more time. */
+  readonly isLeft?: boolean;
+  /** What the model is likely to have thought besides. */
+  readonly hiddenTokens?: number;
 }
 
 /** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
 export async function countUsage(options: CountOptions): Promise<Usage> {
-  const { counter, chat, said, model, choices } = options;
+  const { counter, chat, said, model, choices, isLeft = false, hiddenTokens = 0 } = options;
   const { texts, images } = textsOf(chat);
   const [input, output] = await Promise.all([
-    counter.count(texts),
-    said.text === "" ? 0 : counter.count([said.text]),
+    counter.count(texts, isLeft),
+    said.text === "" ? 0 : counter.count([said.text], isLeft),
   ]);
-  const imageTokens = Math.min(estimatedImageTokens, model.maxImageTokens ?? estimatedImageTokens);
+  const imageTokens = model.maxImageTokens ?? usualImageTokens;
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
   return {
     inputTokens: input + 4 * chat.messages.length + images * imageTokens,
-    outputTokens: Math.min(most, Math.ceil(output * said.share)),
+    outputTokens: Math.min(most, Math.ceil(output * said.share) + hiddenTokens),
+    ...(hiddenTokens > 0 ? { reasoningTokens: hiddenTokens } : {}),
     estimated: true,
   };
 }

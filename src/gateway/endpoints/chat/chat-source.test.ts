@@ -17,7 +17,7 @@ function open() {
   const source = new ChatSource({
     opening: opening.promise,
     writer: new ChatEventWriter(identity, { includeUsage: false, choices: 1 }),
-    call: { isFinishing: false, hear() {} },
+    call: { isFinishing: false, isReadingOn: false, hear() {} },
     charge: { deliver: () => {}, settle: async () => {} },
     cap: undefined,
     count: async () => ({ inputTokens: 0, outputTokens: 0, estimated: true }),

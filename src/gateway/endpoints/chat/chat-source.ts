@@ -1,3 +1,4 @@
+import { monotonicMs } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
 import { isHollow, latestUsage, type Usage } from "../../../call/usage.ts";
@@ -11,7 +12,7 @@ import type { OpenedChat } from "./open-chat.ts";
 export interface ChatSourceOptions {
   readonly opening: Promise<OpenedChat>;
   readonly writer: ChatEventWriter;
-  readonly call: Pick<ActiveCall, "isFinishing" | "hear">;
+  readonly call: Pick<ActiveCall, "isFinishing" | "isReadingOn" | "hear">;
   readonly charge: Pick<Charge, "settle" | "deliver">;
   /** How long each answer may become. */
   readonly cap: number | undefined;
@@ -38,6 +39,8 @@ export class ChatSource implements StreamSource {
   #usageChars = 0;
   #sawDone = false;
   #isDone = false;
+  /** The caller has gone: nothing is written any more. */
+  #isMeasuring = false;
   #reading: Promise<readonly ChatPart[] | undefined> | undefined;
 
   constructor(options: ChatSourceOptions) {
@@ -50,14 +53,15 @@ export class ChatSource implements StreamSource {
       return keepAlive;
     }
     const { charge, call } = this.#options;
-    while (!this.#isDone) {
+    while (!this.#isDone && !this.#isMeasuring) {
       this.#reading = this.#read();
       const parts = await this.#reading;
       let text = this.#take(parts);
-      if (this.#hasEnded(parts)) text += await this.#end();
-      else if (this.#isPastCap()) text += await this.#cut();
+      // Before the end is looked at: an answer that comes in one packet has a cap, too.
+      if (this.#isPastCap() && !this.#isWithinByCount()) text += await this.#cut();
+      else if (this.#hasEnded(parts)) text += await this.#end();
       if (text === "") {
-        call.hear(Date.now());
+        call.hear(monotonicMs());
         continue;
       }
       charge.deliver();
@@ -77,30 +81,43 @@ export class ChatSource implements StreamSource {
     return encoder.encode(this.#options.writer.fail(error));
   }
 
+  /** Whether the upstream's count covers all that was said. */
+  get isCounted(): boolean {
+    const { said } = this.#options.writer;
+    const isCurrent = this.#usageChars === said.chars;
+    return this.#usage !== undefined && isCurrent && !isHollow(this.#usage, said.chars > 0);
+  }
+
   /** What was used until now, by a call that did not come to its end. */
   async measure(): Promise<Measured> {
-    const { writer } = this.#options;
+    this.#isMeasuring = true;
     await this.#reading?.catch(() => {});
-    // The answer is complete and its count on the way: it is waited for until the call is aborted.
-    while (writer.isFinished && this.#usage === undefined && this.#stream !== undefined) {
-      const parts = await this.#stream.read().catch(() => undefined);
-      if (parts === undefined) break;
-      for (const part of parts)
+    await this.#readOn();
+    return measured(await this.#used());
+  }
+
+  /**
+   * The caller has gone, and only the upstream's count tells what was used: nothing else is kept of
+   * what comes. Ends with the upstream's stream, or when the call is aborted.
+   */
+  async #readOn(): Promise<void> {
+    const { call, writer } = this.#options;
+    while (call.isReadingOn || (call.isFinishing && this.#usage === undefined)) {
+      const parts = await this.#read().catch(() => undefined);
+      for (const part of parts ?? [])
         if (part.type === "usage") {
           this.#usage = latestUsage(this.#usage, part.usage);
           this.#usageChars = writer.said.chars;
         }
+      if (parts === undefined || parts.some(({ type }) => type === "done")) return;
     }
-    return measured(await this.#used());
   }
 
   /** What the upstream told, if that was not before its last words; else no less than what was said. */
   async #used(): Promise<Usage> {
-    const { writer, count } = this.#options;
     const told = this.#usage;
-    const isCurrent = told !== undefined && this.#usageChars === writer.said.chars;
-    if (told !== undefined && isCurrent && !isHollow(told, writer.said.chars > 0)) return told;
-    const counted = await count();
+    if (told !== undefined && this.isCounted) return told;
+    const counted = await this.#options.count();
     if (told === undefined) return counted;
     const isInputTold = told.inputTokens > 0;
     return {
@@ -160,6 +177,13 @@ export class ChatSource implements StreamSource {
   #isPastCap(): boolean {
     const { writer, cap } = this.#options;
     return cap !== undefined && writer.isPast(cap);
+  }
+
+  /** Long words: what the upstream counts is what it is paid for. */
+  #isWithinByCount(): boolean {
+    const { writer, cap = 0 } = this.#options;
+    const counted = this.isCounted ? this.#usage?.outputTokens : undefined;
+    return counted !== undefined && counted <= cap * writer.choices;
   }
 
   /** An upstream that does not keep to the cap is stopped; what was allowed is what is paid for. */

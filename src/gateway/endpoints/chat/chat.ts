@@ -3,6 +3,7 @@ import { isHollow } from "../../../call/usage.ts";
 import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts";
+import { callerLeft } from "../../active-calls.ts";
 import type { Charge } from "../../charge.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
 import { toReplyStream } from "../../stream-reply.ts";
@@ -53,9 +54,6 @@ async function whole({
 }: AdmittedChat): Promise<Response> {
   const { parts, exchange, model, call, end } = modelCall;
   const counted = { counter: parts.counter, chat, model, choices: order.choices };
-  // Who leaves before the answer is there has read nothing of it.
-  charge.measure = async () =>
-    measured(await countUsage({ ...counted, said: { text: "", share: 1 } }));
   const result = await parts.router.serve(model, call, (attempt) => {
     const { provider, target } = attempt;
     if (provider.chat === undefined) throw notProvided(model);
@@ -96,22 +94,20 @@ async function stream({
     });
     return openChat(parts, provider.name);
   });
-  const source = new ChatSource({
-    opening,
-    writer,
-    call,
-    charge,
-    cap: chat.maxOutputTokens,
-    count: () =>
-      countUsage({
-        counter: parts.counter,
-        chat,
-        said: writer.said,
-        model,
-        choices: order.choices,
-      }),
-  });
+  const { reasoning, counter } = parts;
+  const mayHide = () =>
+    !writer.hasShownReasoning && reasoning.mayHide(model.id, asksForReasoning(chat));
+  const count = () => {
+    const { isLeft } = call;
+    const isSeen = !isLeft || writer.hasShownReasoning;
+    const hiddenTokens = isSeen ? 0 : reasoning.meanOf(model.id);
+    const counted = { counter, chat, said: writer.said, model, choices: order.choices };
+    return countUsage({ ...counted, isLeft, hiddenTokens });
+  };
+  const cap = chat.maxOutputTokens;
+  const source = new ChatSource({ opening, writer, call, charge, cap, count });
   charge.measure = () => source.measure();
+  call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
   // Until the model speaks, a failure still gets its real status; but a caller who has heard
   // nothing for the length of a keep-alive gets the head of the reply and a comment.
   source.startsSilent = await Promise.race([
@@ -120,5 +116,13 @@ async function stream({
       call.onSilence = () => resolve(true);
     }),
   ]);
+  // Left before the model spoke, and read on: there is nobody to reply to.
+  if (call.isLeft) throw callerLeft("the caller closed the connection");
   return exchange.events(toReplyStream({ call, source, onEnd: end }));
 }
+
+/** The fields by which callers ask a model to think. */
+const asksForReasoning = ({ options }: ChatCall) =>
+  options["reasoning_effort"] !== undefined ||
+  options["reasoning"] !== undefined ||
+  options["thinking"] !== undefined;

@@ -1,6 +1,6 @@
-import { mostTextBytes } from "../../../call/chat-size.ts";
 import type { EmbedInput } from "../../../call/embed.ts";
 import { type Price, priceKeys, type Units, unitPrice } from "../../../call/price.ts";
+import { TextBound } from "../../../call/text-bound.ts";
 import type { Need } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/token-counter.ts";
 import { billedVideoSeconds } from "../../../media/video.ts";
@@ -26,8 +26,10 @@ export function embeddingNeed(
 
 function mostTokens(input: EmbedInput): number {
   switch (input.kind) {
-    case "texts":
-      return input.texts.reduce((sum, text) => sum + mostTextBytes(text) + tokensAroundText, 0);
+    case "texts": {
+      const bound = new TextBound();
+      return input.texts.reduce((sum, text) => sum + bound.bytesOf(text) + tokensAroundText, 0);
+    }
     case "tokens":
       return input.tokens.reduce((sum, ids) => sum + ids.length + tokensAroundText, 0);
     case "images":

@@ -27,7 +27,6 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const admitted = modelCall.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
   const { counter } = parts;
-  charge.measure = async () => toMeasured(input, await countTokens(input, counter), true);
   const result = await parts.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);

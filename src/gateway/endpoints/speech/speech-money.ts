@@ -1,5 +1,5 @@
-import { mostTextBytes } from "../../../call/chat-size.ts";
 import { type Price, unitPrice } from "../../../call/price.ts";
+import { TextBound } from "../../../call/text-bound.ts";
 import type { Need } from "../../../ledger/need.ts";
 
 /** 24,000 samples a second of two bytes. */
@@ -26,7 +26,7 @@ export function speechNeed(options: {
   readonly price: Price;
 }): { readonly need: Need; readonly tokens: number } {
   const { text, mostBytes, price } = options;
-  const input = mostTextBytes(text) + tokensAroundText;
+  const input = new TextBound().bytesOf(text) + tokensAroundText;
   const audio = audioTokens(mostBytes);
   return {
     need: {

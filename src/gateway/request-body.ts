@@ -4,6 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { JsonWeight, maxJsonDepth } from "../base/json-weight.ts";
 import type { JsonObject } from "../call/chat.ts";
 import type { HeldBody } from "./body-bytes.ts";
+import type { Exchange } from "./exchange.ts";
 
 export const maxBodyBytes = 32 * 1024 * 1024;
 /** Up to here nothing that can be in a body takes the parser longer than ten milliseconds. */
@@ -27,6 +28,30 @@ export interface ReadBodyOptions {
   readonly hashKey: string | undefined;
 }
 
+/** Larger ones are images: no model reads as much text, and writing it out takes too long. */
+const maxTextBytes = 16 * 1024 * 1024;
+
+type BodyOwner = Pick<Exchange, "heldBody">;
+
+/** Work on it is done in several turns of the event loop. */
+export const isLargeBody = ({ heldBody }: BodyOwner) => (heldBody?.sizeBytes ?? 0) > largeBodyBytes;
+
+/** What is not text, an image for example, may be larger than all text together. */
+export function checkTextBytes(
+  { heldBody }: BodyOwner,
+  param: string,
+  texts: () => readonly string[],
+): void {
+  if ((heldBody?.sizeBytes ?? 0) <= maxTextBytes) return;
+  const sizeBytes = texts().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (sizeBytes > maxTextBytes)
+    throw new ApiError({
+      code: "context_length_exceeded",
+      param,
+      message: `${param} must not have more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
+    });
+}
+
 /** Undefined: it has none to tell. Throws if it is of the wrong type, or surely too large. */
 export function announcedBytes(request: Request): number | undefined {
   const type = request.headers.get("content-type");
@@ -47,7 +72,8 @@ export function announcedBytes(request: Request): number | undefined {
  */
 export function readBody(options: ReadBodyOptions, sizeBytes?: number): Promise<RequestBody> {
   const { request, held } = options;
-  if (sizeBytes === undefined || sizeBytes > smallBodyBytes)
+  // What is hashed is weighed, too: a small one that is nested deeply is slow to write out again.
+  if (sizeBytes === undefined || sizeBytes > smallBodyBytes || options.hashKey !== undefined)
     return readInPieces(options).catch(notJson(request));
   held.grow(sizeBytes);
   return request.json().then(toRequestBody, notJson(request));

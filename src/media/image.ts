@@ -11,6 +11,8 @@ const PNG_SIGNATURE = "\x89PNG\r\n\x1a\n";
 const PNG_HEADER_BYTES = 33;
 const GIF_HEADER_BYTES = 13;
 const WEBP_HEADER_BYTES = 30;
+/** Before the frame of a real JPEG there are some dozens; fill bytes count, too. */
+const MAX_JPEG_STEPS = 100_000;
 
 /** Says what the image in a data URI really is; a claim that differs from the content is refused. */
 export function inspectImage(text: string): ImageInspection {
@@ -68,7 +70,12 @@ function hasWholeHeader(bytes: Uint8Array, mime: ImageMime): boolean {
 function hasWholeJpegFrameHeader(bytes: Uint8Array): boolean {
   const view = viewOf(bytes);
   let position = 2;
+  let steps = 0;
   while (position + 4 <= bytes.length && view.getUint8(position) === 0xff) {
+    steps += 1;
+    if (steps > MAX_JPEG_STEPS) {
+      return false;
+    }
     const marker = view.getUint8(position + 1);
     if (marker === 0xff) {
       position += 1; // a fill byte

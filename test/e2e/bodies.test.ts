@@ -17,6 +17,12 @@ beforeEach(() => gateway.upstream.reset());
 const hello = { model: "svc-3-flash", messages: [{ role: "user", content: "hi" }] };
 const withContent = (content: string) =>
   JSON.stringify({ ...hello, messages: [{ role: "user", content }] });
+/** A chat with an image of so many bytes. */
+const withImage = (sizeBytes: number) => {
+  const url = `data:image/png;base64,${Buffer.alloc((sizeBytes / 4) * 3).toString("base64")}`;
+  const content = [{ type: "image_url", image_url: { url } }];
+  return JSON.stringify({ ...hello, messages: [{ role: "user", content }] });
+};
 const send = (body: BodyInit, headers: Record<string, string> = {}) =>
   gateway.call("/chat/completions", "", { body, headers });
 /** Sent in chunks, without a length. The stream of a Blob is not: the runtime knows its length. */
@@ -104,6 +110,24 @@ test("a body that is said to be as it is, in whatever letters, is told of its ba
       });
 });
 
+test("text has a bound of its own below that of the body", async () => {
+  gateway.upstream.replyWith(chatAnswers.plain());
+  expect((await send(withContent("x".repeat(15 * 1024 * 1024)))).status).toBe(200);
+  expect(await refusalOf(send(withContent("x".repeat(17 * 1024 * 1024))))).toMatchObject({
+    status: 400,
+    code: "context_length_exceeded",
+    param: "messages",
+  });
+});
+
+test("a small body that is nested deeply is refused where it would be written out again", async () => {
+  const body = `{"model":"svc-3-flash","x":${"[".repeat(20_000)}${"]".repeat(20_000)},"messages":[]}`;
+  expect(await refusalOf(send(body, { "idempotency-key": "nested" }))).toMatchObject({
+    status: 400,
+    code: "invalid_request",
+  });
+});
+
 describe("many bodies at once", () => {
   /** Sends headers and so many bytes of a body of 31 MB, and then nothing more. */
   function sendPart(bytes: number) {
@@ -150,7 +174,7 @@ describe("many bodies at once", () => {
     for (const { opened } of open) (await opened).end();
     await Promise.all(open.map(({ replied }) => replied));
     gateway.upstream.replyOnce(chatAnswers.plain());
-    expect((await send(withContent("x".repeat(31 * 1024 * 1024)))).status).toBe(200);
+    expect((await send(withImage(30 * 1024 * 1024))).status).toBe(200);
   });
 
   test("in single bytes are gathered as they come", async () => {

@@ -1,4 +1,6 @@
+import { nextTurn } from "../../../base/clock.ts";
 import type { ChatCall } from "../../../call/chat.ts";
+import { textsOf } from "../../../call/chat-size.ts";
 import { isHollow } from "../../../call/usage.ts";
 import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
@@ -6,6 +8,7 @@ import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts"
 import { callerLeft } from "../../active-calls.ts";
 import type { Charge } from "../../charge.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
+import { checkTextBytes, isLargeBody } from "../../request-body.ts";
 import { toReplyStream } from "../../stream-reply.ts";
 import { chatNeed, countUsage, hasSaid, measured, saidIn } from "./chat-money.ts";
 import { ChatSource } from "./chat-source.ts";
@@ -25,6 +28,7 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
   const { body, model, exchange, price } = modelCall;
   const order = toChatOrder(body, model.maxOutputTokens);
   exchange.isStreamed = order.stream;
+  checkTextBytes(exchange, "messages", () => textsOf(order.call).texts);
   const { need, tokens, isShortened } = chatNeed({ order, model, price, tpm: exchange.tpm });
   if (isShortened) exchange.loweredCap = need.cap;
   const identity: ReplyIdentity = {
@@ -39,7 +43,8 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
     const isSame = !hasCap || maxOutputTokens === charge.cap;
     const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options };
     const admitted = { modelCall, order, chat, charge, identity };
-    return order.stream ? stream(admitted) : whole(admitted);
+    const serve = () => (order.stream ? stream(admitted) : whole(admitted));
+    return isLargeBody(exchange) ? nextTurn().then(serve) : serve();
   };
   const charge = modelCall.admit(need, tokens);
   return charge instanceof Promise ? charge.then(begin) : begin(charge);

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../../base/clock.ts";
 import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
@@ -9,9 +10,12 @@ import {
 import { type EmbeddingUsage, toEmbeddingsReply } from "../../../wire/v1/embeddings-reply.ts";
 import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
+import { checkTextBytes, isLargeBody, largeBodyBytes } from "../../request-body.ts";
 import { countTokens, embeddingNeed, toMeasured } from "./embeddings-money.ts";
 
 const defaultDimensions = 3072;
+/** Writing out more takes as long as reading them did: others have the event loop in between. */
+const numbersPerTurn = 50_000;
 
 /** POST /v1/embeddings */
 export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
@@ -21,12 +25,14 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
     throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
   const request = readEmbeddingRequest(body);
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
+  if (input.kind === "texts") checkTextBytes(exchange, "input", () => input.texts);
   const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
   const encoding = request.encoding_format ?? "float";
   const { need, tokens } = embeddingNeed(input, modelCall.price);
   const admitted = modelCall.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
   const { counter } = parts;
+  if (isLargeBody(exchange)) await nextTurn();
   const result = await parts.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);
@@ -45,6 +51,7 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const told = result.usage?.inputTokens === 0 ? undefined : result.usage?.inputTokens;
   const used = told ?? (await countTokens(input, counter));
   const { vectors } = result;
+  if (vectors.length * lengthOf(vectors[0] ?? []) > numbersPerTurn) await nextTurn();
   const text = toEmbeddingsReply({
     model: model.id,
     vectors,
@@ -83,6 +90,7 @@ function checkLengths(options: {
 async function inspect(media: MediaInput): Promise<EmbedInput> {
   if (media.kind === "images") {
     for (const [at, dataUri] of media.dataUris.entries()) {
+      if (at > 0 && dataUri.length > largeBodyBytes) await nextTurn();
       const image = inspectImage(dataUri);
       if (!image.ok) throw fieldError(media.isList ? `input[${at}]` : "input", image.problem);
     }

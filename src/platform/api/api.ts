@@ -7,6 +7,7 @@ import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
 import { takesGzip } from "../site/encoding.ts";
+import { ChangeLimits } from "./change-limits.ts";
 import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
 import { bearerOf, checkAccess, checkOrigin, isOperator, noAccount, readCookie } from "./entry.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
@@ -33,6 +34,7 @@ export class Api {
   readonly #parts: PlatformParts;
   readonly #table: RouteTable;
   readonly #reportShare = new Share(reportShare);
+  readonly #changeLimits = new ChangeLimits();
   readonly #checks = new Map<Route, Checks>();
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
@@ -79,6 +81,8 @@ export class Api {
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);
     if (params["account"] !== undefined && account === undefined) throw noAccount();
+    if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
+      this.#changeLimits.admit(actor, this.#parts.clock.nowMs());
     const headers = new Headers(apiHeaders);
     const context: Context = {
       parts: this.#parts,
@@ -92,6 +96,7 @@ export class Api {
       signal: request.signal,
       standing: async () => this.#standing(route, await find(), account),
       inTurn: (question) => this.#reportShare.run(actorOf(actor).id, question),
+      admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
       headers,
       isSecure,
     };

@@ -6,7 +6,7 @@ import type { Account, AccountStore } from "../../ledger/account.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { Invites, Maker } from "../../people/invites.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
-import type { AuditActor, Token } from "../../people/store.ts";
+import type { AuditActor, Token, User } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
 import type { Live } from "../live/live.ts";
 import type { Operations } from "../operations.ts";
@@ -63,6 +63,8 @@ export interface Context {
   readonly standing: () => Promise<Standing>;
   /** For questions to the ledger: whoever asks for many waits for their own alone. */
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
+  /** Counts a session that is about to begin, or refuses it. */
+  readonly admitSession: (user: User) => void;
   /** Sent with the reply. */
   readonly headers: Headers;
   /** Cookies are sent over https only. */

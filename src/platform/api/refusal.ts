@@ -7,6 +7,7 @@ export type RefusalCode =
   | "not_signed_in"
   | "wrong_password"
   | "too_many_tries"
+  | "too_many_changes"
   | "not_allowed"
   | "wrong_origin"
   | "wrong_method"

@@ -49,17 +49,18 @@ export const sessionRoutes = [
     access: "anyone",
     body: fields({ email, password }),
     reply: done,
-    async handle({ parts, visitor, headers, isSecure }, { body }) {
-      headers.append(
-        "set-cookie",
-        sessionCookie(await parts.people.signIn(body, visitor), isSecure),
-      );
+    async handle({ parts, visitor, headers, isSecure, admitSession }, { body }) {
+      const user = await parts.people.authenticate(body, visitor);
+      admitSession(user);
+      const session = await parts.people.startSession(user.id, visitor);
+      headers.append("set-cookie", sessionCookie(session, isSecure));
       return isDone;
     },
   }),
   route("DELETE /api/session", {
     about: "Signs out: ends this session.",
     access: "person",
+    isUncounted: true,
     reply: done,
     async handle(context) {
       const { user, session } = personOf(context);
@@ -147,6 +148,7 @@ export const sessionRoutes = [
   route("DELETE /api/me/sessions/:id", {
     about: "Ends one of one's own sessions.",
     access: "person",
+    isUncounted: true,
     reply: done,
     action: "session.end",
     async handle(context, { params }) {

@@ -76,6 +76,7 @@ export function openControl(options: ControlOptions): {
   const platform = startPlatform({
     host: settings.platformHost,
     port: settings.platformPort,
+    publicUrl: settings.platformUrl,
     version,
     gatewayUrl,
     changes: readChanges(),

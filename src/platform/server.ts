@@ -1,3 +1,4 @@
+import { clientAddress, type TrustedProxies } from "../base/client-address.ts";
 import { listen } from "../base/listen.ts";
 import { requestPath } from "../base/request-path.ts";
 import { mayEnter } from "../people/role.ts";
@@ -15,6 +16,7 @@ export interface PlatformServerOptions {
   readonly port: number;
   /** SVC_PLATFORM_URL, where it is set. */
   readonly publicUrl: string | undefined;
+  readonly trustedProxies: TrustedProxies;
   readonly version: string;
   readonly gatewayUrl: string;
   readonly changes: readonly Change[];
@@ -55,7 +57,11 @@ export function startPlatform(options: PlatformServerOptions): {
         const path = requestPath(request.url);
         const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
         if (document !== undefined) return readOnly(request) ?? document(request);
-        const address = running.requestIP(request)?.address ?? "";
+        const address = clientAddress({
+          peer: running.requestIP(request)?.address ?? "",
+          forwardedFor: request.headers.get("x-forwarded-for"),
+          trusted: options.trustedProxies,
+        });
         const reply = await api.respond(request, address);
         if (reply !== undefined) return reply;
         const page = site.respond(request) ?? nothingHere();

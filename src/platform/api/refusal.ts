@@ -1,5 +1,6 @@
 import { Problem, type ProblemCode } from "../../base/problem.ts";
-import { TooManyTries, WrongPassword } from "../../people/people.ts";
+import { WrongPassword } from "../../people/people.ts";
+import { TooManyTries } from "../../people/sign-in-limits.ts";
 
 /** Codes that a reply of the API can have, besides those of a Problem. */
 export type RefusalCode =

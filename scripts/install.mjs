@@ -1,6 +1,15 @@
 // Plain JavaScript for any Node: it runs before anything is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -67,7 +76,7 @@ function underLock(folder, isWhole, install) {
     if (!isWhole()) install();
     if (!isWhole())
       giveUp(
-        `The dependencies are still incomplete after npm install. Remove ${join(folder, "node_modules")} and try again.`,
+        `The dependencies are still incomplete after npm ci. Remove ${join(folder, "node_modules")} and try again.`,
       );
   } finally {
     rmSync(heldLock, { force: true });
@@ -75,9 +84,58 @@ function underLock(folder, isWhole, install) {
   }
 }
 
+/**
+ * Exactly what the lock file says, by `npm ci`. That begins by removing node_modules, which a running
+ * server still loads from. So it works in a folder of its own, and what is whole takes the old one's
+ * place by renaming: an install that fails or is killed leaves everything as it was.
+ */
 function npmInstall(folder, what, more) {
   process.stderr.write(`Installing ${what} (once) …\n`);
-  const words = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error", ...more];
+  // What an earlier, killed install left; this process holds the lock.
+  const staging = join(folder, ".install");
+  rmSync(staging, { recursive: true, force: true });
+  if (!isMovable(folder)) return npmCi(folder, more);
+  mkdirSync(staging);
+  for (const name of ["package.json", "package-lock.json", ".npmrc"])
+    if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(staging, name));
+  npmCi(staging, more);
+  const isMoved = replaceFolder({
+    from: join(staging, "node_modules"),
+    to: join(folder, "node_modules"),
+    aside: join(staging, "previous"),
+  });
+  rmSync(staging, { recursive: true, force: true });
+  if (!isMoved) npmCi(folder, more);
+}
+
+/** Packages that are folders or files beside the project are found from the project alone. */
+function isMovable(folder) {
+  const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+  return Object.entries(packages).every(
+    ([path, { link, resolved = "" }]) =>
+      !link && !resolved.startsWith("file:") && (path === "" || path.startsWith("node_modules/")),
+  );
+}
+
+/** False where it cannot be renamed, such as a mounted volume; then all is as it was. */
+function replaceFolder({ from, to, aside }) {
+  const isThere = existsSync(to);
+  try {
+    if (isThere) renameSync(to, aside);
+  } catch {
+    return false;
+  }
+  try {
+    renameSync(from, to);
+    return true;
+  } catch {
+    if (isThere) renameSync(aside, to);
+    return false;
+  }
+}
+
+function npmCi(folder, more) {
+  const words = ["ci", "--no-audit", "--no-fund", "--loglevel=error", ...more];
   const npm = process.env.npm_execpath;
   const [command, first] = npm && /\.c?js$/.test(npm) ? [process.execPath, [npm]] : ["npm", []];
   // npm's own chatter goes to stderr, so that what a command prints stays clean.
@@ -86,7 +144,7 @@ function npmInstall(folder, what, more) {
     stdio: ["ignore", 2, 2],
   });
   if (error) giveUp(`npm could not be started: ${error.message}`);
-  if (status !== 0) giveUp("npm install failed; its message is above.");
+  if (status !== 0) giveUp("npm ci failed; its message is above.");
 }
 
 /** Compares what the lock file asks for with what npm noted down as installed. */

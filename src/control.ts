@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { trustedProxies } from "./base/client-address.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import type { Configuration } from "./config/load.ts";
@@ -6,6 +7,7 @@ import type { Money } from "./money.ts";
 import type { Opened } from "./open.ts";
 import { Invites } from "./people/invites.ts";
 import { People } from "./people/people.ts";
+import { SessionSecrets } from "./people/session-secrets.ts";
 import { Tokens } from "./people/tokens.ts";
 import { Api } from "./platform/api/api.ts";
 import { routes } from "./platform/api/routes.ts";
@@ -54,6 +56,7 @@ export function openControl(options: ControlOptions): {
       operations,
       people,
       invites: new Invites(people),
+      sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
       tokens,
       accounts,
       catalog,
@@ -76,6 +79,8 @@ export function openControl(options: ControlOptions): {
   const platform = startPlatform({
     host: settings.platformHost,
     port: settings.platformPort,
+    publicUrl: settings.platformUrl,
+    trustedProxies: trustedProxies(settings.trustedProxies ?? []),
     version,
     gatewayUrl,
     changes: readChanges(),

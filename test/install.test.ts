@@ -1,5 +1,14 @@
-import { afterAll, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -60,7 +69,7 @@ test("a fresh checkout installs what it needs by itself, and neither way undoes 
   const mended = await run("scripts/svc.mjs", "--version");
   expect([mended.out, has("kysely"), has("openai")]).toEqual([version, true, true]);
   expect(readFileSync(join(clone, "package-lock.json"), "utf8")).toBe(lockBefore);
-}, 300_000);
+}, 600_000);
 
 test("a machine that cannot run it is told so in one sentence", async () => {
   const on = (change: string) =>
@@ -76,4 +85,152 @@ test("a machine that cannot run it is told so in one sentence", async () => {
   const windows = await on('Object.defineProperty(process, "platform", { value: "win32" })');
   expect(windows.code).toBe(1);
   expect(windows.err).toMatch(/^error: .*not on win32 .*use WSL\.\n$/);
+});
+
+describe("where a package has changed", () => {
+  const place = mkdtempSync(join(tmpdir(), "svc-install-again-"));
+  afterAll(() => rmSync(place, { recursive: true, force: true }));
+  const inPlace = (...path: string[]) => join(place, ...path);
+  const lockOf = (version: string) =>
+    JSON.stringify({
+      packages: {
+        "": {},
+        "node_modules/bun": { version: "1" },
+        "node_modules/a": { version },
+        "node_modules/tool": { version: "1", dev: true },
+      },
+    });
+  const wantVersion = (version: string) => {
+    writeFileSync(inPlace("package-lock.json"), lockOf(version));
+    writeFileSync(inPlace("engine", "package-lock.json"), lockOf(version));
+  };
+
+  /** In npm's place: says what it was asked and what a server would find meanwhile. */
+  const npm = `
+    const fs = require("node:fs");
+    const { join } = require("node:path");
+    const project = process.env.TEST_PROJECT;
+    const used = join(project, "node_modules", "a", "version");
+    fs.appendFileSync(process.env.TEST_CALLS, JSON.stringify({
+      words: process.argv.slice(2),
+      isApart: process.cwd() !== fs.realpathSync(project),
+      has: fs.readdirSync(".").toSorted(),
+      inUse: fs.existsSync(used) ? fs.readFileSync(used, "utf8") : null,
+    }) + "\\n");
+    const lock = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
+    if (process.argv.includes("--omit=dev")) delete lock.packages["node_modules/tool"];
+    fs.mkdirSync("node_modules/bun/bin", { recursive: true });
+    fs.mkdirSync("node_modules/a", { recursive: true });
+    fs.writeFileSync("node_modules/bun/bin/bun.exe", Buffer.alloc(1_100_000));
+    fs.writeFileSync("node_modules/a/version", lock.packages["node_modules/a"].version);
+    if (process.env.TEST_FAILS === "yes") process.exit(1);
+    fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify(lock));
+  `;
+  cpSync(join(root, "scripts"), inPlace("scripts"), { recursive: true });
+  mkdirSync(inPlace("engine"));
+  for (const folder of [".", "engine"]) {
+    writeFileSync(inPlace(folder, "package.json"), "{}");
+    writeFileSync(inPlace(folder, ".npmrc"), "save-exact=true");
+  }
+  writeFileSync(inPlace("npm.cjs"), npm);
+
+  async function ensure(
+    what: "ensureInstalled" | "ensureEngineInstalled",
+    options: { readonly fails?: boolean } = {},
+  ) {
+    const calls = inPlace("calls");
+    rmSync(calls, { force: true });
+    const script = `import("./scripts/install.mjs").then((install) => install.${what}({ withTools: false }))`;
+    const child = Bun.spawn(["node", "-e", script], {
+      cwd: place,
+      stderr: "pipe",
+      env: {
+        ...process.env,
+        npm_execpath: inPlace("npm.cjs"),
+        TEST_PROJECT: what === "ensureInstalled" ? place : inPlace("engine"),
+        TEST_CALLS: calls,
+        TEST_FAILS: options.fails === true ? "yes" : "no",
+      },
+    });
+    const [err, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    const text = existsSync(calls) ? readFileSync(calls, "utf8") : "";
+    return {
+      code,
+      err,
+      calls: text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    };
+  }
+  const installed = (folder = ".") =>
+    readFileSync(inPlace(folder, "node_modules", "a", "version"), "utf8");
+
+  test("npm ci installs exactly the lock file, apart, and what is in use stays until it is whole", async () => {
+    wantVersion("1");
+    const first = await ensure("ensureInstalled");
+    expect([first.code, installed()]).toEqual([0, "1"]);
+    expect((await ensure("ensureInstalled")).calls).toEqual([]);
+    wantVersion("2");
+    const { code, calls } = await ensure("ensureInstalled");
+    expect([code, installed()]).toEqual([0, "2"]);
+    expect(calls).toEqual([
+      {
+        words: ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--omit=dev"],
+        isApart: true,
+        has: [".npmrc", "package-lock.json", "package.json"],
+        inUse: "1",
+      },
+    ]);
+    expect(existsSync(inPlace(".install"))).toBe(false);
+  });
+
+  test("the engine's packages come in the same way, and none of their scripts runs", async () => {
+    wantVersion("1");
+    await ensure("ensureEngineInstalled");
+    wantVersion("2");
+    const { calls } = await ensure("ensureEngineInstalled");
+    expect(calls[0]).toMatchObject({ isApart: true, inUse: "1" });
+    expect(calls[0].words).toContain("--ignore-scripts");
+    expect(installed("engine")).toBe("2");
+  });
+
+  test("an install that fails leaves what was there, and the next one begins afresh", async () => {
+    wantVersion("3");
+    const failed = await ensure("ensureInstalled", { fails: true });
+    expect([failed.code, installed()]).toEqual([1, "2"]);
+    expect(failed.err).toContain("error: npm ci failed; its message is above.");
+    expect(existsSync(inPlace(".install.lock"))).toBe(false);
+    const { calls } = await ensure("ensureInstalled");
+    expect(calls[0].has).not.toContain("node_modules");
+    expect(installed()).toBe("3");
+  });
+
+  test("packages that are shared by a link are left to those who share them", async () => {
+    const shared = inPlace("shared");
+    cpSync(inPlace("node_modules"), shared, { recursive: true });
+    rmSync(inPlace("node_modules"), { recursive: true });
+    symlinkSync(shared, inPlace("node_modules"));
+    wantVersion("4");
+    expect((await ensure("ensureInstalled")).code).toBe(0);
+    expect([installed(), readFileSync(join(shared, "a", "version"), "utf8")]).toEqual(["4", "3"]);
+  });
+
+  test("packages that are folders beside the project are installed where they can be found", async () => {
+    const lock = JSON.parse(lockOf("6"));
+    lock.packages["node_modules/beside"] = { resolved: "beside", link: true };
+    lock.packages["beside"] = { version: "1" };
+    writeFileSync(inPlace("package-lock.json"), JSON.stringify(lock));
+    const { calls } = await ensure("ensureInstalled");
+    expect(calls[0]).toMatchObject({ isApart: false });
+    expect(installed()).toBe("6");
+  });
+
+  test("two starts at once install once", async () => {
+    wantVersion("7");
+    const both = await Promise.all([ensure("ensureInstalled"), ensure("ensureInstalled")]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(both.filter(({ err }) => err.includes("Installing")).length).toBe(1);
+    expect(installed()).toBe("7");
+  });
 });

@@ -11,6 +11,7 @@ const notOurs = new Set([
   ".env",
   "svc.yaml",
   ".install.lock",
+  ".install",
   "dist",
   ".clients",
   ".fuzz",

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Params, Route, RouteName } from "../../src/platform/api/route.ts";
 import type { Api } from "../../src/platform/api/routes.ts";
+import { browserSession } from "./browser-session.ts";
 
 /** Such as `GET /api/accounts/:account/keys`: the platform's own table of routes. */
 export type ApiName = keyof Api & RouteName;
@@ -55,6 +56,12 @@ const slowRoutes: readonly string[] = [
   "POST /api/providers/:name/models",
 ] satisfies readonly ApiName[];
 
+/** Their replies have what the browser keeps beside the new session's cookie. */
+const entryRoutes: readonly string[] = [
+  "POST /api/session",
+  "POST /api/invites/accept",
+] satisfies readonly ApiName[];
+
 /** Asks the platform; rejects with an ApiProblem, whatever went wrong. */
 export async function call<Name extends ApiName>(
   name: Name,
@@ -63,7 +70,7 @@ export async function call<Name extends ApiName>(
   return (await request(name, input ?? {})) as Reply<Name>;
 }
 
-/** The address of a route that is read with GET, for links and event streams. */
+/** The address of a route that is read with GET; it opens nothing without the session's headers. */
 export function apiUrl<Name extends ApiName>(name: Name, ...[input]: InputWords<Name>): string {
   return toUrl(name, (input ?? {}) as LooseInput);
 }
@@ -74,26 +81,59 @@ export async function request(
   given: object,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const input = given as LooseInput;
-  const method = name.slice(0, name.indexOf(" "));
   const timeout = AbortSignal.timeout(slowRoutes.includes(name) ? slowTimeoutMs : timeoutMs);
+  const response = await send({
+    name,
+    input: given as LooseInput,
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true || error instanceof ApiProblem) throw error;
+    throw unreachable(timeout.aborted);
+  });
+  const reply = await readJson(response);
+  if (entryRoutes.includes(name)) browserSession.keep(reply as Reply<"POST /api/session">);
+  if (name === "DELETE /api/session") browserSession.end();
+  return reply;
+}
+
+/** A file that a route answers with, however long it takes; whole, or an ApiProblem. */
+export async function fetchFile<Name extends ApiName>(
+  name: Name,
+  ...[input]: InputWords<Name>
+): Promise<Blob> {
+  try {
+    return await (await send({ name, input: (input ?? {}) as LooseInput })).blob();
+  } catch (error) {
+    throw error instanceof ApiProblem ? error : unreachable(false);
+  }
+}
+
+interface Sending {
+  readonly name: ApiName;
+  readonly input: LooseInput;
+  readonly signal?: AbortSignal;
+}
+
+async function send({ name, input, signal }: Sending): Promise<Response> {
   const response = await fetch(toUrl(name, input), {
-    method,
+    method: name.slice(0, name.indexOf(" ")),
     credentials: "same-origin",
     headers: {
       accept: "application/json",
+      ...browserSession.headers(),
+      ...(entryRoutes.includes(name) ? browserSession.deviceHeaders() : {}),
       ...(input.body === undefined ? {} : { "content-type": "application/json" }),
     },
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    ...(signal === undefined ? {} : { signal }),
     ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted === true) throw error;
-    throw unreachable(timeout.aborted);
   });
+  if (!response.ok) throw toProblem(response.status, await readJson(response));
+  return response;
+}
+
+function readJson(response: Response): Promise<unknown> {
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-  const reply: unknown = isJson ? await response.json().catch(() => undefined) : undefined;
-  if (!response.ok) throw toProblem(response.status, reply);
-  return reply;
+  return isJson ? response.json().catch(() => undefined) : Promise.resolve(undefined);
 }
 
 function toUrl(name: ApiName, { params, query }: LooseInput): string {

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from "react";
+import { browserSession } from "./browser-session.ts";
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
@@ -14,8 +15,8 @@ interface LiveOptions {
 }
 
 /**
- * Listens while the tab is seen: a hidden one costs the server nothing. The browser gives up for
- * good when an answer is not a stream (a restart behind a proxy), so the way back is ours.
+ * Listens while the tab is seen: a hidden one costs the server nothing. The browser's own reader of
+ * events can send no headers, which a session needs, so reading and the way back are ours.
  */
 export function useLive({ url, events, onEvent }: LiveOptions): LiveState {
   const [state, setState] = useState<LiveState>("connecting");
@@ -36,46 +37,88 @@ interface Listening {
 }
 
 function listen({ url, types, tell, setState }: Listening): () => void {
-  let source: EventSource | undefined;
+  let reading: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let delayMs = firstDelayMs;
   const close = () => {
     clearTimeout(timer);
-    source?.close();
-    source = undefined;
+    reading?.abort();
+    reading = undefined;
   };
-  const open = () => {
+  const open = async () => {
     close();
     setState("connecting");
-    const opened = new EventSource(url);
-    source = opened;
-    opened.addEventListener("open", () => {
+    const mine = new AbortController();
+    reading = mine;
+    try {
+      const body = await fetchEvents(url, mine.signal);
       delayMs = firstDelayMs;
       setState("live");
-    });
-    opened.addEventListener("error", () => {
-      close();
-      setState("waiting");
-      timer = setTimeout(open, delayMs);
-      delayMs = Math.min(delayMs * 2, longestDelayMs);
-    });
-    for (const type of types)
-      opened.addEventListener(type, (event: MessageEvent<string>) =>
-        tell({ type, data: fromText(event.data) }),
-      );
+      for await (const { type, data } of readEvents(body))
+        if (types.includes(type) && !mine.signal.aborted) tell({ type, data: fromText(data) });
+    } catch {
+      // Whatever it was: it is tried again, unless nobody listens any more.
+    }
+    if (mine.signal.aborted) return;
+    close();
+    setState("waiting");
+    timer = setTimeout(() => void open(), delayMs);
+    delayMs = Math.min(delayMs * 2, longestDelayMs);
   };
   const onVisibility = () => {
     if (document.hidden) {
       close();
       setState("waiting");
-    } else if (source === undefined) open();
+    } else if (reading === undefined) void open();
   };
   document.addEventListener("visibilitychange", onVisibility);
-  if (!document.hidden) open();
+  if (!document.hidden) void open();
   return () => {
     document.removeEventListener("visibilitychange", onVisibility);
     close();
   };
+}
+
+async function fetchEvents(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetch(url, {
+    credentials: "same-origin",
+    cache: "no-store",
+    headers: { accept: "text/event-stream", ...browserSession.headers() },
+    signal,
+  });
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!response.ok || !isStream || response.body === null)
+    throw new Error(`no events: ${response.status}`);
+  return response.body;
+}
+
+/** More than a second's news ever has: what goes on without an end is given up. */
+const longestEvent = 4_000_000;
+
+/** As the platform writes them: each line ends in a line feed. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<{ readonly type: string; readonly data: string }> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const events = (rest + decoder.decode(read.value, { stream: true })).split("\n\n");
+      rest = events.pop() ?? "";
+      if (rest.length > longestEvent) throw new Error("an event is too long");
+      for (const event of events) {
+        const fields = event.split("\n");
+        const valueOf = (name: string) =>
+          fields.flatMap((line) => (line.startsWith(name) ? [line.slice(name.length).trim()] : []));
+        const data = valueOf("data:");
+        if (data.length > 0)
+          yield { type: valueOf("event:")[0] ?? "message", data: data.join("\n") };
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 function fromText(text: string): unknown {

@@ -4,6 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import "./styles/global.css";
 import { request } from "./api.ts";
+import { browserSession } from "./browser-session.ts";
 import { styleNonce } from "./nonce.ts";
 import { createQueryClient, sessionKey } from "./queries.ts";
 import { router } from "./router.tsx";
@@ -17,6 +18,8 @@ void client.prefetchQuery({
   queryKey: sessionKey,
   queryFn: () => request("GET /api/session", {}),
 });
+// Another tab has signed in or out, perhaps as somebody else: nothing shown here may outlive that.
+browserSession.onChange(() => void client.resetQueries());
 createRoot(container).render(
   <MantineProvider
     theme={theme}

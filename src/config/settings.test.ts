@@ -54,6 +54,17 @@ test("takes the secret from the environment alone and never shows it", () => {
   expect(JSON.stringify(long.inForce)).not.toContain("hunter2");
 });
 
+test("trusted proxies are addresses and networks, none unless named", () => {
+  expect(read({}).settings.trustedProxies).toBeUndefined();
+  const { settings, problems } = read({ SVC_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8 ,fd00::/8" });
+  expect(problems).toEqual([]);
+  expect(settings.trustedProxies).toEqual(["127.0.0.1", "10.0.0.0/8", "fd00::/8"]);
+  for (const wrong of ["proxy.example", "10.0.0.0/99", "0.0.0.0/0", "127.0.0.1 10.0.0.1"])
+    expect(read({ SVC_TRUSTED_PROXIES: wrong }).problems).toEqual([
+      `SVC_TRUSTED_PROXIES must be addresses or networks such as 127.0.0.1, 10.0.0.0/8 or fd00::/8, separated by commas, not "${wrong}".`,
+    ]);
+});
+
 test("an empty variable counts as not set", () => {
   expect(read({ SVC_PORT: "" }).settings.port).toBe(8080);
 });

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/loopback.ts";
+import { host, origins, platformUrl, proxies, publicUrl, Wrong } from "./setting-readers.ts";
 import { suggestion } from "./suggestion.ts";
 
 /** The one list of settings. Nothing else in the program reads the environment. */
@@ -18,13 +19,6 @@ interface Setting<T> {
   readonly hidden?: true;
 }
 
-class Wrong {
-  readonly expected: string;
-  constructor(expected: string) {
-    this.expected = expected;
-  }
-}
-
 export const projectDir = resolve(import.meta.dir, "../..");
 
 function oneOf<const T extends string>(...words: readonly T[]) {
@@ -35,12 +29,6 @@ function oneOf<const T extends string>(...words: readonly T[]) {
 function port(text: string): number | Wrong {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0: any free port)");
-}
-
-function host(text: string): string | Wrong {
-  return /^[A-Za-z0-9.:_-]+$/.test(text)
-    ? text
-    : new Wrong("a host name or address without scheme or port, such as 127.0.0.1 or 0.0.0.0");
 }
 
 function seconds(text: string): number | Wrong {
@@ -68,50 +56,6 @@ function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
   // Resolved, so that a trailing slash or a dot in it names the same folder.
   return resolve(projectDir, text);
-}
-
-function origin(text: string): string | undefined {
-  if (text === "*") return text;
-  try {
-    const url = new URL(text);
-    return url.origin === text.toLowerCase() && /^https?:$/.test(url.protocol)
-      ? url.origin
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function origins(text: string): readonly string[] | Wrong {
-  const words = text.split(",").map((word) => word.trim());
-  const read = words.filter((word) => word !== "").map(origin);
-  const known = read.filter((value) => value !== undefined);
-  if (known.length === read.length) return known;
-  return new Wrong("origins such as https://app.example, separated by commas, or *");
-}
-
-function publicUrl(text: string): string | Wrong {
-  const wrong = new Wrong("the address callers use, such as https://models.example (without /v1)");
-  try {
-    const url = new URL(text);
-    if (!/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return wrong;
-    if (url.username !== "" || url.password !== "") return wrong;
-    return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
-  } catch {
-    return wrong;
-  }
-}
-
-/** An origin: the console and its API lie at its root. */
-function platformUrl(text: string): string | Wrong {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isOrigin =
-    url !== undefined &&
-    (url.protocol === "http:" || url.protocol === "https:") &&
-    url.href === `${url.origin}/`;
-  return isOrigin
-    ? url.origin
-    : new Wrong("an address without a path, such as https://console.example.com");
 }
 
 /** Whatever stands before a public address connects from this machine, on behalf of anybody. */
@@ -166,6 +110,12 @@ export const settingList = {
     about: "address of the platform as people see it",
     fallback: undefined,
     read: platformUrl,
+  },
+  trustedProxies: {
+    env: "SVC_TRUSTED_PROXIES",
+    about: "proxies whose X-Forwarded-For is believed",
+    fallback: undefined,
+    read: proxies,
   },
   metricsAccess: {
     env: "SVC_METRICS",
@@ -308,7 +258,14 @@ export const settingList = {
 
 type SettingName = keyof typeof settingList;
 type Value<N extends SettingName> = Exclude<ReturnType<(typeof settingList)[N]["read"]>, Wrong>;
-type Optional = "publicUrl" | "platformUrl" | "corsOrigins" | "secret" | "databaseUrl" | "config";
+type Optional =
+  | "publicUrl"
+  | "platformUrl"
+  | "trustedProxies"
+  | "corsOrigins"
+  | "secret"
+  | "databaseUrl"
+  | "config";
 
 export type Settings = Readonly<
   { [N in Exclude<SettingName, Optional>]: Value<N> } & { [N in Optional]: Value<N> | undefined }

@@ -63,6 +63,8 @@ export interface KeyStore {
 /** Long enough for a call at the command line, too short to be worth keeping. */
 export const temporaryLifetimeMs = 15 * 60_000;
 export const maxTemporaryKeys = 1_000;
+/** Of one owner in one account; the command line, which has no owner, is not bound by it. */
+export const maxTemporaryKeysOfOwner = 20;
 
 export interface TemporaryKey {
   readonly key: string;
@@ -135,12 +137,12 @@ export class KeyDirectory {
     return hashKeySecret(`claims of ${id}`, this.#hashKey);
   }
 
-  /** A key that may call every model for a while. Never refused: at the bound the oldest falls. */
+  /** A key that may call every model for a while. Never refused: at a bound an older one ends. */
   issueTemporary(accountId: string, nowMs: number, owner = ""): TemporaryKey {
     for (const [hash, { expiresAtMs }] of this.#temporary)
-      if (expiresAtMs <= nowMs || this.#temporary.size >= maxTemporaryKeys)
-        this.#temporary.delete(hash);
+      if (expiresAtMs <= nowMs) this.#temporary.delete(hash);
       else break;
+    this.#makeRoom(accountId, owner);
     const key = newKeySecret();
     const hash = hashKeySecret(key, this.#hashKey);
     const expiresAtMs = nowMs + temporaryLifetimeMs;
@@ -163,6 +165,29 @@ export class KeyDirectory {
     for (const [hash, record] of this.#temporary)
       if (record.owner === owner && this.#temporary.delete(hash)) ended++;
     return ended;
+  }
+
+  /**
+   * An owner's own keys make room first. At the bound of all, the owner with the most keys loses
+   * the oldest, so that nobody can end the keys of somebody who has fewer.
+   */
+  #makeRoom(accountId: string, owner: string): void {
+    const own: string[] = [];
+    const byOwner = new Map<string, string[]>();
+    for (const [hash, record] of this.#temporary) {
+      const hashes = byOwner.get(record.owner);
+      if (hashes === undefined) byOwner.set(record.owner, [hash]);
+      else hashes.push(hash);
+      if (record.owner === owner && record.accountId === accountId) own.push(hash);
+    }
+    const [oldestOwn] = own;
+    if (owner !== "" && own.length >= maxTemporaryKeysOfOwner && oldestOwn !== undefined)
+      this.#temporary.delete(oldestOwn);
+    if (this.#temporary.size < maxTemporaryKeys) return;
+    let most = byOwner.get(owner) ?? [];
+    for (const hashes of byOwner.values()) if (hashes.length > most.length) most = hashes;
+    const [oldest] = most;
+    if (oldest !== undefined) this.#temporary.delete(oldest);
   }
 
   #put(record: KeyRecord): void {

@@ -4,6 +4,7 @@ import {
   type KeyRecord,
   type KeyStore,
   maxTemporaryKeys,
+  maxTemporaryKeysOfOwner,
   temporaryLifetimeMs,
 } from "./directory.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
@@ -232,5 +233,44 @@ describe("a temporary key", () => {
     expect(old.some((one) => directory.verify(one.key, 1) !== undefined)).toBe(false);
     for (const one of [live.key, key])
       expect(directory.verify(one, temporaryLifetimeMs)?.accountId).toBe("acct_1");
+  });
+
+  test("of one owner pushes out only the oldest of that owner and account", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const bob = directory.issueTemporary("acct_1", 0, "bob");
+    const elsewhere = directory.issueTemporary("acct_2", 0, "ada");
+    const adas = Array.from({ length: maxTemporaryKeys + 1 }, () =>
+      directory.issueTemporary("acct_1", 0, "ada"),
+    );
+    expect([works(bob), works(elsewhere)]).toEqual([true, true]);
+    expect(adas.map(works).lastIndexOf(false)).toBe(adas.length - maxTemporaryKeysOfOwner - 1);
+    expect(adas.filter(works).length).toBe(maxTemporaryKeysOfOwner);
+  });
+
+  test("at the bound of all pushes out one of the owner who has most, never of one with fewer", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const bob = directory.issueTemporary("acct_1", 0, "bob");
+    const issue = (owner: string, account: number) =>
+      directory.issueTemporary(`acct_${account}`, 0, owner);
+    const many = Array.from({ length: maxTemporaryKeys - 1 }, (_, at) => issue("eve", at));
+    const newcomers = Array.from({ length: 10 }, (_, at) => issue(`newcomer ${at}`, 1));
+    expect([bob, ...newcomers].every(works)).toBe(true);
+    expect(many.filter(works).length).toBe(maxTemporaryKeys - 11);
+    expect(many.slice(0, 10).some(works)).toBe(false);
+    issue("eve", -1);
+    expect([bob, ...newcomers].every(works)).toBe(true);
+    expect(many.filter(works).length).toBe(maxTemporaryKeys - 12);
+  });
+
+  test("where all have as many, the newcomer's own goes first", () => {
+    const directory = new KeyDirectory(storeOf([]), hashKey);
+    const works = ({ key }: { readonly key: string }) => directory.verify(key, 0) !== undefined;
+    const issue = (at: number) => directory.issueTemporary("acct_1", 0, `owner ${at}`);
+    const all = Array.from({ length: maxTemporaryKeys }, (_, at) => issue(at));
+    issue(500);
+    expect(all.map(works).indexOf(false)).toBe(500);
+    expect(all.filter(works).length).toBe(maxTemporaryKeys - 1);
   });
 });

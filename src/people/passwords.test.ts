@@ -1,19 +1,43 @@
 import { expect, test } from "bun:test";
 import { Passwords } from "./passwords.ts";
 
+const stranger = (password: string, hash?: string) => ({ password, hash, isKnown: false });
+
 test("a password that is longer than one may be is not looked at, not even the right one", async () => {
   const passwords = new Passwords();
   const longest = "long".repeat(50);
   const longer = `${longest}!`;
-  expect(await passwords.verify(longest, await passwords.hash(longest))).toBe(true);
-  expect(await passwords.verify(longer, await passwords.hash(longer))).toBe(false);
+  expect(await passwords.verify(stranger(longest, await passwords.hash(longest)))).toBe(true);
+  expect(await passwords.verify(stranger(longer, await passwords.hash(longer)))).toBe(false);
 });
 
 test("when too many came at once for the first unknown email, the next ones are answered again", async () => {
   const passwords = new Passwords();
   const hashes = Array.from({ length: 34 }, () => passwords.hash("a long enough password"));
-  await expect(passwords.verify("a guess", undefined)).rejects.toThrow("Too many people");
+  await expect(passwords.verify(stranger("a guess"))).rejects.toThrow("Too many people");
   const [known] = await Promise.all(hashes);
-  expect(await passwords.verify("a guess", undefined)).toBe(false);
-  expect(await passwords.verify("a long enough password", known)).toBe(true);
+  expect(await passwords.verify(stranger("a guess"))).toBe(false);
+  expect(await passwords.verify(stranger("a long enough password", known))).toBe(true);
+});
+
+test("however many strangers wait, people who are known are let in, and before them", async () => {
+  const passwords = new Passwords();
+  const password = "a long enough password";
+  const hash = await passwords.hash(password);
+  // What unknown emails are compared with is there from now on.
+  await passwords.verify(stranger("a guess"));
+  const order: string[] = [];
+  const guesses = Array.from({ length: 40 }, () => passwords.verify(stranger("a guess", hash)));
+  const known = passwords.verify({ password, hash, isKnown: true });
+  for (const guess of guesses)
+    guess.then(
+      () => order.push("stranger"),
+      () => order.push("refused"),
+    );
+  expect(await known.finally(() => order.push("known"))).toBe(true);
+  await Promise.allSettled(guesses);
+  expect(order.filter((who) => who === "refused").length).toBe(6);
+  // Two were at work already; those who waited came after.
+  const served = order.filter((who) => who !== "refused");
+  expect(served.indexOf("known")).toBeLessThan(4);
 });

@@ -8,22 +8,36 @@ const longestPassword = 200;
 const mostAtOnce = 2;
 const mostWaiting = 32;
 
-/** Hashes and checks passwords, a few at a time; who comes when too many wait is sent away. */
+interface Check {
+  readonly password: string;
+  /** Undefined: there is no such user. */
+  readonly hash: string | undefined;
+  /** Whether it is somebody who has signed in before, or is signed in. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Hashes and checks passwords, a few at a time; who comes when too many wait is sent away. Those
+ * who are known wait in a line of their own, which goes first: a flood of strangers must not keep
+ * people from signing in.
+ */
 export class Passwords {
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #known: (() => void)[] = [];
+  readonly #strangers: (() => void)[] = [];
   #nobodys: Promise<string> | undefined;
 
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => Bun.password.hash(password, cost));
+    return this.#inTurn(this.#known, () => Bun.password.hash(password, cost));
   }
 
   /** Takes as long where there is no such user: who asks must not learn which emails are known. */
-  async verify(password: string, hash: string | undefined): Promise<boolean> {
+  async verify({ password, hash, isKnown }: Check): Promise<boolean> {
     const nobodys = this.#nobodysHash();
     const against = hash ?? (await nobodys);
     if (password.length > longestPassword) return false;
-    const isRight = await this.#inTurn(() => Bun.password.verify(password, against));
+    const line = isKnown ? this.#known : this.#strangers;
+    const isRight = await this.#inTurn(line, () => Bun.password.verify(password, against));
     return isRight && hash !== undefined;
   }
 
@@ -39,16 +53,16 @@ export class Passwords {
     return this.#nobodys;
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(line: (() => void)[], work: () => Promise<T>): Promise<T> {
     if (this.#running >= mostAtOnce) {
-      if (this.#waiting.length >= mostWaiting)
+      if (line.length >= mostWaiting)
         throw new Problem("busy", "Too many people sign in at this moment. Try again in a minute.");
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => line.push(resolve));
     } else this.#running++;
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#known.shift() ?? this.#strangers.shift();
       if (next === undefined) this.#running--;
       else next();
     }

@@ -4,9 +4,11 @@ import { Problem } from "../base/problem.ts";
 import { hasInvisible } from "../base/visible-text.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
-import { hashSecret, newSecret } from "./secret-text.ts";
+import { hashSecret } from "./secret-text.ts";
+import { type Device, newSessionSecret } from "./session-secrets.ts";
+import { SignInLimits } from "./sign-in-limits.ts";
 import type { Membership, PartOutcome, PeopleStore, Session, User } from "./store.ts";
-import { networkOf, Throttle } from "./throttle.ts";
+import { networkOf } from "./throttle.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -27,57 +29,68 @@ export interface Person {
 export interface Visitor {
   readonly userAgent: string;
   readonly address: string;
+  /** The browser, where it has shown that somebody has signed in with it before. */
+  readonly device?: Device | undefined;
 }
-
-/** Failed sign-ins: of one email from anywhere, and of all emails from one address. */
-const emailLimit = { burst: 10, everyMs: minuteMs };
-const addressLimit = { burst: 50, everyMs: 20_000 };
 
 /** Who may come in: signs people in and out, and knows them again. */
 export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
   readonly passwords = new Passwords();
-  readonly #byEmail = new Throttle(emailLimit);
-  readonly #byAddress = new Throttle(addressLimit);
+  readonly #limits = new SignInLimits();
 
   constructor(store: PeopleStore, clock: Clock) {
     this.store = store;
     this.clock = clock;
   }
 
-  /** The session's secret, for the cookie. A wrong email and a wrong password are told alike. */
-  async signIn(given: { email: string; password: string }, visitor: Visitor): Promise<string> {
-    const user = await this.authenticate(given, visitor);
-    return this.startSession(user.id, visitor);
-  }
-
-  /** Who has a session is no stranger: without a visitor only the email counts. */
+  /**
+   * A wrong email and a wrong password are told alike. Without a visitor it is somebody who is
+   * signed in and says the present password once more.
+   */
   async authenticate(
     given: { readonly email: string; readonly password: string },
     visitor?: Visitor,
   ): Promise<User> {
-    const nowMs = this.clock.nowMs();
     const email = toEmail(given.email);
-    const network = visitor && networkOf(visitor.address);
-    const waitMs = Math.max(
-      this.#byEmail.waitMs(email, nowMs),
-      network === undefined ? 0 : this.#byAddress.waitMs(network, nowMs),
-    );
-    if (waitMs > 0) throw new TooManyTries(waitMs);
-    this.#byEmail.count(email, nowMs);
-    if (network !== undefined) this.#byAddress.count(network, nowMs);
     const user = await this.store.userByEmail(email);
-    if (!(await this.passwords.verify(given.password, user?.passwordHash)) || user === undefined)
-      throw new WrongPassword();
-    this.#byEmail.forget(email);
-    if (network !== undefined) this.#byAddress.giveBack(network);
+    const network = visitor && networkOf(visitor.address);
+    const device = visitor?.device?.userId === user?.id ? visitor?.device?.id : undefined;
+    const succeeded = await this.#limits.admit(
+      {
+        email,
+        network,
+        device,
+        isUsualNetwork: async () =>
+          user !== undefined &&
+          (await this.store.sessions(user.id)).some(
+            ({ address }) => networkOf(address) === network,
+          ),
+      },
+      this.clock.nowMs(),
+    );
+    const isKnown = network === undefined || device !== undefined;
+    const isRight = await this.passwords.verify({
+      password: given.password,
+      hash: user?.passwordHash,
+      isKnown,
+    });
+    if (!isRight || user === undefined) throw new WrongPassword();
+    succeeded();
     return user;
   }
 
-  async startSession(userId: string, visitor: Visitor): Promise<string> {
+  /** The session's secret, for the cookie. */
+  async startSession(options: {
+    readonly userId: string;
+    readonly visitor: Visitor;
+    /** True for a browser: its cookie is of no use without the session's second secret. */
+    readonly isBound: boolean;
+  }): Promise<string> {
+    const { userId, visitor, isBound } = options;
     const nowMs = this.clock.nowMs();
-    const secret = newSecret();
+    const secret = newSessionSecret(isBound);
     await this.store.addSession({
       id: newId("session", nowMs),
       userId,
@@ -159,19 +172,6 @@ export const noMember = () => new Problem("not_found", "There is no such member 
 export class WrongPassword extends Problem {
   constructor() {
     super("invalid", "The email address or the password is wrong.");
-  }
-}
-
-export class TooManyTries extends Problem {
-  readonly waitMs: number;
-
-  constructor(waitMs: number) {
-    const minutes = Math.ceil(waitMs / minuteMs);
-    super(
-      "busy",
-      `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
-    );
-    this.waitMs = waitMs;
   }
 }
 

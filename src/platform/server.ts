@@ -1,6 +1,5 @@
-import { isIP } from "node:net";
+import { clientAddress, type TrustedProxies } from "../base/client-address.ts";
 import { listen } from "../base/listen.ts";
-import { isLoopback } from "../base/loopback.ts";
 import { requestPath } from "../base/request-path.ts";
 import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
@@ -10,10 +9,14 @@ import type { Api } from "./api/api.ts";
 import { bearerOf } from "./api/entry.ts";
 import { toPlatformOpenApi } from "./api/openapi.ts";
 import { routes } from "./api/routes.ts";
+import { isOwnHost } from "./own-host.ts";
 
 export interface PlatformServerOptions {
   readonly host: string;
   readonly port: number;
+  /** SVC_PLATFORM_URL, where it is set. */
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: TrustedProxies;
   readonly version: string;
   readonly gatewayUrl: string;
   readonly changes: readonly Change[];
@@ -37,7 +40,8 @@ export function startPlatform(options: PlatformServerOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { host, port, api, site } = options;
+  const { host, port, publicUrl, api, site } = options;
+  const own = { listensOn: host, publicUrl };
   const documents = toDocuments(options);
   const server = listen({ host, port, setting: "SVC_PLATFORM_PORT" }, () =>
     Bun.serve({
@@ -49,10 +53,15 @@ export function startPlatform(options: PlatformServerOptions): {
       development: false,
       reusePort: false,
       async fetch(request, running) {
+        if (!isOwnHost(request.headers.get("host"), own)) return misdirected();
         const path = requestPath(request.url);
         const document = Object.hasOwn(documents, path) ? documents[path] : undefined;
         if (document !== undefined) return readOnly(request) ?? document(request);
-        const address = running.requestIP(request)?.address ?? "";
+        const address = clientAddress({
+          peer: running.requestIP(request)?.address ?? "",
+          forwardedFor: request.headers.get("x-forwarded-for"),
+          trusted: options.trustedProxies,
+        });
         const reply = await api.respond(request, address);
         if (reply !== undefined) return reply;
         const page = site.respond(request) ?? nothingHere();
@@ -62,6 +71,18 @@ export function startPlatform(options: PlatformServerOptions): {
   );
   return { port: server.port ?? port, close: () => server.stop(true) };
 }
+
+const misdirected = () =>
+  json(
+    {
+      error: {
+        code: "wrong_host",
+        message:
+          "The Host header names none of the platform's addresses. Use the address it listens on, or set SVC_PLATFORM_URL to the address that people use.",
+      },
+    },
+    421,
+  );
 
 const nothingHere = () => json({ error: { message: "There is nothing at this path." } }, 404);
 
@@ -107,7 +128,8 @@ async function metrics(
         401,
       );
   }
-  if (access === "open" && !isOwnHost(request, host))
+  // A proxy in front of the public address connects from this machine, on behalf of anybody.
+  if (access === "open" && !isOwnHost(request.headers.get("host"), { listensOn: host }))
     return json(
       {
         error: {
@@ -120,18 +142,6 @@ async function metrics(
   return new Response(text(), {
     headers: { ...plainHeaders, "content-type": metricsContentType },
   });
-}
-
-/** A page elsewhere can point its own name here and read what a browser gets: names must be ours. */
-function isOwnHost(request: Request, listensOn: string): boolean {
-  const given = `http://${request.headers.get("host") ?? ""}`;
-  if (!URL.canParse(given)) return false;
-  const { hostname } = new URL(given);
-  const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  if (isLoopback(name) || name === listensOn.toLowerCase()) return true;
-  // Listening on all of them, each address is its own; nobody else can give out an address.
-  const isEvery = listensOn === "0.0.0.0" || listensOn === "::";
-  return isEvery && isIP(name) !== 0;
 }
 
 const json = (body: unknown, status = 200) =>

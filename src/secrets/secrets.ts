@@ -9,6 +9,8 @@ export interface Secrets {
   readonly fingerprint: string;
   /** Key of the keyed hash under which API keys are stored. */
   readonly keyHashKey: Uint8Array;
+  /** Key of what browsers are given beside a session's cookie. */
+  readonly sessionKey: Uint8Array;
   seal(text: string, place: string): string;
   open(sealed: string, place: string): string;
 }
@@ -20,6 +22,7 @@ export function createSecrets(master: string): Secrets {
   return {
     fingerprint: Buffer.from(derive("fingerprint v1")).toString("hex").slice(0, 16),
     keyHashKey: derive("api key hash v1"),
+    sessionKey: derive("session v1"),
     seal(text, place) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", sealKey, nonce).setAAD(Buffer.from(place));

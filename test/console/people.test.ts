@@ -25,10 +25,14 @@ afterEach(() => expect([window.complaints, theirs.complaints]).toEqual([[], []])
 const params = () => ({ account: home.gateway.account });
 const member = () => window.page.getByRole("row", { name: new RegExp(email) });
 const title = ({ page }: Window, name: string) => page.getByRole("heading", { level: 1, name });
-/** As the other browser's cookie gets it. */
+/** As the other browser gets it, by its cookie and what its pages keep beside it. */
 async function asThem(): Promise<Visitor> {
   const [cookie] = await theirs.context.cookies();
-  return visitor(home.gateway.platformUrl, { cookie: `${cookie?.name}=${cookie?.value}` });
+  const binding = await theirs.page.evaluate(() => localStorage.getItem("svc-session"));
+  return visitor(home.gateway.platformUrl, {
+    cookie: `${cookie?.name}=${cookie?.value}`,
+    "x-svc-session": binding ?? "",
+  });
 }
 const mayMakeKeys = async () =>
   (

@@ -91,7 +91,7 @@ test("the CSV has the very rows that the page shows", async () => {
   await rowsAre(2);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("link", { name: "Export CSV" }).click(),
+    page.getByRole("button", { name: "Export CSV" }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^requests.*\.csv$/);
   const [header = "", ...lines] = (await Bun.file(await download.path()).text())

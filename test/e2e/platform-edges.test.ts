@@ -156,9 +156,13 @@ describe("a page at the same host", () => {
     }
   });
 
-  test("may change something by any address where none is set", async () => {
-    const reply = await change(gateway.platformUrl, "http://box.lan:8081", "box.lan:8081");
-    expect(reply.status).toBe(401);
+  test("may change something by each of its own addresses where none is set", async () => {
+    const { port } = new URL(gateway.platformUrl);
+    const ask = async (host: string) =>
+      (await change(gateway.platformUrl, `http://${host}`, host)).status;
+    expect(await ask(`localhost:${port}`)).toBe(401);
+    expect(await ask(`[::1]:${port}`)).toBe(401);
+    expect(await ask("box.lan:8081")).toBe(421);
   });
 });
 
@@ -175,9 +179,7 @@ describe("metrics", () => {
       "127.0.0.1.evil.example",
       "10.0.0.5",
     ]) {
-      const reply = await ask(gateway.platformUrl, host);
-      expect(reply.status).toBe(403);
-      expect((await reply.json()).error.message).toContain("SVC_METRICS");
+      expect((await ask(gateway.platformUrl, host)).status).toBe(421);
     }
   });
 
@@ -188,9 +190,29 @@ describe("metrics", () => {
     try {
       const url = `http://127.0.0.1:${new URL(wide.platformUrl).port}`;
       expect((await ask(url, "10.0.0.5:8081")).status).toBe(200);
-      expect((await ask(url, "evil.example")).status).toBe(403);
+      expect((await ask(url, "evil.example")).status).toBe(421);
     } finally {
       await wide.stop();
+    }
+  });
+
+  test("that are open are not told by the public name, which a proxy answers for anybody", async () => {
+    const port = await freePort();
+    const proxied = await startTestGateway({
+      environment: {
+        SVC_PLATFORM_URL: publicUrl,
+        SVC_PLATFORM_PORT: port,
+        SVC_METRICS: "open",
+      },
+    });
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      expect((await ask(url, `127.0.0.1:${port}`)).status).toBe(200);
+      const reply = await ask(url, "console.example.com");
+      expect(reply.status).toBe(403);
+      expect((await reply.json()).error.message).toContain("SVC_METRICS");
+    } finally {
+      await proxied.stop();
     }
   });
 });

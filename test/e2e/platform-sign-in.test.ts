@@ -244,17 +244,18 @@ describe("a session", () => {
         expect(status).toBe(200);
         expect(response.headers.getSetCookie()).toEqual([
           expect.stringMatching(
-            /^__Host-svc_session=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+            /^__Host-svc_session=browser-[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
           ),
         ]);
       }
       const [cookie = ""] = (again.response.headers.getSetCookie()[0] ?? "").split(";");
+      const bound = { "x-svc-session": again.body.binding };
       const ask = (sent: string) =>
-        browser.ask("GET /api/me/sessions", { headers: { cookie: sent } });
+        browser.ask("GET /api/me/sessions", { headers: { cookie: sent, ...bound } });
       expect((await ask(cookie)).status).toBe(200);
       // Any page of a neighbouring host could have set this one.
       expect((await ask(cookie.replace("__Host-", ""))).status).toBe(401);
-      const out = await browser.ask("DELETE /api/session", { headers: { cookie } });
+      const out = await browser.ask("DELETE /api/session", { headers: { cookie, ...bound } });
       expect(out.response.headers.getSetCookie()[0]).toEndWith("; Secure");
       expect((await ask(cookie)).status).toBe(401);
     } finally {

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
 import { hello } from "../../../test/money-home.ts";
-import { join, joinMember, joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import {
+  join,
+  joinMember,
+  joinOperator,
+  machine,
+  type Visitor,
+} from "../../../test/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;
@@ -30,13 +36,18 @@ const namesOf = async () => {
 };
 
 test("an account is created with limits, a first credit and a link that makes its owner", async () => {
-  const { owner_link: link, ...account } = await newAccount({
+  const {
+    owner_link: link,
+    owner_link_note: note,
+    ...account
+  } = await newAccount({
     name: "Lighthouse Labs",
     rpm: "60",
     budget: "50/month",
     credit_usd: "12.5",
     email: "Owner@Lighthouse.example",
   });
+  expect(note).toBeNull();
   expect(account).toEqual({
     id: expect.stringMatching(/^acct_/),
     name: "Lighthouse Labs",
@@ -64,6 +75,27 @@ test("an account is created with limits, a first credit and a link that makes it
 test("an account without a wish for an owner has no link", async () => {
   expect((await newAccount()).owner_link).toBeNull();
   expect((await newAccount({ invite_owner: true })).owner_link.link).toContain("/join#");
+});
+
+test("a token creates an account, and never a link that would give it more than it has", async () => {
+  const { body: token } = await operator.ask("POST /api/tokens", {
+    body: { name: "onboarding", scopes: ["accounts:write"] },
+  });
+  const onboarding = machine(gateway.platformUrl, token.token);
+  for (const wish of [{ invite_owner: true }, { email: "owner@token.example" }]) {
+    made += 1;
+    const { status, body } = await onboarding.ask("POST /api/accounts", {
+      body: { name: `account ${made}`, credit_usd: "1", ...wish },
+    });
+    expect([status, body.owner_link, body.balance_usd]).toEqual([200, null, "1.00"]);
+    expect(body.owner_link_note).toContain("Only a signed-in operator");
+    const { body: members } = await operator.ask("GET /api/accounts/:account/members", {
+      params: { account: body.id },
+    });
+    expect(members).toEqual({ members: [], invited: [] });
+  }
+  const plain = await onboarding.ask("POST /api/accounts", { body: { name: "no wish" } });
+  expect([plain.body.owner_link, plain.body.owner_link_note]).toEqual([null, null]);
 });
 
 test.each([

@@ -47,11 +47,17 @@ export const accountRoutes = [
   }),
   route("POST /api/accounts", {
     about:
-      "Creates an account, with limits, a first credit and a link for its owner where they are asked for; the link is shown this once.",
+      "Creates an account, with limits, a first credit and a link for its owner where they are asked for; the link is shown this once, and only to a signed-in operator.",
     access: "operator",
     area: "accounts",
     body: newAccount,
-    reply: Type.Object({ ...accountReply.properties, owner_link: nullable(linkReply) }),
+    reply: Type.Object({
+      ...accountReply.properties,
+      owner_link: nullable(linkReply),
+      owner_link_note: nullable(
+        Type.String({ description: "Why there is no link although one was asked for." }),
+      ),
+    }),
     action: "account.create",
     told: ({ body }, { id }) => ({ subject: body.name, detail: { ...body }, accountId: id }),
     async handle(context, { body }) {
@@ -174,6 +180,10 @@ interface NewAccount {
   readonly email?: string;
 }
 
+/** An owner can create keys and tokens of every kind: a token with one scope must not become one. */
+const noLinkForTokens =
+  "Only a signed-in operator can create the owner's link. The account was created without one; invite its owner on the console's page Members.";
+
 /** All that can be wrong is looked at before the account is made. */
 async function createAccount({ parts, actor }: Context, body: NewAccount) {
   const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
@@ -190,8 +200,9 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
           usd,
           note: "First credit",
         });
+  const wantsLink = withOwner || email !== undefined;
   const invited =
-    withOwner || email !== undefined
+    wantsLink && actor?.kind === "person"
       ? await parts.invites.member({
           accountId: made.id,
           role: "owner",
@@ -203,6 +214,7 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
     ...toAccount(made),
     balance_usd: entry?.balance_usd ?? made.balance_usd,
     owner_link: invited === undefined ? null : toLink(parts, invited),
+    owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
   };
 }
 

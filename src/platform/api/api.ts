@@ -7,8 +7,19 @@ import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
 import { takesGzip } from "../site/encoding.ts";
+import { ChangeLimits } from "./change-limits.ts";
 import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
-import { bearerOf, checkAccess, checkOrigin, isOperator, noAccount, readCookie } from "./entry.ts";
+import {
+  bearerOf,
+  bindingIn,
+  checkAccess,
+  checkOrigin,
+  deviceIn,
+  isBrowser,
+  isOperator,
+  noAccount,
+  readCookie,
+} from "./entry.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
 import type { Route, Told } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
@@ -33,6 +44,7 @@ export class Api {
   readonly #parts: PlatformParts;
   readonly #table: RouteTable;
   readonly #reportShare = new Share(reportShare);
+  readonly #changeLimits = new ChangeLimits();
   readonly #checks = new Map<Route, Checks>();
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
@@ -69,16 +81,18 @@ export class Api {
     const { route, params } = this.#table.find(request.method, path);
     const isSecure = this.#parts.platformUrl().startsWith("https:");
     const isChange = !route.name.startsWith("GET ");
-    const bearer = bearerOf(request);
-    if (isChange && bearer === undefined) checkOrigin(request, this.#parts.platformUrl());
-    const visitor = { address, userAgent: request.headers.get("user-agent") ?? "" };
-    const find = () => this.#actorOf(bearer, readCookie(request, isSecure));
+    if (isChange && bearerOf(request) === undefined)
+      checkOrigin(request, this.#parts.platformUrl());
+    const visitor = this.#visitorOf(request, address);
+    const find = () => this.#actorOf(request, isSecure);
     const actor = await find();
     // Before anything is looked up: who is nobody must not learn what there is.
     if (actor === undefined) checkAccess(route, actor);
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);
     if (params["account"] !== undefined && account === undefined) throw noAccount();
+    if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
+      this.#changeLimits.admit(actor, this.#parts.clock.nowMs());
     const headers = new Headers(apiHeaders);
     const context: Context = {
       parts: this.#parts,
@@ -89,9 +103,11 @@ export class Api {
       },
       isOperator: isOperator(actor),
       visitor,
+      isBrowser: isBrowser(request),
       signal: request.signal,
       standing: async () => this.#standing(route, await find(), account),
       inTurn: (question) => this.#reportShare.run(actorOf(actor).id, question),
+      admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
       headers,
       isSecure,
     };
@@ -109,16 +125,25 @@ export class Api {
     return toJson(reply, request, headers);
   }
 
-  async #actorOf(
-    bearer: string | undefined,
-    cookie: string | undefined,
-  ): Promise<Actor | undefined> {
+  #visitorOf(request: Request, address: string): Visitor {
+    const device = deviceIn(request);
+    const { sessionSecrets, clock } = this.#parts;
+    return {
+      address,
+      userAgent: request.headers.get("user-agent") ?? "",
+      device: device === null ? undefined : sessionSecrets.readDevice(device, clock.nowMs()),
+    };
+  }
+
+  async #actorOf(request: Request, isSecure: boolean): Promise<Actor | undefined> {
+    const bearer = bearerOf(request);
     if (bearer !== undefined) {
       const token = await this.#parts.tokens.find(bearer);
       return token && { kind: "token", token };
     }
-    const person =
-      cookie === undefined || cookie === "" ? undefined : await this.#parts.people.find(cookie);
+    const cookie = readCookie(request, isSecure) ?? "";
+    if (!this.#parts.sessionSecrets.opens(cookie, bindingIn(request))) return undefined;
+    const person = await this.#parts.people.find(cookie);
     return person && { kind: "person", person };
   }
 

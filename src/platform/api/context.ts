@@ -6,7 +6,8 @@ import type { Account, AccountStore } from "../../ledger/account.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { Invites, Maker } from "../../people/invites.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
-import type { AuditActor, Token } from "../../people/store.ts";
+import type { SessionSecrets } from "../../people/session-secrets.ts";
+import type { AuditActor, Token, User } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
 import type { Live } from "../live/live.ts";
 import type { Operations } from "../operations.ts";
@@ -16,6 +17,7 @@ export interface PlatformParts {
   readonly operations: Operations;
   readonly people: People;
   readonly invites: Invites;
+  readonly sessionSecrets: SessionSecrets;
   readonly tokens: Tokens;
   readonly accounts: AccountStore;
   readonly catalog: CatalogStore;
@@ -58,11 +60,15 @@ export interface Context {
   /** Whether it is an operator who asks: vendors and their prices are shown to nobody else. */
   readonly isOperator: boolean;
   readonly visitor: Visitor;
+  /** Whether a page asks, and not a program. */
+  readonly isBrowser: boolean;
   readonly signal: AbortSignal;
   /** Who asks, worked out anew; for replies that go on. */
   readonly standing: () => Promise<Standing>;
   /** For questions to the ledger: whoever asks for many waits for their own alone. */
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
+  /** Counts a session that is about to begin, or refuses it. */
+  readonly admitSession: (user: User) => void;
   /** Sent with the reply. */
   readonly headers: Headers;
   /** Cookies are sent over https only. */

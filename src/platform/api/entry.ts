@@ -28,6 +28,18 @@ export function readCookie(request: Request, isSecure: boolean): string | undefi
   return pair?.slice(wanted.length);
 }
 
+/** Both are sent by the console's own pages: see SessionSecrets. */
+const bindingHeader = "x-svc-session";
+const deviceHeader = "x-svc-device";
+
+export const bindingIn = (request: Request) => request.headers.get(bindingHeader);
+export const deviceIn = (request: Request) => request.headers.get(deviceHeader);
+
+/** Browsers say where a page's request comes from, and no page can keep them from it. */
+export function isBrowser({ headers }: Request): boolean {
+  return headers.has("origin") || headers.has("sec-fetch-site");
+}
+
 export function bearerOf(request: Request): string | undefined {
   return /^Bearer\s+(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
 }

@@ -26,7 +26,7 @@ export function toPlatformOpenApi(routes: readonly Route[], version: string): Js
       title: "svc gateway: platform API",
       version,
       description:
-        "Accounts, keys, usage, billing and the operator's work. People sign in with a cookie; machines send a platform token as `Authorization: Bearer`. Errors are `{ error: { code, message, field? } }`.",
+        "Accounts, keys, usage, billing and the operator's work. People sign in with a cookie; a browser also sends the `binding` of its sign-in as `x-svc-session`, without which its cookie is not accepted. Machines send a platform token as `Authorization: Bearer`. Errors are `{ error: { code, message, field? } }`.",
     },
     servers: [{ url: "/" }],
     paths,

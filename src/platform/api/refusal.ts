@@ -1,5 +1,6 @@
 import { Problem, type ProblemCode } from "../../base/problem.ts";
-import { TooManyTries, WrongPassword } from "../../people/people.ts";
+import { WrongPassword } from "../../people/people.ts";
+import { TooManyTries } from "../../people/sign-in-limits.ts";
 
 /** Codes that a reply of the API can have, besides those of a Problem. */
 export type RefusalCode =
@@ -7,6 +8,7 @@ export type RefusalCode =
   | "not_signed_in"
   | "wrong_password"
   | "too_many_tries"
+  | "too_many_changes"
   | "not_allowed"
   | "wrong_origin"
   | "wrong_method"

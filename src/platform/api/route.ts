@@ -65,6 +65,8 @@ export interface RouteOptions<
   readonly area?: Area;
   readonly query?: Query;
   readonly body?: Body;
+  /** True: not counted as a change of who asks, since what it changes can only become less. */
+  readonly isUncounted?: true;
   /** What is answered with 200; a handler without one gives a Response of its own. */
   readonly reply?: Reply;
   /** The type of a reply that is not JSON. */

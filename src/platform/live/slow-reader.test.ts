@@ -5,6 +5,7 @@ import { Minutes } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
+import { SessionSecrets } from "../../people/session-secrets.ts";
 import { Tokens } from "../../people/tokens.ts";
 import { receiptOf } from "../../store/ledger-samples.ts";
 import { Api } from "../api/api.ts";
@@ -37,6 +38,7 @@ beforeAll(async () => {
       operations,
       people,
       invites: new Invites(people),
+      sessionSecrets: new SessionSecrets(new Uint8Array(32)),
       tokens,
       accounts: store.accounts,
       catalog: store.catalog,

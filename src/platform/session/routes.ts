@@ -25,6 +25,19 @@ const sessionReply = Type.Object({
   gateway_url: Type.String({ description: "Where callers reach the gateway; ends in /v1." }),
 });
 
+/** Given to a browser with its session; null for a program, whose cookie is enough. */
+const browserSecrets = {
+  binding: nullable(
+    Type.String({ description: "To be sent as x-svc-session beside the cookie, which needs it." }),
+  ),
+  device: nullable(
+    Type.String({
+      description:
+        "To be sent as x-svc-device with the next sign-in: failures elsewhere then do not count.",
+    }),
+  ),
+};
+
 const email = text({ least: 3, most: 254, about: "In any case; compared in lower case." });
 const password = Type.String({ minLength: 1, maxLength: 1_000, ...says("a password") });
 
@@ -45,21 +58,21 @@ export const sessionRoutes = [
     handle: (context) => view(context),
   }),
   route("POST /api/session", {
-    about: "Signs in: the reply sets a cookie. A wrong email and a wrong password are told alike.",
+    about:
+      "Signs in: the reply sets a cookie, and gives a browser what its cookie needs beside it. A wrong email and a wrong password are told alike.",
     access: "anyone",
     body: fields({ email, password }),
-    reply: done,
-    async handle({ parts, visitor, headers, isSecure }, { body }) {
-      headers.append(
-        "set-cookie",
-        sessionCookie(await parts.people.signIn(body, visitor), isSecure),
-      );
-      return isDone;
+    reply: Type.Object({ ...done.properties, ...browserSecrets }),
+    async handle(context, { body }) {
+      const user = await context.parts.people.authenticate(body, context.visitor);
+      context.admitSession(user);
+      return { ...isDone, ...(await startSession(context, user.id)) };
     },
   }),
   route("DELETE /api/session", {
     about: "Signs out: ends this session.",
     access: "person",
+    isUncounted: true,
     reply: done,
     async handle(context) {
       const { user, session } = personOf(context);
@@ -99,6 +112,7 @@ export const sessionRoutes = [
       id: Type.String(),
       email: Type.String(),
       account: nullable(Type.String({ description: "The account that was joined." })),
+      ...browserSecrets,
     }),
     action: "person.join",
     told: (_, { id, email: name, account }) => ({
@@ -106,11 +120,15 @@ export const sessionRoutes = [
       actor: { kind: "person", id, name },
       accountId: account ?? undefined,
     }),
-    async handle({ parts, visitor, headers, isSecure }, { body: { token: secret, ...rest } }) {
+    async handle(context, { body: { token: secret, ...rest } }) {
+      const { parts, visitor } = context;
       const { user, invite } = await parts.invites.accept({ secret, ...rest }, visitor);
-      const session = await parts.people.startSession(user.id, visitor);
-      headers.append("set-cookie", sessionCookie(session, isSecure));
-      return { id: user.id, email: user.email, account: invite.accountId ?? null };
+      return {
+        id: user.id,
+        email: user.email,
+        account: invite.accountId ?? null,
+        ...(await startSession(context, user.id)),
+      };
     },
   }),
   route("GET /api/me/sessions", {
@@ -147,6 +165,7 @@ export const sessionRoutes = [
   route("DELETE /api/me/sessions/:id", {
     about: "Ends one of one's own sessions.",
     access: "person",
+    isUncounted: true,
     reply: done,
     action: "session.end",
     async handle(context, { params }) {
@@ -184,6 +203,17 @@ export const sessionRoutes = [
     },
   }),
 ] as const;
+
+/** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
+async function startSession(context: Context, userId: string) {
+  const { parts, visitor, headers, isSecure, isBrowser } = context;
+  const secret = await parts.people.startSession({ userId, visitor, isBound: isBrowser });
+  headers.append("set-cookie", sessionCookie(secret, isSecure));
+  return {
+    binding: parts.sessionSecrets.bindingOf(secret),
+    device: isBrowser ? parts.sessionSecrets.newDevice(userId, parts.clock.nowMs()) : null,
+  };
+}
 
 async function view({ parts, actor }: Context) {
   const shared = { version: parts.version, gateway_url: `${parts.gatewayUrl()}/v1` };

@@ -2,6 +2,7 @@ import { ActionIcon, Button } from "@mantine/core";
 import { formatCount } from "../../format/figures.ts";
 import { formatDay, formatExact } from "../../format/moments.ts";
 import { formatUsd } from "../../format/money.ts";
+import { saveFile } from "../../format/save-file.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -131,11 +132,6 @@ function Amount({ usd }: { readonly usd: string }) {
 }
 
 function download({ month, lines }: Billing["ledger"]): void {
-  const url = URL.createObjectURL(new Blob([ledgerCsv(lines)], { type: "text/csv;charset=utf-8" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `ledger-${month}.csv`;
-  link.click();
-  // Browsers read it after the click has been dealt with.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const file = new Blob([ledgerCsv(lines)], { type: "text/csv;charset=utf-8" });
+  saveFile(file, `ledger-${month}.csv`);
 }

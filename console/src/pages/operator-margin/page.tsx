@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { formatCount } from "../../format/figures.ts";
+import { saveFile } from "../../format/save-file.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FormProblem } from "../../parts/form-problem.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -132,13 +133,6 @@ function Words({ total }: { readonly total: MarginRow }) {
 }
 
 function download(margin: Margin): void {
-  const url = URL.createObjectURL(
-    new Blob([toCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" }),
-  );
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `margin-by-${margin.by}-${margin.from}-to-${margin.to}.csv`;
-  link.click();
-  // Browsers read it after the click has been dealt with.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const file = new Blob([toCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
+  saveFile(file, `margin-by-${margin.by}-${margin.from}-to-${margin.to}.csv`);
 }

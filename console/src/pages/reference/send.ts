@@ -1,3 +1,4 @@
+import { browserSession } from "../../browser-session.ts";
 import { toPlayable } from "./wav.ts";
 
 export interface Question {
@@ -33,12 +34,15 @@ export async function send(
 ): Promise<Answer> {
   const { method, url, headers, body, signal } = question;
   const startedMs = performance.now();
+  // Where a key is sent, the session has no business, even on one host.
+  const isOwn =
+    headers["authorization"] === undefined &&
+    new URL(url, location.href).origin === location.origin;
   const response = await fetch(url, {
     method,
-    headers,
+    headers: isOwn ? { ...headers, ...browserSession.headers() } : headers,
     signal,
-    // Where a key is sent, the session's cookie has no business, even on one host.
-    credentials: headers["authorization"] === undefined ? "same-origin" : "omit",
+    credentials: isOwn ? "same-origin" : "omit",
     ...(body === undefined ? {} : { body }),
   });
   const type = (response.headers.get("content-type") ?? "").split(";", 1)[0] ?? "";

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { apiUrl } from "../../api.ts";
+import { fetchFile } from "../../api.ts";
 import { formatCount } from "../../format/figures.ts";
+import { saveFile } from "../../format/save-file.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNotice } from "../../parts/error-notice.tsx";
@@ -10,6 +11,7 @@ import { LiveSign } from "../../parts/live-sign.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { say } from "../../parts/toasts.tsx";
 import { useSearchText } from "../../search.ts";
 import { useAccountId } from "../../session.tsx";
 import { requestColumns } from "./columns.tsx";
@@ -52,7 +54,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
             ? "A receipt for every call of every account, the newest first."
             : "A receipt for every call that was let in, the newest first."
         }
-        actions={<CsvLink account={account} filters={filters} />}
+        actions={<CsvButton account={account} filters={filters} />}
       />
       <FilterBar
         key={clears}
@@ -107,20 +109,32 @@ const toSearch = (change: Partial<Filters>) =>
     Object.entries(change).map(([name, value]) => [name, value === "" ? undefined : value]),
   );
 
-function CsvLink(props: { readonly account: string | undefined; readonly filters: Filters }) {
+function CsvButton(props: { readonly account: string | undefined; readonly filters: Filters }) {
   const { account, filters } = props;
-  const query = toQuery(filters);
-  const href =
-    account === undefined
-      ? apiUrl("GET /api/requests.csv", { query })
-      : apiUrl("GET /api/accounts/:account/requests.csv", { params: { account }, query });
+  const [isBusy, setBusy] = useState(false);
+  const save = async () => {
+    const query = toQuery(filters);
+    setBusy(true);
+    try {
+      const file =
+        account === undefined
+          ? await fetchFile("GET /api/requests.csv", { query })
+          : await fetchFile("GET /api/accounts/:account/requests.csv", {
+              params: { account },
+              query,
+            });
+      saveFile(file, "requests.csv");
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error), "bad");
+    }
+    setBusy(false);
+  };
   return (
     <Button
-      component="a"
-      href={href}
-      download="requests.csv"
       variant="default"
       leftSection={<Icon name="download" />}
+      loading={isBusy}
+      onClick={() => void save()}
     >
       Export CSV
     </Button>

@@ -22,7 +22,7 @@ export function toStoreProblem(error: unknown, path: string): unknown {
   if (/^(SQLITE_IOERR|EIO|EFBIG)/.test(code))
     return say(`The disk of ${path} cannot be read or written: check the disk and its limits`);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return new Problem("busy", `The database ${path} is in use by another program.`, error);
+    return say(`The database ${path} is in use by another program: try again`);
   return error;
 }
 

@@ -24,6 +24,7 @@ import { migrate } from "./migrations.ts";
 import { createPeopleStore } from "./people-store.ts";
 import { type ReportOptions, SqliteReports } from "./reports.ts";
 import { readOpenFrom, type SumsMark, toOpenFromId } from "./rollup-store.ts";
+import type { Db } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
 import { WalSync } from "./wal-sync.ts";
 
@@ -53,27 +54,10 @@ export interface Store {
 }
 
 export async function createStore(sqlite: Sqlite, secretFingerprint: string): Promise<Store> {
-  const { db, raw, path, guard } = sqlite;
+  const { db, raw, path } = sqlite;
   await migrate(db);
-  const known = await readMeta(db, "secret_fingerprint");
-  if (known === undefined) await writeMeta(db, "secret_fingerprint", secretFingerprint);
-  else if (known !== secretFingerprint)
-    throw new Problem(
-      "failed",
-      "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
-    );
-  // From here on this process is the one that writes.
-  const fence = Fence.raise(raw);
-  const mark = readMark(path);
-  const lostTail = await findLostTail(db, mark, Date.now());
-  if (lostTail !== undefined) await rememberLostTail(db, lostTail);
-  const markFile = new MarkFile(path, toKnown(mark, lostTail));
-  const wal = new WalSync(path, markFile);
-  const file = new DatabaseFile(path, () => wal.fd);
-  guard.check = () => {
-    fence.check();
-    file.check();
-  };
+  await checkSecret(db, secretFingerprint);
+  const { fence, markFile, wal, file, lostTail } = await takeOver(sqlite);
   let checkpoints: Checkpoints | undefined;
   const sums: SumsMark = {
     openFromId: toOpenFromId(await readOpenFrom(db)),
@@ -121,7 +105,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       checkpoints = new Checkpoints({ path, pause: (work) => writer.pause(work), onError });
     },
     async check() {
-      guard.check();
+      sqlite.guard.check();
       await db.selectFrom("feed").select("sequence").executeTakeFirstOrThrow();
     },
     async close() {
@@ -134,6 +118,32 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     lostTail,
     checkBalances: () => checkBalances(db),
   };
+}
+
+async function checkSecret(db: Db, secretFingerprint: string): Promise<void> {
+  const known = await readMeta(db, "secret_fingerprint");
+  if (known === undefined) await writeMeta(db, "secret_fingerprint", secretFingerprint);
+  else if (known !== secretFingerprint)
+    throw new Problem(
+      "failed",
+      "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
+    );
+}
+
+/** From here on this process is the one that writes, and knows what the one before it confirmed. */
+async function takeOver({ db, raw, path, guard }: Sqlite) {
+  const fence = Fence.raise(raw);
+  const mark = readMark(path);
+  const lostTail = await findLostTail(db, mark, Date.now());
+  if (lostTail !== undefined) await rememberLostTail(db, lostTail);
+  const markFile = new MarkFile(path, toKnown(mark, lostTail));
+  const wal = new WalSync(path, markFile);
+  const file = new DatabaseFile(path, () => wal.fd);
+  guard.check = () => {
+    fence.check();
+    file.check();
+  };
+  return { fence, markFile, wal, file, lostTail };
 }
 
 /** What the next mark begins with: nothing of what is missing. */

@@ -114,10 +114,9 @@ test("a call that comes after the take-over gets 503 store_unavailable and costs
 });
 
 test("under load not one receipt of the old process comes after the take-over", async () => {
-  let isOver = false;
   const served: string[] = [];
   const load = Array.from({ length: 20 }, async () => {
-    while (!isOver) {
+    for (;;) {
       const reply = await gateway.call("/chat/completions", chat).catch(() => undefined);
       if (reply?.status !== 200) return;
       served.push(reply.headers.get("x-request-id") ?? "");
@@ -128,7 +127,6 @@ test("under load not one receipt of the old process comes after the take-over", 
   const { ids: atTakeOver } = await readLedger();
   const balance = await store.ledger.lease(gateway.account);
   await gateway.server.takenOver;
-  isOver = true;
   await Promise.all(load);
   const { ids } = await readLedger();
   expect(ids).toEqual(atTakeOver);

@@ -71,7 +71,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     // Said once, for all of it.
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
-  const flushRollups = () => rollups.flush(clock.nowMs());
+  const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
   const reports = store.openReports({
     clock,
     flush: () => rollups.write(clock.nowMs()),

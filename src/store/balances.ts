@@ -29,11 +29,11 @@ interface Row {
 
 /**
  * What every account has, from its entries and its receipts. Receipts are added up from the hour
- * on that the last check reached, the sums of earlier hours are taken as they are: a start must not
- * read the receipts of years again.
+ * on that is not trusted yet, the sums of earlier hours are taken as they are: a start must not
+ * read the receipts of years again. The first check of a ledger reads them all.
  */
 export async function checkBalances(db: Db): Promise<BalanceCheck> {
-  const fromMs = Number((await readMeta(db, "balances_checked_from_ms")) ?? 0);
+  const fromMs = await readFrom(db);
   const { rows } = await sql<Row>`with
     money as (select account_id, sum(nano) as nano from entries group by account_id),
     written as (select account_id, sum(charged) as nano from receipts
@@ -50,7 +50,7 @@ export async function checkBalances(db: Db): Promise<BalanceCheck> {
       left join summed on summed.account_id = accounts.id`.execute(db);
   const below = rows.find(({ left }) => BigInt(left) < 0n);
   const isWrong = rows.some(({ is_wrong }) => is_wrong === 1);
-  if (below === undefined && !isWrong) await setChecked(db, fromMs);
+  if (below === undefined && !isWrong) await trustSums(db);
   return {
     belowZero: below && {
       accountId: below.account_id,
@@ -61,10 +61,16 @@ export async function checkBalances(db: Db): Promise<BalanceCheck> {
   };
 }
 
-async function setChecked(db: Db, fromMs: number): Promise<void> {
+/** All sums were just written by their one owner: the next check may take them as they are. */
+export async function trustSums(db: Db): Promise<void> {
   const { rows } = await sql<{ id: string | null }>`select max(id) as id from receipts`.execute(db);
   const newest = rows[0]?.id ?? undefined;
   if (newest === undefined) return;
   const nextMs = toHour(idTimeMs(newest) - lateMs);
-  if (nextMs > fromMs) await writeMeta(db, "balances_checked_from_ms", String(nextMs));
+  if (nextMs > (await readFrom(db)))
+    await writeMeta(db, "balances_checked_from_ms", String(nextMs));
+}
+
+async function readFrom(db: Db): Promise<number> {
+  return Number((await readMeta(db, "balances_checked_from_ms")) ?? 0);
 }

@@ -8,7 +8,7 @@ import type { LedgerReports } from "../ledger/reports.ts";
 import type { LedgerStore, LostTail } from "../ledger/store.ts";
 import type { PeopleStore } from "../people/store.ts";
 import { createAccountStore } from "./account-store.ts";
-import { type BalanceCheck, checkBalances } from "./balances.ts";
+import { type BalanceCheck, checkBalances, trustSums } from "./balances.ts";
 import { createCatalogStore } from "./catalog-store.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile } from "./database-file.ts";
@@ -50,6 +50,8 @@ export interface Store {
   readonly lostTail: LostTail | undefined;
   /** Whether some account was charged more than it had, and whether sums are right. */
   checkBalances(): Promise<BalanceCheck>;
+  /** All sums were just written: the next check need not add up their receipts again. */
+  trustSums(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -117,6 +119,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     fenced: fence.lost,
     lostTail,
     checkBalances: () => checkBalances(db),
+    trustSums: () => trustSums(db),
   };
 }
 

@@ -63,8 +63,16 @@ async function serve(): Promise<void> {
     screen.above(() => {
       process.stderr.write(line);
     });
-  await stopped;
+  const isTakenOver = await Promise.race([
+    stopped.then(() => false),
+    server.takenOver.then(() => true),
+  ]);
   screen.end();
+  if (isTakenOver)
+    throw new Problem(
+      "failed",
+      "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
+    );
 }
 
 /** The engine's process: started by `serve`, which it ends with, or by hand. */

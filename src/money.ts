@@ -8,9 +8,10 @@ import { ReasoningUse } from "./ledger/reasoning.ts";
 import type { Receipt } from "./ledger/receipt.ts";
 import type { LedgerReports } from "./ledger/reports.ts";
 import { Rollups } from "./ledger/rollups.ts";
-import type { LedgerWrite } from "./ledger/store.ts";
+import { FencedError, type LedgerWrite } from "./ledger/store.ts";
 import { TokenCounter } from "./ledger/token-counter.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { refuseBelowZero } from "./open.ts";
 import type { Store } from "./store/store.ts";
 
 /** The part of a running server that keeps accounts: what calls are let in by, and charged to. */
@@ -39,6 +40,8 @@ export interface MoneyOptions {
 /** Whoever asks for sums has them written at once; for the rest this is soon enough. */
 const flushEveryMs = 60_000;
 const eraseEveryMs = 60_000;
+/** A database that was moved away or taken over is noticed within this time, also without calls. */
+const checkEveryMs = 1_000;
 /** A store that fails to the end keeps what it could not take; it was told to callers as failed. */
 const writeWithinMs = 5_000;
 
@@ -69,8 +72,11 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   });
   const limiter = new Limiter();
   const counter = new TokenCounter();
-  const tell = (what: string) => (error: unknown) => log.warn(what, { detail: String(error) });
-  const flushRollups = () => rollups.flush(clock.nowMs());
+  const tell = (what: string) => (error: unknown) => {
+    // Said once, for all of it.
+    if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
+  };
+  const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
   const reports = store.openReports({
     clock,
     flush: () => rollups.write(clock.nowMs()),
@@ -90,6 +96,8 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
       flushEveryMs,
     ),
     setInterval(() => void eraseAll().catch(tell("kept replies cannot be erased")), eraseEveryMs),
+    // The journal finds the same fault, refuses calls, and asks until it is gone.
+    setInterval(() => void store.check().catch(() => journal.probe()), checkEveryMs),
   ];
   for (const timer of timers) timer.unref();
   await eraseAll();
@@ -125,4 +133,32 @@ function tellLost(left: readonly LedgerWrite[], log: Log): void {
     count: ids.length,
     ids: ids.slice(0, 20).join(" "),
   });
+}
+
+/** Before anything is served from it. */
+export async function checkLedger(store: Store, log: Log): Promise<void> {
+  const { lostTail } = store;
+  if (lostTail !== undefined)
+    log.error(
+      "receipts that the disk had confirmed are missing from the database: compare it with a backup; ./svc ledger verify shows the loss",
+      {
+        ...(lostTail.receiptId === "" ? {} : { newest_receipt: lostTail.receiptId }),
+        ...(lostTail.sequence === 0 ? {} : { newest_change: lostTail.sequence }),
+      },
+    );
+  await refuseBelowZero(store);
+}
+
+/** Resolves when the server has ended because another process has the database now. */
+export async function whenTakenOver(options: {
+  readonly store: Store;
+  readonly end: () => Promise<void>;
+  readonly log: Log;
+}): Promise<void> {
+  const { store, end, log } = options;
+  await store.fenced;
+  log.error(
+    "another process has opened the database: this server stops, and charges nothing any more",
+  );
+  await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
 }

@@ -1,21 +1,35 @@
-import { existsSync } from "node:fs";
+import { SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { Problem } from "./base/problem.ts";
+import { toUsd } from "./base/money.ts";
+import { inFile, Problem } from "./base/problem.ts";
 import { engineProvider, type Route } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import type { LedgerReader } from "./ledger/store.ts";
+import { manifestDigest } from "./manifest/digest.ts";
 import { audited } from "./platform/audited.ts";
 import { connectControl } from "./platform/control.ts";
 import type { RunningEngine } from "./platform/engine-operations.ts";
 import type { RunningMoney } from "./platform/money-operations.ts";
-import { createOperations, type Operations, type RunningGateway } from "./platform/operations.ts";
+import {
+  type ApplyView,
+  createOperations,
+  type Operations,
+  type RunningGateway,
+} from "./platform/operations.ts";
 import { addressProblem } from "./providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "./secrets/secrets.ts";
+import {
+  realDatabasePath,
+  refuseEmptied,
+  refuseMissing,
+  syncFolder,
+} from "./store/database-file.ts";
 import { openLedgerReader } from "./store/ledger-reader.ts";
-import { type DataLock, lockDataDir } from "./store/lock.ts";
+import { type DataLock, lockDatabase, lockDataDir } from "./store/lock.ts";
 import { openSqlite } from "./store/sqlite.ts";
-import { createStore, type Store } from "./store/store.ts";
+import { createStore, hasLedger, type Store } from "./store/store.ts";
+import { toStoreProblem } from "./store/store-problem.ts";
 
 export interface Opened {
   readonly store: Store;
@@ -24,27 +38,71 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Takes the data directory for this process: lock, secret, database, in this order. */
-export async function openStore({ settings }: Configuration): Promise<Opened> {
-  const { dataDir, databaseUrl, secret } = settings;
-  const lock = lockDataDir(dataDir);
+export function databasePath({ settings }: Configuration): string {
+  return settings.databaseUrl ?? join(settings.dataDir, "svc.db");
+}
+
+/**
+ * Takes the data directory and the database for this process: locks, database, secret, in this
+ * order. A first start that is killed on the way leaves nothing that the next one could take for
+ * the rest of a ledger.
+ */
+export async function openStore(configuration: Configuration): Promise<Opened> {
+  const { dataDir, secret } = configuration.settings;
+  const undo: (() => void)[] = [];
+  const unwind = () => {
+    for (const step of undo.toReversed()) step();
+  };
+  const path = realDatabasePath(databasePath(configuration));
   try {
-    const path = databaseUrl ?? join(dataDir, "svc.db");
-    const hasDatabase = existsSync(path);
+    const lock = lockDataDir(dataDir);
+    undo.push(() => lock.release());
+    undo.push(lockDatabase(path));
+    refuseMissing(path, dataDir);
+    const sqlite = openSqlite(path);
+    undo.push(() => sqlite.raw.close());
+    const hasDatabase = hasLedger(sqlite);
+    if (!hasDatabase) {
+      refuseEmptied(path);
+      syncFolder(path);
+    }
     const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
-    const store = await createStore(openSqlite(path), secrets.fingerprint);
-    // A process that died has left sums behind that lack its last receipts.
-    const openFromMs = await store.ledger.rollups.openFromMs();
-    if (openFromMs !== undefined) await store.ledger.rollups.recount(openFromMs);
+    const store = await createStore(sqlite, secrets.fingerprint);
+    await recountOpen(store);
     const close = async () => {
       await store.close();
-      lock.release();
+      unwind();
     };
     return { store, secrets, lock, close };
   } catch (error) {
-    lock.release();
-    throw error;
+    unwind();
+    throw toStoreProblem(error, path);
   }
+}
+
+/** A process that died has left sums behind that lack its last receipts. */
+async function recountOpen({ ledger: { rollups } }: Store): Promise<void> {
+  const openFromMs = await rollups.openFromMs();
+  if (openFromMs === undefined) return;
+  await rollups.recount(openFromMs).catch((error: unknown) => {
+    // More was spent than there was: the sums stay open, so that a credit can be entered.
+    if (!(error instanceof SQLiteError) || !error.message.includes("leases_never_overspent"))
+      throw error;
+  });
+}
+
+/** A ledger below zero is not served: its money has been spent twice, and would be again. */
+export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise<void> {
+  const { belowZero, wrongFromMs } = await checkBalances();
+  if (belowZero === undefined) {
+    if (wrongFromMs !== undefined) await ledger.rollups.recount(wrongFromMs);
+    return;
+  }
+  const { accountId, name, missingNano } = belowZero;
+  throw new Problem(
+    "failed",
+    `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. ./svc ledger verify shows what is wrong; ./svc account credit ${accountId} ${toUsd(missingNano)} --reference repair brings the account back to zero.`,
+  );
 }
 
 export interface OperationsOptions {
@@ -101,16 +159,35 @@ export function routeCheck({ settings }: Configuration): (route: Route) => boole
   return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
 }
 
+/** The config file, where it is another one than was applied last. */
+export async function applyChangedFile(
+  { file }: Configuration,
+  { store }: Opened,
+  operations: Operations,
+): Promise<ApplyView | undefined> {
+  if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
+    return undefined;
+  return operations
+    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
+    .catch((error: unknown) => {
+      throw inFile(file.path, error);
+    });
+}
+
 /** Reads the ledger beside a running server, or without one; it costs the server nothing. */
 export async function withLedger<T>(
-  { settings }: Configuration,
+  configuration: Configuration,
   run: (ledger: LedgerReader) => Promise<T>,
 ): Promise<T> {
-  const reader = openLedgerReader(settings.databaseUrl ?? join(settings.dataDir, "svc.db"));
+  const path = databasePath(configuration);
+  let reader: LedgerReader | undefined;
   try {
+    reader = openLedgerReader(path);
     return await run(reader);
+  } catch (error) {
+    throw toStoreProblem(error, path);
   } finally {
-    await reader.close();
+    await reader?.close();
   }
 }
 
@@ -144,6 +221,8 @@ async function withStore<T>(
     const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
     const { people } = opened.store;
     return await run(audited({ operations, people, clock: systemClock }));
+  } catch (error) {
+    throw toStoreProblem(error, databasePath(configuration));
   } finally {
     await opened.close();
   }

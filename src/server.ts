@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "./base/clock.ts";
 import { FeedFollower } from "./base/feed.ts";
 import { createLog, type Log } from "./base/log.ts";
-import { inFile } from "./base/problem.ts";
 import { socketPath } from "./base/socket-path.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
@@ -21,10 +20,16 @@ import { maxBodyBytes } from "./gateway/request-body.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
-import { manifestDigest } from "./manifest/digest.ts";
 import { providerWarnings } from "./manifest/plan.ts";
-import { type Money, openMoney } from "./money.ts";
-import { type Opened, openStore, operationsOn, routeCheck } from "./open.ts";
+import { checkLedger, type Money, openMoney, whenTakenOver } from "./money.ts";
+import {
+  applyChangedFile,
+  databasePath,
+  type Opened,
+  openStore,
+  operationsOn,
+  routeCheck,
+} from "./open.ts";
 import { audited } from "./platform/audited.ts";
 import { startControl } from "./platform/control.ts";
 import type { ApplyView, Operations } from "./platform/operations.ts";
@@ -32,6 +37,7 @@ import type { Lookup } from "./providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
 import { Router } from "./router/router.ts";
 import type { Secrets } from "./secrets/secrets.ts";
+import { toStoreProblem } from "./store/store-problem.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 
 export interface RunningServer {
@@ -45,6 +51,8 @@ export interface RunningServer {
   readonly applied: ApplyView | undefined;
   /** No new requests; running ones may finish within the grace time. */
   stop(): Promise<void>;
+  /** Resolves when another process has taken the database over and this server has stopped. */
+  readonly takenOver: Promise<void>;
 }
 
 export interface ServerOptions {
@@ -88,6 +96,7 @@ export async function startServer({
   try {
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
+    await checkLedger(opened.store, log);
     opened.store.startUpkeep((detail) => log.error("a checkpoint failed", { detail }));
     const money = await openMoney({
       store: opened.store,
@@ -165,15 +174,20 @@ export async function startServer({
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const socket = startControl(settings.dataDir, audited(noted));
     undo.push(() => socket.close());
-    const stop = async () => {
+    let stopped: Promise<void> | undefined;
+    const stopWithin = async (graceMs: number) => {
       gateway.stopAccepting();
-      await calls.drain(settings.graceMs);
+      await calls.drain(graceMs);
       await unwind();
     };
-    return { gatewayUrl, platformUrl, operations, log, engine, applied, stop };
+    const stop = () => (stopped ??= stopWithin(settings.graceMs));
+    // What still runs can no longer be paid for: it ends at once.
+    const end = () => (stopped ??= stopWithin(0));
+    const takenOver = whenTakenOver({ store: opened.store, end, log });
+    return { gatewayUrl, platformUrl, operations, log, engine, applied, stop, takenOver };
   } catch (error) {
     await unwind().catch(() => {});
-    throw error;
+    throw toStoreProblem(error, databasePath(configuration));
   }
 }
 
@@ -322,20 +336,6 @@ function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly P
     return [];
   }
   return [openSettings({ entry, secrets, variable })];
-}
-
-async function applyChangedFile(
-  { file }: Configuration,
-  { store }: Opened,
-  operations: Operations,
-): Promise<ApplyView | undefined> {
-  if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
-    return undefined;
-  return operations
-    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
-    .catch((error: unknown) => {
-      throw inFile(file.path, error);
-    });
 }
 
 interface ListenOptions {

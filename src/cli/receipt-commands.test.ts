@@ -263,6 +263,8 @@ describe("svc receipt list", () => {
       many.map(({ id }) => id),
     );
     sqlite.raw.run("delete from receipts where model = 'many'");
+    // It would show that they are gone.
+    rmSync(join(root, "svc.db-mark"));
   });
 });
 

@@ -1,5 +1,11 @@
 import type { Log } from "../base/log.ts";
-import { type LedgerStore, type LedgerWrite, NotSyncedError, UnwritableError } from "./store.ts";
+import {
+  FencedError,
+  type LedgerStore,
+  type LedgerWrite,
+  NotSyncedError,
+  UnwritableError,
+} from "./store.ts";
 
 interface Pending {
   readonly write: LedgerWrite;
@@ -50,6 +56,9 @@ const defaultRetryMs = 50;
  * line and is tried again until it succeeds, no new call is let in meanwhile (`isFailing`), and
  * who waits longer than the patience gets an error in place of the last bytes. What is in line is
  * bounded by the calls that were under way.
+ *
+ * When another process has taken the store over (FencedError), nothing is tried again: all that is
+ * in line is given up, whoever waits gets an error, and no call is let in any more.
  */
 export class Journal {
   readonly #options: Required<JournalOptions>;
@@ -59,6 +68,7 @@ export class Journal {
   #isRetrying = false;
   #isClosed = false;
   #failingSinceMs: number | undefined;
+  #fenced: FencedError | undefined;
   #whenIdle: (() => void)[] = [];
 
   constructor(options: JournalOptions) {
@@ -76,10 +86,16 @@ export class Journal {
 
   /** Resolves when it is durable. */
   append(write: LedgerWrite, mayTakeBack = false): Promise<void> {
+    if (this.#fenced !== undefined) return Promise.reject(new JournalError(true, this.#fenced));
     return new Promise((resolve, reject) => {
       this.#line.push({ write, mayTakeBack, resolve, reject, isWritten: false });
       if (!this.isFailing) this.#schedule();
     });
+  }
+
+  /** Asks whether the store can be written, when there is reason to doubt it. */
+  probe(): void {
+    if (!this.isFailing && !this.#isClosed) this.#commit([]);
   }
 
   /** Resolves when nothing is in line any more, or after `withinMs`, with what still is. */
@@ -137,7 +153,7 @@ export class Journal {
   }
 
   #recover(): void {
-    if (this.#failingSinceMs === undefined) return;
+    if (this.#failingSinceMs === undefined || this.#fenced !== undefined) return;
     const afterMs = this.#options.nowMs() - this.#failingSinceMs;
     this.#failingSinceMs = undefined;
     this.#options.log.info("the ledger can be written again", { after_ms: afterMs });
@@ -146,6 +162,7 @@ export class Journal {
 
   #failed(batch: readonly Pending[], error: unknown): void {
     this.#inFlight--;
+    if (error instanceof FencedError) return this.#giveUp(batch, error);
     if (error instanceof UnwritableError) return this.#isolate(batch, error);
     const { log, nowMs, patienceMs, retryMs } = this.#options;
     const isWritten = error instanceof NotSyncedError;
@@ -159,12 +176,22 @@ export class Journal {
     for (const pending of batch) pending.isWritten ||= isWritten;
     this.#line = [...batch, ...this.#line];
     if (now - this.#failingSinceMs >= patienceMs) this.#sendAway(error);
-    if (this.#isRetrying || this.#isClosed) return;
+    if (this.#isRetrying || this.#isClosed || this.#fenced !== undefined) return;
     this.#isRetrying = true;
     setTimeout(() => {
       this.#isRetrying = false;
       if (!this.#isClosed) this.#flush();
     }, retryMs);
+  }
+
+  /** None of it will ever be written, except what stands already. */
+  #giveUp(batch: readonly Pending[], error: FencedError): void {
+    this.#fenced = error;
+    this.#failingSinceMs ??= this.#options.nowMs();
+    const all = [...batch, ...this.#line];
+    this.#line = [];
+    for (const { isWritten, reject } of all) reject(new JournalError(!isWritten, error));
+    this.#tellIdle();
   }
 
   /** One bad write must not stop all others: each is tried alone, and the one that fails is dropped. */

@@ -1,3 +1,4 @@
+import { Problem } from "../base/problem.ts";
 import type { Price } from "../call/price.ts";
 import type { CountedReceipt } from "./reasoning.ts";
 import type { Receipt } from "./receipt.ts";
@@ -71,6 +72,16 @@ export class UnwritableError extends Error {
   override readonly name = "UnwritableError";
 }
 
+/** Another process has opened the database: this one may write nothing any more, for good. */
+export class FencedError extends Problem {
+  constructor() {
+    super(
+      "failed",
+      "Another process has opened the database since: this one writes nothing any more. Only one may run on a database.",
+    );
+  }
+}
+
 export type EntryOutcome =
   | { readonly result: "added" | "known"; readonly entry: Entry }
   | { readonly result: "other"; readonly entry: Entry }
@@ -93,8 +104,9 @@ export interface LedgerStore {
   /**
    * One transaction; resolves when it is durable. What is there already (by its id) is left as it
    * is and charged to nobody again, so that a batch can be tried twice. Rejects with a
-   * NotSyncedError when the transaction stands but the disk did not confirm it, and with an
-   * UnwritableError when the fault lies in the writes.
+   * NotSyncedError when the transaction stands but the disk did not confirm it, with an
+   * UnwritableError when the fault lies in the writes, and with a FencedError for good once
+   * another process has opened the database.
    */
   commit(writes: readonly LedgerWrite[]): Promise<void>;
   /** Tells every receipt that a commit has really added, when its transaction stands. */
@@ -179,6 +191,15 @@ export interface ReceiptFilter {
   readonly limit?: number | undefined;
 }
 
+/** What the disk had confirmed and the database no longer has: a tail of its log is lost. */
+export interface LostTail {
+  /** A receipt of the newest commit that is known of; "" where receipts are all there. */
+  readonly receiptId: string;
+  /** The newest change that is known of; 0 where changes are all there. */
+  readonly sequence: number;
+  readonly foundAtMs: number;
+}
+
 /** One moment of the whole ledger, read beside the process that writes it and without its help. */
 export interface LedgerReader {
   receipt(id: string): Promise<Receipt | undefined>;
@@ -189,5 +210,6 @@ export interface LedgerReader {
   leases(): Promise<readonly Lease[]>;
   budgetSpends(): Promise<readonly BudgetSpend[]>;
   rollups(): Promise<StoredSums>;
+  lostTails(): Promise<readonly LostTail[]>;
   close(): Promise<void>;
 }

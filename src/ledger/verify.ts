@@ -4,6 +4,7 @@ import { costOf, type Price } from "../call/price.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Rollup } from "./rollups.ts";
 import type { BudgetSpend, Entry, LedgerReader } from "./store.ts";
+import { checkMark } from "./verify-mark.ts";
 import { type LedgerProblem, Problems } from "./verify-problems.ts";
 import { checkFolded, RollupSums } from "./verify-sums.ts";
 
@@ -60,6 +61,7 @@ export async function verifyLedger(
   budgets.compare(problems);
   rollups.compare(stored.list, problems);
   checkFolded(stored, problems);
+  checkMark(await reader.lostTails(), problems);
   return {
     ok: problems.count === 0,
     receipts,

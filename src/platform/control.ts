@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -31,17 +32,24 @@ export function startControl(dataDir: string, operations: Operations): { close()
   if (statSync(folder).uid !== ownUid())
     throw new Problem("failed", `${folder} belongs to somebody else.`);
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
-  rmSync(path, { force: true });
+  // Under a name of its own first: Bun removes that name when the server stops, whoever has it then.
+  const ownPath = join(folder, `c${process.pid}`);
+  rmSync(ownPath, { force: true });
   const server = Bun.serve({
-    unix: path,
+    unix: ownPath,
     fetch: async (request) => Response.json(await answer(request, operations)),
     error: () =>
       Response.json({ problem: { code: "failed", message: "The server failed to answer." } }),
   });
-  chmodSync(path, 0o600);
+  chmodSync(ownPath, 0o600);
+  renameSync(ownPath, path);
+  const { ino } = statSync(path);
   return {
     async close() {
+      // It may be the socket of a process that has taken this data directory over.
+      const isOurs = statSync(path, { throwIfNoEntry: false })?.ino === ino;
       await server.stop(true);
+      if (!isOurs) return;
       rmSync(path, { force: true });
       // The engine's socket may still be in it.
       if (folder !== dataDir && readdirSync(folder).length === 0) rmdirSync(folder);

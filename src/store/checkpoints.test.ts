@@ -30,6 +30,7 @@ beforeEach(async () => {
     raw: sqlite.raw,
     sync: async () => {},
     onCommit: () => checkpoints.note(),
+    guard: () => {},
     sums: { openFromId: "" },
     onReceipt: () => {},
   });

@@ -309,19 +309,20 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     test("shows what one process changed to every other, in order", async () => {
       const other = await database.open();
       const seen: string[] = [];
-      const follower = new FeedFollower(other.feed, {
+      // The newest to open a database is the one that writes it.
+      const follower = new FeedFollower(store.feed, {
         changed: async ({ topic, subject }) => void seen.push(`${topic}:${subject}`),
         reloadAll: async () => void seen.push("all"),
       });
       await follower.start();
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
-      await store.catalog.write({ saveProviders: [provider] });
+      await other.accounts.insert(account);
+      await other.keys.insert(key);
+      await other.catalog.write({ saveProviders: [provider] });
       await follower.catchUp();
-      await store.keys.revoke("key_1", 5);
+      await other.keys.revoke("key_1", 5);
       await Promise.all([follower.catchUp(), follower.catchUp()]);
       expect(seen).toEqual(["all", "accounts:acct_1", "keys:key_1", "catalog:", "keys:key_1"]);
-      expect((await other.keys.get("key_1"))?.revokedAtMs).toBe(5);
+      expect((await store.keys.get("key_1"))?.revokedAtMs).toBe(5);
       await other.close();
     });
 

@@ -3,7 +3,10 @@ import { Kysely, SqliteDialect } from "kysely";
 import { idFloor } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
 import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
+import { realDatabasePath } from "./database-file.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger-store.ts";
+import { findLostTail, isSame, readLostTails } from "./lost-tail.ts";
+import { readMark } from "./mark.ts";
 import { toPrice } from "./price-text.ts";
 import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
 import { readStoredSums } from "./rollup-store.ts";
@@ -15,6 +18,8 @@ import { asKyselyExpects } from "./sqlite.ts";
  * the gateway nothing. Everything is seen as of the moment at which it was opened.
  */
 export function openLedgerReader(path: string): LedgerReader {
+  // Before the moment is fixed: what it tells of is in the database by then.
+  const mark = readMark(realDatabasePath(path));
   const raw = openForReading(path);
   const db: Db = new Kysely({ dialect: new SqliteDialect({ database: asKyselyExpects(raw) }) });
   return {
@@ -48,6 +53,13 @@ export function openLedgerReader(path: string): LedgerReader {
     leases: () => readLeases(db),
     budgetSpends: () => readBudgetSpends(db),
     rollups: () => readStoredSums(db),
+    async lostTails() {
+      const known = await readLostTails(db);
+      const lost = await findLostTail(db, mark, Date.now());
+      return lost === undefined || known.some((one) => isSame(one, lost))
+        ? known
+        : [...known, lost];
+    },
     async close() {
       await db.destroy();
       // Kysely closes only what it has been asked something of.

@@ -39,6 +39,7 @@ beforeEach(async () => {
       return sync.promise;
     },
     onCommit: () => commits++,
+    guard: () => {},
     sums,
     onReceipt: ({ id }) => told.push(id),
   });

@@ -2,7 +2,14 @@ import { type Database, SQLiteError, type Statement } from "bun:sqlite";
 import { idTimeMs } from "../base/ids.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import { type Rollup, toHour } from "../ledger/rollups.ts";
-import { type Claim, type LedgerWrite, NotSyncedError, UnwritableError } from "../ledger/store.ts";
+import {
+  type Claim,
+  FencedError,
+  type LedgerWrite,
+  NotSyncedError,
+  UnwritableError,
+} from "../ledger/store.ts";
+import { MovedError } from "./database-file.ts";
 import { addRowSql, rollupValues } from "./rollup-columns.ts";
 import { RollupFold } from "./rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "./rollup-store.ts";
@@ -40,6 +47,8 @@ export interface LedgerWriterOptions {
   readonly raw: Database;
   readonly sync: () => Promise<void>;
   readonly onCommit: () => void;
+  /** Asked inside every transaction; throws when this process may not write. */
+  readonly guard: () => void;
   readonly sums: SumsMark;
   /** Every receipt that a commit has really added. */
   readonly onReceipt: (receipt: Receipt) => void;
@@ -135,12 +144,13 @@ export class LedgerWriter {
   }
 
   #transact(work: () => void): void {
-    const { raw, sums } = this.#options;
+    const { raw, sums, guard } = this.#options;
     const { begin, commit, rollback } = this.#statements;
     if (raw.inTransaction) throw new BusyError("another transaction is under way");
     const { openFromId } = sums;
     begin.run();
     try {
+      guard();
       work();
       commit.run();
     } catch (error) {
@@ -216,7 +226,8 @@ class BusyError extends Error {
 
 /** A full or read-only disk gets well again; a value that no column takes does not. */
 function isOfTheWrites(error: unknown): boolean {
-  if (error instanceof BusyError) return false;
+  if (error instanceof BusyError || error instanceof MovedError || error instanceof FencedError)
+    return false;
   if (!(error instanceof SQLiteError)) return true;
   return /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(error.code ?? "");
 }

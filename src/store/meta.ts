@@ -3,6 +3,8 @@ import type { Db } from "./schema.ts";
 type MetaKey =
   | "manifest_hash"
   | "secret_fingerprint"
+  | "lost_tails"
+  | "balances_checked_from_ms"
   | "rollups_open_from_ms"
   | "rollups_folded_to_ms"
   | "rollups_counted_from_ms";

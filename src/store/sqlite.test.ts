@@ -1,5 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noShortestMs } from "../ledger/reports.ts";
@@ -7,10 +16,11 @@ import { hourMs } from "../ledger/rollups.ts";
 import { Problems } from "../ledger/verify-problems.ts";
 import { checkFolded } from "../ledger/verify-sums.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
+import { realDatabasePath } from "./database-file.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { openLedgerReader } from "./ledger-reader.ts";
 import { noonMs, receiptOf, write } from "./ledger-samples.ts";
-import { lockDataDir } from "./lock.ts";
+import { lockDatabase, lockDataDir } from "./lock.ts";
 import { money } from "./migration-money.ts";
 import { usage } from "./migration-usage.ts";
 import { migrate } from "./migrations.ts";
@@ -175,6 +185,53 @@ test("one process owns a data directory, and the next is told where it runs", ()
   expect(() => lockDataDir(dir)).toThrow("already running at http://127.0.0.1:8080 (process 42)");
   lock.release();
   lockDataDir(dir).release();
+});
+
+test("one process writes a database, whichever way leads to it", () => {
+  const dir = realpathSync(fresh());
+  const path = join(dir, "svc.db");
+  const link = join(fresh(), "link.db");
+  symlinkSync(path, link);
+  // Before it exists, and after.
+  expect(realDatabasePath(link)).toBe(path);
+  const release = lockDatabase(path);
+  writeFileSync(path, "");
+  expect(realDatabasePath(link)).toBe(path);
+  expect(() => lockDatabase(realDatabasePath(link))).toThrow(
+    `The database ${path} is in use by another svc gateway or command.`,
+  );
+  release();
+  lockDatabase(path)();
+});
+
+test("a chain of links that leads in a circle ends", () => {
+  const dir = fresh();
+  symlinkSync(join(dir, "b"), join(dir, "a"));
+  symlinkSync(join(dir, "a"), join(dir, "b"));
+  expect(realDatabasePath(join(dir, "a"))).toContain(dir);
+});
+
+test("a lock file that others could read becomes private, and stays locked", () => {
+  const dir = fresh();
+  writeFileSync(join(dir, "lock.db"), "", { mode: 0o644 });
+  const lock = lockDataDir(dir);
+  expect(statSync(join(dir, "lock.db")).mode & 0o777).toBe(0o600);
+  expect(() => lockDataDir(dir)).toThrow("in use");
+  expect(() => lockDataDir(dir)).toThrow("in use");
+  lock.release();
+});
+
+test("the description of a later owner stays when an earlier one leaves", () => {
+  const dir = fresh();
+  const first = lockDataDir(dir);
+  first.describe({ pid: 1, address: "first" });
+  rmSync(join(dir, "lock.db"));
+  const second = lockDataDir(dir);
+  second.describe({ pid: 2, address: "second" });
+  first.release();
+  expect(readFileSync(join(dir, "owner.json"), "utf8")).toContain("second");
+  second.release();
+  expect(existsSync(join(dir, "owner.json"))).toBe(false);
 });
 
 test("a process that is killed leaves no lock behind", async () => {

@@ -1,4 +1,4 @@
-import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { type Changes, Database, type SQLQueryBindings } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
@@ -10,6 +10,12 @@ export interface Sqlite {
   /** The same connection, for statements that are too hot for a query builder. */
   readonly raw: Database;
   readonly path: string;
+  readonly guard: WriteGuard;
+}
+
+/** Asked before every write of the query builder; throws when this process may not write. */
+export interface WriteGuard {
+  check: () => void;
 }
 
 /**
@@ -26,10 +32,13 @@ export function openSqlite(path: string): Sqlite {
   raw.run("PRAGMA wal_autocheckpoint = 0");
   // What is erased is gone from the file, too.
   raw.run("PRAGMA secure_delete = ON");
+  // Open to all until the store has raised its epoch.
+  const guard: WriteGuard = { check: () => {} };
   return {
-    db: new Kysely({ dialect: new Dialect({ database: asKyselyExpects(raw) }) }),
+    db: new Kysely({ dialect: new Dialect({ database: asKyselyExpects(raw, guard) }) }),
     raw,
     path,
+    guard,
   };
 }
 
@@ -57,8 +66,11 @@ function openFile(path: string): Database {
   }
 }
 
-/** Kysely's SQLite dialect is written for better-sqlite3; bun:sqlite differs in two names. */
-export function asKyselyExpects(database: Database) {
+/**
+ * Kysely's SQLite dialect is written for better-sqlite3; bun:sqlite differs in two names. With a
+ * guard, every transaction asks it first, and a write outside of one gets a transaction of its own.
+ */
+export function asKyselyExpects(database: Database, guard?: WriteGuard) {
   return {
     close: () => database.close(),
     prepare(sql: string) {
@@ -67,9 +79,38 @@ export function asKyselyExpects(database: Database) {
       return {
         reader: statement.columnNames.length > 0,
         all: (values: readonly unknown[]) => statement.all(...bind(values)),
-        run: (values: readonly unknown[]) => statement.run(...bind(values)),
+        run: (values: readonly unknown[]) => {
+          // After some failures SQLite has rolled back by itself; an error here would hide why.
+          if (sql === "rollback" && !database.inTransaction) return nothingDone;
+          const run = () => statement.run(...bind(values));
+          if (guard === undefined || database.inTransaction) return run();
+          if (sql === "begin") return guarded(database, guard, run);
+          return guarded(database, guard, () => database.query("begin immediate").run(), run);
+        },
         iterate: (values: readonly unknown[]) => statement.iterate(...bind(values)),
       };
     },
   };
+}
+
+const nothingDone = { changes: 0, lastInsertRowid: 0 };
+
+/** Begins, asks, and then writes and commits, if there is something to write. */
+function guarded(
+  database: Database,
+  guard: WriteGuard,
+  begin: () => Changes,
+  write?: () => Changes,
+): Changes {
+  const begun = begin();
+  try {
+    guard.check();
+    if (write === undefined) return begun;
+    const written = write();
+    database.query("commit").run();
+    return written;
+  } catch (error) {
+    if (database.inTransaction) database.query("rollback").run();
+    throw error;
+  }
 }

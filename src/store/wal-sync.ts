@@ -1,5 +1,11 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, fdatasync, openSync } from "node:fs";
+import { syncFolder } from "./database-file.ts";
+
+/** Notes down what a sync has covered, once it is done. */
+interface SyncMark {
+  begin(): void;
+  confirmed(): void;
+}
 
 /**
  * Makes committed transactions survive a power cut: an fdatasync of the write-ahead log, on another
@@ -8,12 +14,19 @@ import { dirname } from "node:path";
  */
 export class WalSync {
   readonly #path: string;
+  readonly #mark: SyncMark | undefined;
   #fd: number | undefined;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(databasePath: string) {
+  constructor(databasePath: string, mark?: SyncMark) {
     this.#path = databasePath;
+    this.#mark = mark;
+  }
+
+  /** Of the log, once it was synced. */
+  get fd(): number | undefined {
+    return this.#fd;
   }
 
   /** Resolves when everything that is committed by now is on the disk. */
@@ -38,20 +51,18 @@ export class WalSync {
   #run(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#fd ??= this.#open();
-      fdatasync(this.#fd, (error) =>
-        error === null || error === undefined ? resolve() : reject(error),
-      );
+      this.#mark?.begin();
+      fdatasync(this.#fd, (error) => {
+        if (error !== null && error !== undefined) return reject(error);
+        this.#mark?.confirmed();
+        resolve();
+      });
     });
   }
 
   #open(): number {
     // The log is new: its name must be as durable as its content.
-    const folder = openSync(dirname(this.#path), "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+    syncFolder(this.#path);
     return openSync(`${this.#path}-wal`, "r+");
   }
 }

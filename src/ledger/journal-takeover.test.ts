@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { receiptOf, write } from "../store/ledger-samples.ts";
+import { release, setUp, turn, watch } from "./journal-samples.ts";
+import { FencedError, NotSyncedError } from "./store.ts";
+
+const receiptWrite = (id: string) => write(receiptOf({ id }));
+
+describe("a store that another process has taken over", () => {
+  test("gives up all that is in line at once, lets no call in and is never asked again", async () => {
+    const { journal, next, commits, lines } = setUp();
+    const first = watch(journal.append(receiptWrite("a"), true));
+    const commit = await next();
+    const others = [watch(journal.append(receiptWrite("b"))), watch(journal.append(release("c")))];
+    commit.fail(new FencedError());
+    await turn();
+    expect([first, ...others].map(({ now }) => now)).toEqual(Array(3).fill("taken back"));
+    expect(journal.isFailing).toBe(true);
+    const late = watch(journal.append(receiptWrite("d")));
+    journal.probe();
+    await turn();
+    expect(late.now).toBe("taken back");
+    expect(await journal.idle(1_000)).toEqual([]);
+    expect({ commits, lines }).toEqual({ commits: [], lines: [] });
+  });
+
+  test("still releases what stood before it, and stays closed after", async () => {
+    const { journal, next } = setUp();
+    const before = watch(journal.append(receiptWrite("a")));
+    const one = await next();
+    const rest = Array.from({ length: 16 }, (_, at) => watch(journal.append(release(`w${at}`))));
+    (await next()).fail(new FencedError());
+    await turn();
+    expect(new Set(rest.map(({ now }) => now))).toEqual(new Set(["taken back"]));
+    one.succeed();
+    await turn();
+    expect(before.now).toBe("written");
+    expect(journal.isFailing).toBe(true);
+  });
+
+  test("takes back nothing that stands and was never confirmed", async () => {
+    const { journal, next, failNext } = setUp();
+    const state = watch(journal.append(receiptWrite("a"), true));
+    await failNext(new NotSyncedError("disk"));
+    (await next()).fail(new FencedError());
+    await turn();
+    expect(state.now).toBe("owed");
+  });
+});
+
+describe("a journal that is asked to probe", () => {
+  test("commits nothing, and fails until that succeeds", async () => {
+    const { journal, next, failNext, lines } = setUp();
+    journal.probe();
+    await failNext();
+    expect(journal.isFailing).toBe(true);
+    const again = await next();
+    expect(again.ids).toEqual([]);
+    again.succeed();
+    await turn();
+    expect(journal.isFailing).toBe(false);
+    expect(lines.map((line) => line.split(":")[0])).toEqual(["error", "info"]);
+  });
+});

@@ -17,6 +17,7 @@ export interface CallLimits {
  * is far cheaper than timers a call.
  */
 export class ActiveCall implements RoutedCall {
+  readonly accountId: string;
   #controller = new AbortController();
   readonly #limits: CallLimits;
   readonly #startedMs: number;
@@ -43,7 +44,8 @@ export class ActiveCall implements RoutedCall {
   onSilence: (() => void) | undefined;
   #spokeMs: number;
 
-  constructor(limits: CallLimits, nowMs: number) {
+  constructor(limits: CallLimits, nowMs: number, accountId = "") {
+    this.accountId = accountId;
     this.#limits = limits;
     this.#startedMs = nowMs;
     this.#upstreamSinceMs = nowMs;
@@ -290,13 +292,13 @@ export class ActiveCalls {
     return this.#isDraining;
   }
 
-  begin(model: TimedModel): ActiveCall {
+  begin(model: TimedModel, accountId = ""): ActiveCall {
     let limits = this.#limitsByModel.get(model);
     if (limits === undefined) {
       limits = limitsFor(model, this.#limits);
       this.#limitsByModel.set(model, limits);
     }
-    const call = new ActiveCall(limits, this.#nowMs());
+    const call = new ActiveCall(limits, this.#nowMs(), accountId);
     this.#calls.add(call);
     return call;
   }

@@ -21,9 +21,9 @@ beforeEach(async () => {
 
 const only = { model: "only" };
 const poison = { ...only, messages: [{ role: "user", content: "POISON" }] };
-const isPoison = ({ body }: RecordedRequest) => JSON.stringify(body).includes("POISON");
+const isPoison = ({ body }: RecordedRequest) => body.includes("POISON");
 /** What the gateway sends on its own account. */
-const isProbe = ({ body }: RecordedRequest) => !JSON.stringify(body).includes("Say hello");
+const isProbe = ({ body }: RecordedRequest) => !body.includes("Say hello");
 const probes = () =>
   home.first.requests.filter((request) => !isPoison(request) && isProbe(request));
 const state = async () => (await home.targets("first"))["m1"]?.state;

@@ -215,7 +215,7 @@ describe("images in messages", () => {
 
   for (const [model, imageTokens] of [
     ["image-model", 85],
-    ["svc-3-flash", 4_096],
+    ["svc-3-flash", 16_384],
   ] as const)
     test(`are held at ${imageTokens} tokens each for ${model}`, async () => {
       const payer = await openPayer(gateway);

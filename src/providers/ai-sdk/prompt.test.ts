@@ -122,7 +122,9 @@ const assistant = (text: string) => ({
 });
 
 test("arguments that are no JSON of an object are refused by their field", async () => {
-  for (const text of ['{"city":', "[1]", "7", "null"]) {
+  // What is nested without end would take seconds to write.
+  const deep = `{"a":${"[".repeat(12_000)}${"]".repeat(12_000)}}`;
+  for (const text of ['{"city":', "[1]", "7", "null", deep]) {
     const error = await apiErrorOf(anthropic.chat(call([user, assistant(text)])));
     expect([error.code, error.param]).toEqual([
       "invalid_request",

@@ -9,8 +9,10 @@ interface Call {
   /** What the first piece says besides name and arguments; sent once the name is known. */
   readonly first: JsonObject;
   name: string | undefined;
-  /** All of them so far: they tell whether a call is whole. */
+  /** All of them so far. */
   arguments: string;
+  /** Whether they are whole. */
+  readonly end: JsonEnd;
 }
 
 /** More than any model calls; an upstream that goes on has lost itself. */
@@ -46,6 +48,7 @@ export class ToolPieces {
       call.name ??= nameOf(piece);
       const text = argumentsOf(piece);
       call.arguments += text ?? "";
+      if (text !== undefined) call.end.push(text);
       if (call.arguments.length > maxArgumentChars) throw lost("arguments without end");
       if (call.name === undefined) return [];
       return isFirst ? [toFirst(call, call.name)] : [toNext(call, piece, text)];
@@ -64,7 +67,15 @@ export class ToolPieces {
     const index = this.#calls.length;
     if (index >= maxCalls) throw lost(`more than ${maxCalls} tool calls`);
     const first = { ...rest, index, id: this.#ids.take(givenId, index), type: "function" };
-    const call: Call = { index, givenIndex, givenId, first, name: undefined, arguments: "" };
+    const call: Call = {
+      index,
+      givenIndex,
+      givenId,
+      first,
+      name: undefined,
+      arguments: "",
+      end: new JsonEnd(),
+    };
     this.#calls.push(call);
     if (isText(givenId)) this.#byId.set(givenId, call);
     if (typeof givenIndex === "number") this.#byIndex.set(givenIndex, call);
@@ -79,16 +90,36 @@ function isAnother(call: Call, piece: JsonObject): boolean {
   if (name !== call.name) return true;
   const { id } = piece;
   if (isText(id) && isText(call.givenId) && id !== call.givenId) return true;
-  return (argumentsOf(piece) ?? "").trim() !== "" && isWhole(call.arguments);
+  return (argumentsOf(piece) ?? "").trim() !== "" && call.end.isReached;
 }
 
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith("}")) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/**
+ * Finds the end of a JSON object that comes in pieces. Each character is looked at once: to parse
+ * the whole again with each piece would take time that grows with the square of it.
+ */
+class JsonEnd {
+  #depth = 0;
+  #hasBegun = false;
+  #isText = false;
+  #isEscaped = false;
+
+  get isReached(): boolean {
+    return this.#hasBegun && this.#depth === 0;
+  }
+
+  push(piece: string): void {
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (this.#isText) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (code === 0x5c) this.#isEscaped = true;
+        else if (code === 0x22) this.#isText = false;
+      } else if (code === 0x22) this.#isText = true;
+      else if (code === 0x7b || code === 0x5b) {
+        this.#depth++;
+        this.#hasBegun = true;
+      } else if (code === 0x7d || code === 0x5d) this.#depth--;
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import { diagnose } from "./providers/diagnosis.ts";
 import type { Circumstances } from "./providers/finding.ts";
 import { ProviderRegistry, type ProviderSettings } from "./providers/registry.ts";
 import { listOffered, runTrial } from "./providers/trial.ts";
+import type { ProbedTarget } from "./router/router.ts";
 import type { Secrets } from "./secrets/secrets.ts";
 
 export interface ConnectOptions {
@@ -48,6 +49,14 @@ export function createUpstreams({ configuration, secrets }: ConnectOptions): Ups
       return views;
     },
   };
+}
+
+/** The smallest call that a target serves, at the operator's cost: rejects where it does not work. */
+export function probeTarget({ provider, route, model }: ProbedTarget): Promise<string> {
+  const { endpoint, input } = model;
+  const kind = endpoint !== "embeddings" ? endpoint : input === "media" ? "media" : "embeddings";
+  const trial: Trial = { kind, model: route.model, voices: route.voices };
+  return runTrial(provider, trial, trialLimits);
 }
 
 /** The settings of a provider, its secrets opened. */

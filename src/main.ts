@@ -77,9 +77,10 @@ async function serve(): Promise<void> {
 
 /** The engine's process: started by `serve`, which it ends with, or by hand. */
 async function runEngine(): Promise<void> {
-  const { settings, engineModels } = loadConfiguration();
+  const { settings, engineModels, environment } = loadConfiguration();
   const { dataDir, cacheDir, engineIdleMs, engineQueue } = settings;
-  await ensureEngineInstalled({ onLine: (line) => void process.stderr.write(`${line}\n`) });
+  const onLine = (line: string) => void process.stderr.write(`${line}\n`);
+  await ensureEngineInstalled({ environment, onLine });
   // Loaded here: a gateway without embedded models has none of its libraries.
   const { startEngine } = await import("../engine/server/server.ts");
   const log = createLog({

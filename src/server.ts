@@ -7,7 +7,7 @@ import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
 import { proxyCheck } from "./config/proxy.ts";
 import { wantsColour } from "./config/terminal.ts";
-import { openSettings } from "./connect.ts";
+import { openSettings, probeTarget } from "./connect.ts";
 import { openControl } from "./control.ts";
 import { embeddedModels } from "./engine/embedded.ts";
 import { createEngineProvider } from "./engine/provider.ts";
@@ -274,6 +274,7 @@ function createRouter(options: {
     findProvider: (name) => (name === engineProvider ? embedded : providers.find(name)),
     retries: settings.retries,
     hasBreakers: settings.breakers === "on",
+    probe: probeTarget,
     onChange: ({ provider, model, state, reason }) => {
       const told = { provider, model, reason };
       if (state === "closed") log.info("a target is back in service", told);

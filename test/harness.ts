@@ -44,7 +44,7 @@ export interface TestGatewayOptions {
 
 export const standardManifest = `
 providers:
-  fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
 models:
   svc-3-flash: { endpoint: chat, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: upstream-chat }] }
   svc-2-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: upstream-old-chat }] }

@@ -44,8 +44,13 @@ export const one = modelOf({});
 export const ranked = modelOf({ priority: 1 }, { priority: 2 });
 
 export class Call implements RoutedCall {
+  readonly accountId: string;
   readonly #controller = new AbortController();
   begun = 0;
+
+  constructor(accountId = "acct_one") {
+    this.accountId = accountId;
+  }
 
   get signal(): AbortSignal {
     return this.#controller.signal;

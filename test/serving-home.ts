@@ -48,7 +48,7 @@ export async function startServing(
   const gateway = await startTestGateway({
     manifest: `
 providers:
-  first: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  first: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
   second: { kind: openai, base_url: "${second.baseUrl}", api_key: "\${OTHER_KEY}", allow_private: true }
 ${options.providers ?? ""}
 models:

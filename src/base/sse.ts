@@ -1,3 +1,6 @@
+/** So often joining costs nothing, though an upstream sends single bytes. */
+const joinedPieces = 4_096;
+
 /**
  * Server-sent events, from bytes to the data of each event.
  *
@@ -65,6 +68,8 @@ export class SseReader {
     this.#keptChars += piece.length;
     if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
     this.#pieces.push(piece);
+    // Many short strings take far more memory than one long one.
+    if (this.#pieces.length >= joinedPieces) this.#pieces = [this.#pieces.join("")];
   }
 
   #line(line: string, events: string[]): void {

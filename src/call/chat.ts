@@ -37,23 +37,58 @@ export interface ChatResult {
   readonly usage: Usage | undefined;
 }
 
-/** The fields of a message or a delta that hold words of the model. */
-const wordFields = ["content", "refusal", "reasoning_content", "reasoning"] as const;
+/**
+ * The fields of a message or a delta that hold no words of the model: labels, what a vendor signs or
+ * encrypts, sounds, sources, and thoughts that were said in `reasoning_content` already.
+ */
+const wordless: ReadonlySet<string> = new Set([
+  "role",
+  "id",
+  "type",
+  "object",
+  "format",
+  "tool_call_id",
+  "signature",
+  "thought_signature",
+  "encrypted_content",
+  "data",
+  "annotations",
+  "reasoning_details",
+]);
 
-/** What a message or a delta says, tool calls included, and nothing of the JSON around it. */
+/** Deeper than any field that a vendor has. */
+const maxWordDepth = 16;
+
+/**
+ * What a message or a delta says, and nothing of the JSON around it. Whatever is delivered counts,
+ * also under names that are not known here: it would be free otherwise.
+ */
 export function wordsOf(message: JsonObject): string {
+  const { reasoning, reasoning_content: thought } = message;
   let words = "";
-  for (const name of wordFields) {
-    const value = message[name];
-    if (typeof value === "string") words += value;
+  for (const name in message) {
+    // Some servers say the same under both names.
+    const isSaid = name === "reasoning" && reasoning === thought;
+    if (!isSaid && !wordless.has(name)) words += wordsIn(message[name], 0);
   }
-  const { tool_calls: calls } = message;
-  if (!Array.isArray(calls)) return words;
-  for (const call of calls) {
-    const called = isJsonObject(call) ? call["function"] : undefined;
-    if (!isJsonObject(called)) continue;
-    for (const value of [called["name"], called["arguments"]])
-      if (typeof value === "string") words += value;
+  return words;
+}
+
+function wordsIn(value: Json | undefined, depth: number): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null || depth >= maxWordDepth) return "";
+  let words = "";
+  if (Array.isArray(value)) {
+    for (const entry of value) words += wordsIn(entry, depth + 1);
+    return words;
+  }
+  const fields = value as JsonObject;
+  for (const name in fields) {
+    if (wordless.has(name)) continue;
+    const inner = fields[name];
+    // Arguments of a call are JSON as text; some servers send the object itself.
+    if (name === "arguments" && isJsonObject(inner)) words += JSON.stringify(inner);
+    else words += wordsIn(inner, depth + 1);
   }
   return words;
 }

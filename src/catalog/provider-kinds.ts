@@ -16,6 +16,8 @@ export interface ProviderOption {
   readonly isNeeded?: true;
   /** Where vendors' own tools look for it. */
   readonly variable?: string;
+  /** The words that it may be. */
+  readonly words?: readonly string[];
 }
 
 export interface ProviderKindShape {
@@ -27,11 +29,21 @@ export interface ProviderKindShape {
   readonly takesOptions?: true;
 }
 
+const imageUrls: Readonly<Record<string, ProviderOption>> = {
+  image_urls: {
+    about: "whether it may be given public addresses of images to fetch; false with allow_private",
+    words: ["true", "false"],
+  },
+};
+
 export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape>> = {
   openai: {
     baseUrl: undefined,
     needsKey: false,
-    options: { vendor: { about: "whose server it is, see svc provider add --help" } },
+    options: {
+      vendor: { about: "whose server it is, see svc provider add --help" },
+      ...imageUrls,
+    },
   },
   gemini: {
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
@@ -56,7 +68,11 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
       },
     },
   },
-  anthropic: { baseUrl: "https://api.anthropic.com/v1", needsKey: true, options: {} },
+  anthropic: {
+    baseUrl: "https://api.anthropic.com/v1",
+    needsKey: true,
+    options: { ...imageUrls },
+  },
   bedrock: {
     // Made of the region.
     baseUrl: "",
@@ -74,6 +90,7 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
         isSecret: true,
         variable: "AWS_SESSION_TOKEN",
       },
+      ...imageUrls,
     },
   },
   "ai-sdk": {
@@ -83,6 +100,7 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
     options: {
       package: { about: "an AI SDK provider package that is installed", isNeeded: true },
       factory: { about: "its export that makes a provider, if there are several" },
+      ...imageUrls,
     },
   },
 };

@@ -10,6 +10,7 @@ import {
 } from "../../engine/weights/sets.ts";
 import { removeSets, type SetState, stateOf } from "../../engine/weights/state.ts";
 import { Problem } from "../base/problem.ts";
+import type { Environment } from "../config/child-environment.ts";
 import { ensureEngineInstalled } from "../engine/install.ts";
 import { pullWeights } from "../engine/weights-pull.ts";
 import type { RunningEngineView } from "../platform/engine-operations.ts";
@@ -32,14 +33,15 @@ const pull: Command = {
   ],
   async run({ positionals, flags: { from }, switches, wiring }) {
     const names = readNames(positionals);
-    const { cacheDir } = wiring.configuration().settings;
+    const { settings, environment } = wiring.configuration();
+    const { cacheDir } = settings;
     const isJson = switches.has("json");
     // Lines of the install and bars are for people; JSON stays alone on stdout.
     const tell = isJson ? toStderr : print;
-    await ensureEngineInstalled({ onLine: tell });
+    await ensureEngineInstalled({ environment, onLine: tell });
     const view = isJson ? undefined : createProgressView();
     if (view !== undefined) tell(`${style.dim("weights in")} ${cacheDir}`);
-    const result = await runPull({ cacheDir, names, from, view });
+    const result = await runPull({ environment, cacheDir, names, from, view });
     if (isJson) printJson(result.sets.map(progressView));
     reportEnd(result, names);
   },
@@ -133,6 +135,7 @@ function readNames(words: readonly string[]): readonly SetName[] {
 const toStderr = (line: string) => void process.stderr.write(`${line}\n`);
 
 interface PullRun {
+  readonly environment: Environment;
   readonly cacheDir: string;
   readonly names: readonly SetName[];
   readonly from: string | undefined;
@@ -145,7 +148,8 @@ interface PullResult {
 }
 
 /** ctrl-c stops the fetching; what came is kept. */
-async function runPull({ cacheDir, names, from, view }: PullRun): Promise<PullResult> {
+async function runPull(run: PullRun): Promise<PullResult> {
+  const { environment, cacheDir, names, from, view } = run;
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on("SIGINT", stop);
@@ -153,6 +157,7 @@ async function runPull({ cacheDir, names, from, view }: PullRun): Promise<PullRe
   const last = new Map<SetName, SetProgress>();
   try {
     await pullWeights({
+      environment,
       cacheDir,
       sets: names,
       from: from === undefined ? undefined : resolve(from),

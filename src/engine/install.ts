@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
+import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import { projectDir } from "../config/settings.ts";
 import { linesOf } from "./lines.ts";
 
@@ -7,13 +8,16 @@ const script = join(projectDir, "scripts", "install-engine.mjs");
 
 /** Installs the engine's runtime libraries where they are missing; npm's words go to `onLine`. */
 export async function ensureEngineInstalled({
+  environment,
   onLine = () => {},
   signal,
 }: {
+  readonly environment: Environment;
   readonly onLine?: (line: string) => void;
   readonly signal?: AbortSignal;
-} = {}): Promise<void> {
+}): Promise<void> {
   const child = Bun.spawn(["node", script], {
+    env: childEnvironment(environment, "installer"),
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",

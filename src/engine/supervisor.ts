@@ -5,6 +5,7 @@ import { type SetName, type SetProgress, setNames, weightSets } from "../../engi
 import { readyDir } from "../../engine/weights/state.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import type { OwnModel } from "../config/engine-section.ts";
 import { projectDir } from "../config/settings.ts";
 import { setOf } from "./embedded.ts";
@@ -30,8 +31,8 @@ export interface EngineView {
 export interface EngineOptions {
   readonly socket: string;
   readonly cacheDir: string;
-  /** Of the engine's process, which reads the same settings from it. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of which the engine's process gets what it needs. */
+  readonly environment: Environment;
   readonly ownModels: readonly OwnModel[];
   readonly log: Log;
 }
@@ -212,6 +213,7 @@ export class EngineSupervisor {
     for (let pauseMs = retryPullMs; !this.#stopping.signal.aborted; pauseMs *= 2) {
       try {
         await ensureEngineInstalled({
+          environment: this.#options.environment,
           onLine: (line) => log.info(`engine: ${line}`),
           signal: this.#stopping.signal,
         });
@@ -231,7 +233,7 @@ export class EngineSupervisor {
   async #installAndPull(): Promise<void> {
     const { signal } = this.#stopping;
     try {
-      await ensureEngineInstalled({ signal });
+      await ensureEngineInstalled({ environment: this.#options.environment, signal });
       await this.#pull();
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -257,6 +259,7 @@ export class EngineSupervisor {
       const hurry = this.#hurry.signal;
       log.info(`engine: fetching the weights of ${sets.join(", ")}`);
       await pullWeights({
+        environment: this.#options.environment,
         cacheDir,
         sets,
         signal: this.#stopping.signal,
@@ -288,7 +291,7 @@ export class EngineSupervisor {
     this.#startedMs = Date.now();
     const main = join(projectDir, "src", "main.ts");
     const child: Child = Bun.spawn([process.execPath, "--no-env-file", main, "engine"], {
-      env: { ...this.#options.environment },
+      env: childEnvironment(this.#options.environment, "engine"),
       stdin: "ignore",
       stdout: "inherit",
       stderr: "inherit",

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { SetName, SetProgress } from "../../engine/weights/sets.ts";
+import { childEnvironment, type Environment } from "../config/child-environment.ts";
 import { projectDir } from "../config/settings.ts";
 import { linesOf } from "./lines.ts";
 
 const pullPath = join(projectDir, "engine", "weights", "main.ts");
 
 export interface PullOptions {
+  readonly environment: Environment;
   readonly cacheDir: string;
   readonly sets: readonly SetName[];
   readonly from?: string | undefined;
@@ -15,9 +17,10 @@ export interface PullOptions {
 
 /** Fetches weights in a process of its own; what is fetched when it is stopped is kept. */
 export async function pullWeights(options: PullOptions): Promise<void> {
-  const { cacheDir, sets, from, onProgress, signal } = options;
+  const { environment, cacheDir, sets, from, onProgress, signal } = options;
   const words = ["--cache", cacheDir, "--json", ...(from === undefined ? [] : ["--from", from])];
   const child = Bun.spawn([process.execPath, "--no-env-file", pullPath, ...words, ...sets], {
+    env: childEnvironment(environment, "installer"),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",

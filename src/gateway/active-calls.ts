@@ -23,6 +23,7 @@ interface ReadOnSlots {
  * all calls, which is far cheaper than timers per call.
  */
 export class ActiveCall implements RoutedCall {
+  readonly accountId: string;
   #controller = new AbortController();
   readonly #limits: CallLimits;
   readonly #slots: ReadOnSlots;
@@ -58,7 +59,12 @@ export class ActiveCall implements RoutedCall {
   onSilence: (() => void) | undefined;
   #spokeMs: number;
 
-  constructor(limits: CallLimits, nowMs: number, slots: ReadOnSlots = { used: 0 }) {
+  constructor(
+    limits: CallLimits,
+    nowMs: number,
+    { accountId = "", slots = { used: 0 } }: { accountId?: string; slots?: ReadOnSlots } = {},
+  ) {
+    this.accountId = accountId;
     this.#limits = limits;
     this.#slots = slots;
     this.#startedMs = nowMs;
@@ -326,13 +332,13 @@ export class ActiveCalls {
     return this.#isDraining;
   }
 
-  begin(model: TimedModel): ActiveCall {
+  begin(model: TimedModel, accountId = ""): ActiveCall {
     let limits = this.#limitsByModel.get(model);
     if (limits === undefined) {
       limits = limitsFor(model, this.#limits);
       this.#limitsByModel.set(model, limits);
     }
-    const call = new ActiveCall(limits, this.#nowMs(), this.#slots);
+    const call = new ActiveCall(limits, this.#nowMs(), { accountId, slots: this.#slots });
     this.#calls.add(call);
     return call;
   }

@@ -201,7 +201,7 @@ function serveModel({ parts, endpoint, serve, caller, claim }: Serving): Promise
   const { calls } = parts;
   const { request } = exchange;
   const { model, pricing } = chooseModel({ parts, endpoint, caller, claim });
-  const call = calls.begin(model);
+  const call = calls.begin(model, key.accountId);
   // The runtime would cut a connection on which a thinking model is silent: from here on our own
   // limits rule. Most calls are over before that is worth a call into the runtime.
   call.onLong = () => server.timeout(request, 0);

@@ -244,3 +244,13 @@ test("a file that cannot be read is told by its place, never by its line: that m
     expect(message).not.toContain("SECRET");
   }
 });
+
+test("image_urls of a provider is true or false, and only where its kind passes addresses on", () => {
+  const provider = (fields: string) =>
+    `providers:\n  up: { base_url: "https://up.example/v1", ${fields} }\n`;
+  expect(problemsOf(provider("kind: openai, image_urls: true"))).toEqual([]);
+  expect(problemsOf(provider("kind: openai, image_urls: maybe"))).toEqual([
+    "line 2: providers.up.image_urls must be one of: true, false",
+  ]);
+  expect(problemsOf(provider("kind: gemini, api_key: k, image_urls: true"))).toHaveLength(1);
+});

@@ -71,9 +71,10 @@ function readBaseUrl(fields: Fields, shape: ProviderKindShape, vendor: Vendor | 
 
 function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<string, string>> {
   const options: Record<string, string> = {};
-  for (const [name, { isNeeded }] of Object.entries(shape.options)) {
+  for (const [name, { isNeeded, words }] of Object.entries(shape.options)) {
     if (isNeeded === true) fields.text(name);
-    const value = readReference(fields, name);
+    const isWord = words !== undefined && fields.has(name);
+    const value = isWord ? fields.word(name, words) : readReference(fields, name);
     if (value !== undefined) options[name] = value;
   }
   if (shape.takesOptions === true && fields.has("options")) {

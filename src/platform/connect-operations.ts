@@ -297,7 +297,7 @@ function vendorViews(isSet: (name: string) => boolean): readonly VendorView[] {
       variables: keyVariables.map((name) => ({ name, is_set: isSet(name) })),
       needs_key: shape.needsKey || (keyVariables.length > 0 && kind === "openai"),
       options: Object.entries(shape.options)
-        .filter(([name]) => name !== "vendor")
+        .filter(([name]) => name !== "vendor" && name !== "image_urls")
         .map(([name, { about, isNeeded, isSecret, variable }]) => ({
           name,
           about,

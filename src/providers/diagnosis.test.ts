@@ -347,7 +347,7 @@ describe("settings that no call can be made with", () => {
         "acme has nothing to sign in with.",
       ],
       [
-        createAiSdkProvider({ ...parts, kind: "bedrock", options, dialer }),
+        createAiSdkProvider({ ...parts, kind: "bedrock", options, dialer, takesUrls: false }),
         "acme has neither api_key nor access_key_id and secret_access_key.",
       ],
     ] as const) {

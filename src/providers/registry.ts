@@ -20,7 +20,10 @@ export interface ProviderSettings {
 }
 
 /** What a builder gets: the settings, and the one way to the outside. */
-export type ProviderParts = ProviderSettings & { readonly dialer: Dialer };
+export type ProviderParts = ProviderSettings & {
+  readonly dialer: Dialer;
+  readonly takesUrls: boolean;
+};
 
 const builders: Readonly<Record<ProviderSettings["kind"], (parts: ProviderParts) => Provider>> = {
   openai: createOpenAiProvider,
@@ -67,10 +70,16 @@ export class ProviderRegistry {
     // What cannot stand in a header would fail each time, and with words of the runtime.
     if (settings.apiKey !== undefined && !isSendable.test(settings.apiKey))
       return createBroken(name, "the key has characters that cannot be sent");
-    return builders[settings.kind]({ ...settings, dialer });
+    return builders[settings.kind]({ ...settings, dialer, takesUrls: takesUrls(settings) });
   }
 
   find(name: string): Provider | undefined {
     return this.#built.get(name)?.provider;
   }
+}
+
+/** A server of the operator's own would fetch from inside: it does so only where the operator says so. */
+function takesUrls({ allowPrivate, options }: ProviderSettings): boolean {
+  const told = options["image_urls"];
+  return told === undefined ? !allowPrivate : told === "true";
 }

@@ -5,6 +5,8 @@ import type { Breaker } from "./breaker.ts";
 
 /** The call that is served, as far as the choice of targets is concerned. */
 export interface RoutedCall {
+  /** Who pays for it: one account's failures say less of a target than those of two. */
+  readonly accountId: string;
   /** Of the attempt under way. */
   readonly signal: AbortSignal;
   /** Nobody waits for the answer any more. */
@@ -13,11 +15,20 @@ export interface RoutedCall {
   beginAttempt(): void;
 }
 
+export interface AttemptOptions {
+  readonly provider: Provider;
+  readonly target: Target;
+  readonly call: RoutedCall;
+  /** The attempts before it. */
+  readonly before: readonly string[];
+}
+
 /** One asking of one target. */
 export class Attempt {
   readonly provider: Provider;
   readonly target: Route;
   readonly #breaker: Breaker;
+  readonly #accountId: string;
   readonly #nowMs: () => number;
   readonly #trial: number;
   /** The attempts before it. */
@@ -26,10 +37,12 @@ export class Attempt {
   #hasBegun = false;
   #isOver = false;
 
-  constructor(provider: Provider, { route, breaker, nowMs }: Target, before: readonly string[]) {
+  constructor({ provider, target, call, before }: AttemptOptions) {
+    const { route, breaker, nowMs } = target;
     this.provider = provider;
     this.target = route;
     this.#breaker = breaker;
+    this.#accountId = call.accountId;
     this.#nowMs = nowMs;
     this.#before = before;
     this.#trial = breaker.begin();
@@ -50,7 +63,7 @@ export class Attempt {
   /** It has begun to answer. */
   succeed(): void {
     this.#hasBegun = true;
-    this.#breaker.succeed(this.#nowMs(), this.#trial);
+    this.#breaker.succeed(this.#accountId, this.#nowMs(), this.#trial);
   }
 
   /** It did not begin to answer, or broke off later; or somebody else is to blame. */
@@ -63,12 +76,16 @@ export class Attempt {
     if (isTold) this.#failure = `${provider}/${model} ${reasonText(error)}`;
     const isRefusal = error.upstream?.reason === "refused";
     // It answered, if only to refuse: nothing is wrong with it.
-    if (isRefusal && !this.#hasBegun) this.#breaker.succeed(nowMs, this.#trial);
+    if (isRefusal && !this.#hasBegun) this.#breaker.succeed(this.#accountId, nowMs, this.#trial);
     // Ours is still loading: it says so itself. And a call that took too long as a whole is no
     // fault of who answered all the time.
     else if (!isUpstreamFailure(error) || error.code === "model_loading" || isOfTheCall(error))
       this.#breaker.abandon(this.#trial);
-    else this.#breaker.fail(error, { nowMs, trial: this.#trial, hasBegun: this.#hasBegun });
+    else {
+      const trial = this.#trial;
+      const accountId = this.#accountId;
+      this.#breaker.fail(error, { accountId, nowMs, trial, hasBegun: this.#hasBegun });
+    }
   }
 }
 

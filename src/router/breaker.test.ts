@@ -37,7 +37,8 @@ class Watched {
   }
 
   succeed(times = 1): this {
-    for (let time = 0; time < times; time++) this.breaker.succeed(this.nowMs, this.breaker.begin());
+    for (let time = 0; time < times; time++)
+      this.breaker.succeed("a", this.nowMs, this.breaker.begin());
     return this;
   }
 
@@ -48,7 +49,7 @@ class Watched {
   }
 
   end(trial: number, error: ApiError, hasBegun = false): void {
-    this.breaker.fail(error, { nowMs: this.nowMs, trial, hasBegun });
+    this.breaker.fail(error, { accountId: "a", nowMs: this.nowMs, trial, hasBegun });
   }
 
   /** For how long it is out from now on. */
@@ -153,7 +154,7 @@ describe("a target that is out", () => {
     const trial = target.breaker.begin();
     expect(target.mayAsk).toBe(false);
     expect(target.pass(600_000).mayAsk).toBe(false);
-    target.breaker.succeed(target.nowMs, trial);
+    target.breaker.succeed("a", target.nowMs, trial);
     expect([target.mayAsk, target.state]).toEqual([true, "closed"]);
   });
 
@@ -214,7 +215,7 @@ describe("a target that is out", () => {
     const target = new Watched();
     const old = target.breaker.begin();
     target.fail("auth");
-    target.breaker.succeed(target.nowMs, old);
+    target.breaker.succeed("a", target.nowMs, old);
     expect(target.state).toBe("open");
   });
 
@@ -224,7 +225,7 @@ describe("a target that is out", () => {
     target.fail("failed", 5).pass(5_000);
     const trial = target.breaker.begin();
     target.breaker.abandon(old[0]);
-    target.breaker.succeed(target.nowMs, old[1]);
+    target.breaker.succeed("a", target.nowMs, old[1]);
     target.end(old[2], failure("failed"));
     expect([target.mayAsk, target.state]).toEqual([false, "half-open"]);
     target.end(trial, failure("failed"));
@@ -238,9 +239,9 @@ describe("a target that is out", () => {
     expect([target.state, target.mayAsk, target.breaker.isClear]).toEqual(["closed", true, true]);
     target.fail("auth").pass(30_000);
     const trial = target.breaker.begin();
-    target.breaker.succeed(target.nowMs, before);
+    target.breaker.succeed("a", target.nowMs, before);
     expect([target.state, target.mayAsk]).toEqual(["half-open", false]);
-    target.breaker.succeed(target.nowMs, trial);
+    target.breaker.succeed("a", target.nowMs, trial);
     expect(target.state).toBe("closed");
   });
 });
@@ -285,8 +286,8 @@ describe("repeats", () => {
   /** Takes as many as it may get. */
   const repeatsOf = (target: Watched) => {
     let count = 0;
-    for (; count < 1_000 && target.breaker.mayRepeat(target.nowMs); count++)
-      target.breaker.repeat();
+    for (; count < 1_000 && target.breaker.mayRepeat(target.nowMs, "a"); count++)
+      target.breaker.repeat("a");
     return count;
   };
 

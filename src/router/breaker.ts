@@ -1,14 +1,10 @@
 import type { ApiError, UpstreamReason } from "../base/errors.ts";
 import type { TargetHealth } from "../catalog/health.ts";
+import { FailureCount } from "./failure-count.ts";
+import { Suspect } from "./suspect.ts";
 
 /** Recent is what happened in this bucket and the one before. */
 const bucketMs = 5_000;
-/** Opens when at least so many recent requests came to their end, and half of them badly. */
-const leastRequests = 10;
-const worstShare = 0.5;
-/** Or when so many fail one after another, none long after the one before. */
-const mostInARow = 5;
-const rowWithinMs = 30_000;
 const pausesMs = {
   failing: { first: 5_000, most: 60_000 },
   refused: { first: 30_000, most: 600_000 },
@@ -19,6 +15,14 @@ const restUnknownMs = 1_000;
 /** Asked again for the same call: a fifth of the recent requests, and a few where there are few. */
 const repeatShare = 0.2;
 const fewRepeats = 3;
+/** A probe costs the operator money: one account that fails on and on does not cause more. */
+const probePauseMs = 60_000;
+
+/** What came of a probe: the failure, or undefined where the target works. */
+export interface Probed {
+  readonly error: ApiError | undefined;
+  readonly nowMs: number;
+}
 
 export interface BreakerOptions {
   readonly provider: string;
@@ -26,10 +30,13 @@ export interface BreakerOptions {
   readonly isEnabled: boolean;
   /** It was taken out of service, or put back. */
   readonly onChange: (health: TargetHealth) => void;
+  /** Calls the target for the operator, within a bounded time; without it, one account's failures count. */
+  readonly probe?: (() => Promise<Probed>) | undefined;
 }
 
 /** A call that came to a bad end. */
 interface FailedCall {
+  readonly accountId: string;
   readonly nowMs: number;
   readonly trial: number;
   /** It broke off in mid-answer: as a request it was counted when it began. */
@@ -40,18 +47,27 @@ interface FailedCall {
  * What is known of one target. Closed: it is asked. Open: it failed too often, or cannot work (its
  * key, its credit), and is left out for a while; then one call is its trial (half-open), which
  * closes it or opens it for twice as long. Resting: it asked to be left alone, and is.
+ *
+ * Failures that a caller's input can cause (5xx replies, broken replies, streams that break off)
+ * open it only when two accounts have them. Where one account has them and no other was served
+ * meanwhile, a probe decides; until it ends, the target stays as it is.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   #bucketStartMs = 0;
   #requests = 0;
-  #failures = 0;
   #repeats = 0;
+  #suspectRepeats = 0;
   #requestsBefore = 0;
-  #failuresBefore = 0;
   #repeatsBefore = 0;
-  #inARow = 0;
-  #failedMs = 0;
+  #suspectRepeatsBefore = 0;
+  readonly #failures = new FailureCount();
+  /** Those that no input causes: no connection, no answer in time. */
+  readonly #firmFailures = new FailureCount();
+  readonly #suspect = new Suspect();
+  /** The probe in flight. */
+  #probe: object | undefined;
+  #probeAfterMs = 0;
   #restUntilMs = 0;
   #openSinceMs = 0;
   #openUntilMs = 0;
@@ -108,26 +124,35 @@ export class Breaker {
     this.#endTrial(trial);
   }
 
-  /** Whether a call that failed here may be made here once more, so that nobody storms a dying server. */
-  mayRepeat(nowMs: number): boolean {
+  /**
+   * Whether a call that failed here may be made here once more, so that nobody storms a dying
+   * server. What one account's failures use up is not taken from the others: half of it is theirs.
+   */
+  mayRepeat(nowMs: number, accountId: string): boolean {
     this.#turn(nowMs);
     const requests = this.#requests + this.#requestsBefore;
     const repeats = this.#repeats + this.#repeatsBefore;
-    return repeats < Math.max(fewRepeats, requests * repeatShare);
+    if (repeats < Math.max(fewRepeats, requests * repeatShare)) return true;
+    if (this.#suspect.is(accountId)) return false;
+    const others = repeats - this.#suspectRepeats - this.#suspectRepeatsBefore;
+    return others < Math.max(fewRepeats, (requests * repeatShare) / 2);
   }
 
-  repeat(): void {
+  repeat(accountId: string): void {
     this.#repeats++;
+    if (this.#suspect.is(accountId)) this.#suspectRepeats++;
   }
 
-  succeed(nowMs: number, trial: number): void {
+  succeed(accountId: string, nowMs: number, trial: number): void {
     this.#turn(nowMs);
     this.#requests++;
-    this.#inARow = 0;
+    this.#failures.endRow();
+    this.#firmFailures.endRow();
+    this.#suspect.succeed(accountId, nowMs);
     if (this.#endTrial(trial)) this.close(nowMs);
   }
 
-  fail(error: ApiError, { nowMs, trial, hasBegun }: FailedCall): void {
+  fail(error: ApiError, { accountId, nowMs, trial, hasBegun }: FailedCall): void {
     const { reason = "failed", delayMs } = error.upstream ?? {};
     const isTrial = this.#endTrial(trial);
     this.#turn(nowMs);
@@ -139,14 +164,20 @@ export class Breaker {
     }
     // One that says when to come back is well.
     if (reason === "limited") return;
-    this.#failures++;
-    this.#inARow = nowMs - this.#failedMs > rowWithinMs ? 1 : this.#inARow + 1;
-    this.#failedMs = nowMs;
+    const isFirm = !mayBeInput(error, hasBegun);
+    this.#failures.add(nowMs);
+    if (isFirm) this.#firmFailures.add(nowMs);
+    else this.#suspect.fail(accountId, nowMs);
     if (!this.#options.isEnabled) return;
     // Calls that were under way when it opened say nothing new; only the trial does.
     if (this.#openUntilMs !== 0 && !isTrial) return;
     const cannotWork = reason === "auth" || reason === "quota";
-    if (cannotWork || isTrial || this.#isFailing()) this.#open(error, reason, nowMs);
+    const requests = this.#requests + this.#requestsBefore;
+    if (cannotWork || (isTrial && isFirm) || this.#firmFailures.isTooHigh(requests))
+      this.#open(error, nowMs);
+    // Whoever comes first is the trial: also an account that fails everywhere.
+    else if (isTrial) this.#askProbe(error, nowMs, true);
+    else if (this.#failures.isTooHigh(requests)) this.#judge(error, nowMs);
   }
 
   /** By a success, or by hand. */
@@ -156,13 +187,17 @@ export class Breaker {
     this.#restUntilMs = 0;
     this.#openings = 0;
     this.#trial = 0;
-    this.#inARow = 0;
+    this.#probe = undefined;
+    this.#probeAfterMs = 0;
+    this.#suspect.clear();
     this.#requests = 0;
-    this.#failures = 0;
     this.#repeats = 0;
+    this.#suspectRepeats = 0;
     this.#requestsBefore = 0;
-    this.#failuresBefore = 0;
     this.#repeatsBefore = 0;
+    this.#suspectRepeatsBefore = 0;
+    this.#failures.clear();
+    this.#firmFailures.clear();
     this.failure = undefined;
     this.plea = undefined;
     if (wasOpen) this.#options.onChange(this.view(nowMs));
@@ -183,7 +218,7 @@ export class Breaker {
       sinceMs: isOpen ? this.#openSinceMs : null,
       untilMs: until,
       requests: this.#requests + this.#requestsBefore,
-      failures: this.#failures + this.#failuresBefore,
+      failures: this.#failures.total,
     };
   }
 
@@ -194,14 +229,42 @@ export class Breaker {
     return true;
   }
 
-  #isFailing(): boolean {
-    if (this.#inARow >= mostInARow) return true;
-    const requests = this.#requests + this.#requestsBefore;
-    const failures = this.#failures + this.#failuresBefore;
-    return requests >= leastRequests && failures >= requests * worstShare;
+  /** There are too many failures, of a kind that an input can cause. */
+  #judge(error: ApiError, nowMs: number): void {
+    if (this.#suspect.isShared(nowMs)) this.#open(error, nowMs);
+    else if (!this.#suspect.isRefuted(nowMs)) this.#askProbe(error, nowMs, false);
   }
 
-  #open(error: ApiError, reason: UpstreamReason, nowMs: number): void {
+  /** At most one at a time. In place of a trial that failed, it is the trial. */
+  #askProbe(error: ApiError, nowMs: number, isTrial: boolean): void {
+    const { probe } = this.#options;
+    if (probe === undefined) return this.#open(error, nowMs);
+    if (this.#probe !== undefined || (!isTrial && nowMs < this.#probeAfterMs)) return;
+    const mark = {};
+    this.#probe = mark;
+    const trial = isTrial ? this.begin() : 0;
+    void probe().then((probed) => {
+      // Closed by hand or with other settings meanwhile: what it found is of the past.
+      if (this.#probe === mark) this.#take(probed, trial);
+    });
+  }
+
+  #take({ error, nowMs }: Probed, trial: number): void {
+    this.#probe = undefined;
+    this.#probeAfterMs = nowMs + probePauseMs;
+    if (trial !== 0) {
+      if (!this.#endTrial(trial)) return;
+      if (error === undefined) this.close(nowMs);
+      else this.#open(error, nowMs);
+    } else if (this.#openUntilMs === 0) {
+      if (error !== undefined) this.#open(error, nowMs);
+      // It works: what the account sends does not, and is held against nobody.
+      else this.#failures.clear();
+    }
+  }
+
+  #open(error: ApiError, nowMs: number): void {
+    const reason = reasonOf(error);
     const { first, most } =
       pausesMs[reason === "auth" || reason === "quota" ? "refused" : "failing"];
     if (this.#openUntilMs === 0) this.#openSinceMs = nowMs;
@@ -217,14 +280,33 @@ export class Breaker {
     if (ageMs < bucketMs) return;
     const isNext = ageMs < 2 * bucketMs;
     this.#requestsBefore = isNext ? this.#requests : 0;
-    this.#failuresBefore = isNext ? this.#failures : 0;
     this.#repeatsBefore = isNext ? this.#repeats : 0;
+    this.#suspectRepeatsBefore = isNext ? this.#suspectRepeats : 0;
+    this.#failures.turn(isNext);
+    this.#firmFailures.turn(isNext);
     this.#requests = 0;
-    this.#failures = 0;
     this.#repeats = 0;
+    this.#suspectRepeats = 0;
     this.#bucketStartMs = isNext ? this.#bucketStartMs + bucketMs : nowMs;
   }
 }
 
 const reasonOf = (error: ApiError | undefined): UpstreamReason =>
   error?.upstream?.reason ?? "failed";
+
+/** Whether what a caller sent can be the cause: then it says little of the target. */
+function mayBeInput({ upstream }: ApiError, hasBegun: boolean): boolean {
+  const { reason = "failed", delayMs } = upstream ?? {};
+  switch (reason) {
+    case "failed":
+    case "missing":
+      return true;
+    case "overloaded":
+      return delayMs === undefined;
+    case "unreachable":
+      // No connection, or one that broke in mid-answer.
+      return hasBegun;
+    default:
+      return false;
+  }
+}

@@ -16,6 +16,7 @@ const modelWith = (...weights: number[]): Model => ({
 });
 const findProvider = (name: string) => ({ name });
 const callWith = (controller = new AbortController()): RoutedCall => ({
+  accountId: "acct_one",
   signal: controller.signal,
   get isOver() {
     return controller.signal.aborted;

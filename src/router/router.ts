@@ -1,8 +1,9 @@
+import { ApiError } from "../base/errors.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import type { Model, Route } from "../catalog/model.ts";
 import type { Provider } from "../providers/contract.ts";
-import { Attempt, type Plan, type RoutedCall, type Target } from "./attempt.ts";
-import { Breaker } from "./breaker.ts";
+import { Attempt, isUpstreamFailure, type Plan, type RoutedCall, type Target } from "./attempt.ts";
+import { Breaker, type Probed } from "./breaker.ts";
 import { Tries } from "./tries.ts";
 
 export interface RouterOptions {
@@ -13,9 +14,20 @@ export interface RouterOptions {
   /** Whether targets that fail are left out for a while. */
   readonly hasBreakers?: boolean;
   readonly onChange?: (health: TargetHealth) => void;
+  /**
+   * One small call of our own to a target, bounded in time; rejects with what the provider throws.
+   * It decides where a single account's calls fail.
+   */
+  readonly probe?: (target: ProbedTarget) => Promise<unknown>;
   readonly nowMs?: () => number;
   /** Resolves after so long, or when the signal is aborted. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface ProbedTarget {
+  readonly provider: Provider;
+  readonly route: Route;
+  readonly model: Model;
 }
 
 const none: readonly string[] = [];
@@ -57,7 +69,7 @@ export class Router {
     // Where there is no choice, there is no loop to wait in.
     if (only === undefined || provider === undefined || !only.breaker.isClear)
       return this.#choose(new Tries({ plan, call, startedMs }), run);
-    const attempt = new Attempt(provider, only, none);
+    const attempt = new Attempt({ provider, target: only, call, before: none });
     call.beginAttempt();
     return run(attempt).then(
       (value) => {
@@ -107,7 +119,7 @@ export class Router {
       tries.count(target);
       if (provider === undefined) continue;
       // Before the pause: those who wait at the same time share one budget.
-      if (isRepeat) target.breaker.repeat();
+      if (isRepeat) target.breaker.repeat(call.accountId);
       call.beginAttempt();
       if (waitMs > 0) {
         await this.#pause(waitMs, call);
@@ -115,7 +127,7 @@ export class Router {
         // Others may have learned more meanwhile.
         if (!target.breaker.mayAsk(this.#nowMs())) continue;
       }
-      const attempt = new Attempt(provider, target, tries.texts);
+      const attempt = new Attempt({ provider, target, call, before: tries.texts });
       try {
         const value = await run(attempt);
         attempt.succeed();
@@ -171,7 +183,8 @@ export class Router {
     const count = tries.countOf(target);
     if (count === 0) return restMs > 0 ? restMs : undefined;
     const isTransient = tries.mayRepeat(target);
-    if (count > this.#retries || !isTransient || !breaker.mayRepeat(nowMs)) return undefined;
+    if (count > this.#retries || !isTransient) return undefined;
+    if (!breaker.mayRepeat(nowMs, tries.call.accountId)) return undefined;
     const backoffMs = firstBackoffMs * 2 ** (count - 1) * (0.5 + this.#random());
     return Math.max(restMs, backoffMs);
   }
@@ -194,7 +207,7 @@ export class Router {
     const nowMs = this.#nowMs;
     const targets = model.routes.map((route) => ({
       route,
-      breaker: this.#breakerOf(route),
+      breaker: this.#breakerOf(route, model),
       nowMs,
     }));
     const ranks = [...Map.groupBy(targets, ({ route }) => route.priority ?? 1)]
@@ -205,11 +218,13 @@ export class Router {
     return plan;
   }
 
-  #breakerOf(route: Route): Breaker {
+  #breakerOf(route: Route, model: Model): Breaker {
     const key = targetKey(route);
+    const { probe } = this.#options;
     let breaker = this.#breakers.get(key);
     if (breaker === undefined) {
       breaker = new Breaker({
+        probe: probe && (() => this.#probe(probe, { route, model })),
         provider: route.provider,
         model: route.model,
         isEnabled: this.#options.hasBreakers ?? true,
@@ -219,6 +234,24 @@ export class Router {
     }
     return breaker;
   }
+
+  async #probe(
+    probe: NonNullable<RouterOptions["probe"]>,
+    target: Omit<ProbedTarget, "provider">,
+  ): Promise<Probed> {
+    const provider = this.#options.findProvider(target.route.provider);
+    let error: ApiError | undefined;
+    if (provider !== undefined)
+      await probe({ provider, ...target }).catch((thrown: unknown) => (error = toFault(thrown)));
+    return { error, nowMs: this.#nowMs() };
+  }
+}
+
+/** One that answers works, if only to refuse or to ask for time. */
+function toFault(thrown: unknown): ApiError | undefined {
+  if (!(thrown instanceof ApiError) || !isUpstreamFailure(thrown)) return undefined;
+  const isAnswer = thrown.upstream?.reason === "limited" || thrown.code === "model_loading";
+  return isAnswer ? undefined : thrown;
 }
 
 interface Next {

@@ -134,6 +134,17 @@ describe("in a stream", () => {
       expect(receipt.estimated).toBe(true);
     });
 
+  test("words in fields that are not known count where there is no usage", async () => {
+    const thought = "a thought that the vendor has a name of its own for ";
+    const { receipt } = await streamed([
+      chatChunk({ delta: { thinking: thought.repeat(5) } }),
+      chatChunk({ delta: { audio: { transcript: "So." } } }),
+      finish,
+      DONE,
+    ]);
+    expect(receipt.units.output).toBe(countTokens(`${thought.repeat(5)}So.`));
+  });
+
   test("tool calls without a usage count by their words", async () => {
     const { id, function: called } = TOOL_CALL;
     const { name, arguments: json } = called;
@@ -215,7 +226,7 @@ describe("images in messages", () => {
 
   for (const [model, imageTokens] of [
     ["image-model", 85],
-    ["svc-3-flash", 4_096],
+    ["svc-3-flash", 16_384],
   ] as const)
     test(`are held at ${imageTokens} tokens each for ${model}`, async () => {
       const payer = await openPayer(gateway);

@@ -103,9 +103,12 @@ describe("when there is no other target", () => {
   });
 
   test("one that failed five times is left out, and 502 told without asking", async () => {
+    const payer = await openPayer(home.gateway);
     home.first.replyWith(failures.internal());
-    while ((await stateOf("first", "m1"))?.state !== "open") await ask("only");
-    // Three times for the first call, and two for the second.
+    await ask("only");
+    await payer.chat({ model: "only" });
+    // Three times for the first call, and two for the second, which is another account's.
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "open" });
     expect(home.first.requests.length).toBe(5);
     expect(await refusalOf(ask("only"))).toMatchObject({ status: 502, code: "upstream_error" });
     expect(home.first.requests.length).toBe(5);
@@ -159,13 +162,16 @@ describe("what callers do wrong is not held against a target:", () => {
 });
 
 test("streams that break off in mid-answer count: the target is left out like any that fails", async () => {
+  const payer = await openPayer(home.gateway);
   home.second.replyWith(chatStreams.openai({ pieces: ["from the second"] }));
   for (let call = 0; call < 10; call++) {
     expect(await stateOf("first", "m1")).toMatchObject({ state: "closed" });
     const seen = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
     home.first.replyOnce(cutAfter({ recording, parts: 2, by: "close", until: seen.promise }));
-    const body = new BodyReader(await ask("chat", { stream: true }));
+    const isOther = call % 2 === 1;
+    const asked = { model: "chat", stream: true };
+    const body = new BodyReader(await (isOther ? payer.chat(asked) : ask("chat", asked)));
     await body.until("Hello");
     seen.resolve();
     expect(parseStream(await body.rest()).error?.code).toBe("upstream_error");

@@ -9,7 +9,9 @@ import { type ServingHome, startServing } from "../serving-home.ts";
 let home: ServingHome;
 
 beforeAll(async () => {
-  home = await startServing();
+  home = await startServing({
+    models: `  own: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: second, model: m2 }] }`,
+  });
 });
 afterAll(() => home.stop());
 beforeEach(() => home.reset());
@@ -94,6 +96,44 @@ describe("an image", () => {
     expect(await health()).toMatchObject({ state: "closed", failures: 0 });
   });
 
+  for (const url of [
+    "//10.0.0.1/x",
+    "gopher://images.example/",
+    "http://images.example.svc/a.png",
+    "http://127.0.0.1.nip.io/a.png",
+    "http://user:secret@images.example/a.png",
+    "no address at all",
+  ])
+    test(`is refused by its field: ${url}`, async () => {
+      home.first.replyWith(chatAnswers.plain());
+      expect(await refusalOf(ask(withImage(url)))).toMatchObject({
+        status: 400,
+        code: "invalid_request",
+        param: "messages[0].content[1].image_url.url",
+      });
+      expect([home.first.requests.length, home.second.requests.length]).toEqual([0, 0]);
+    });
+
+  test("whose address two parsers read differently goes on as it was parsed", async () => {
+    home.first.replyWith(chatAnswers.plain());
+    const given = withImage("http://public.example\\@127.0.0.1/x");
+    expect((await ask(given)).status).toBe(200);
+    const sent = withImage("http://public.example/@127.0.0.1/x");
+    expect(home.first.requests[0]?.json).toMatchObject(sent);
+  });
+
+  test("goes to a server in the operator's network as data only, unless its provider says so", async () => {
+    home.second.replyWith(chatAnswers.plain());
+    const own = (url: string) =>
+      home.gateway.call("/chat/completions", { model: "own", ...withImage(url) });
+    expect(await refusalOf(own("https://images.example/a.png"))).toMatchObject({
+      status: 400,
+      param: "messages[0].content[1].image_url.url",
+    });
+    expect(home.second.requests.length).toBe(0);
+    expect((await own("data:image/png;base64,iVBORw0KGgo=")).status).toBe(200);
+  });
+
   for (const url of ["https://images.example/a.png", "data:image/png;base64,iVBORw0KGgo="])
     test(`goes upstream as it is: ${url.slice(0, 22)}`, async () => {
       home.first.replyWith(chatAnswers.plain());
@@ -105,16 +145,20 @@ describe("an image", () => {
 test("longer caching and larger budgets of thought than the cap do not go upstream", async () => {
   home.first.replyWith(chatAnswers.plain());
   const text = { type: "text", text: "a long text" };
-  const content = [{ ...text, cache_control: { type: "ephemeral", ttl: "1h" } }];
+  const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
+  const usual = { cache_control: { type: "ephemeral" } };
+  const tool = { type: "function", function: { name: "f", parameters: {} } };
   const response = await ask({
-    messages: [{ role: "user", content }],
+    messages: [{ role: "user", content: [{ ...text, ...hour }], ...hour }],
+    tools: [{ ...tool, ...hour }],
     max_tokens: 50,
     thinking: { type: "enabled", budget_tokens: 9_000 },
     reasoning: { max_tokens: 9_000 },
   });
   expect(response.status).toBe(200);
   expect(home.first.requests[0]?.json).toMatchObject({
-    messages: [{ role: "user", content: [{ ...text, cache_control: { type: "ephemeral" } }] }],
+    messages: [{ role: "user", content: [{ ...text, ...usual }], ...usual }],
+    tools: [{ ...tool, ...usual }],
     max_tokens: 50,
     thinking: { type: "enabled", budget_tokens: 50 },
     reasoning: { max_tokens: 50 },

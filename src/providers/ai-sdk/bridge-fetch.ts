@@ -1,7 +1,8 @@
+import { isTooHeavy, smallJsonChars } from "../../base/json-bounds.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { send } from "../kit/http.ts";
+import { maxReplyBytes, readWhole, send, toNetworkError } from "../kit/http.ts";
 import { toldIn } from "./failure.ts";
 import { Recent } from "./recent.ts";
 import type { AwsSigner } from "./sign-aws.ts";
@@ -16,8 +17,10 @@ export class Call {
   readonly onHeard: ProviderCall<unknown>["onHeard"];
   /** Of a stream: what a package has begun to read and left is let go. */
   readonly #abort: AbortController | undefined;
-  /** Bytes that the package was given and has made nothing of yet. */
-  unreadBytes = 0;
+  /** Bytes that the package was given and has made nothing of yet, and what they hold. */
+  #unreadBytes = 0;
+  #unreadGroups = 0;
+  #unreadFields = 0;
   #isAccepted = false;
 
   constructor({ signal, onAccepted, onDial, onHeard }: Calling, form: "whole" | "stream") {
@@ -45,6 +48,26 @@ export class Call {
     this.#onAccepted();
   };
 
+  /** The package has made something of what it was given. */
+  readOn(): void {
+    this.#unreadBytes = 0;
+    this.#unreadGroups = 0;
+    this.#unreadFields = 0;
+  }
+
+  /** Packages parse an event without a bound: whether what waits may become too much for that. */
+  isTooMuch(bytes: Uint8Array): boolean {
+    this.#unreadBytes += bytes.length;
+    if (this.#unreadBytes <= smallJsonChars) return false;
+    this.#unreadGroups += countOf(bytes, 0x5b) + countOf(bytes, 0x7b);
+    this.#unreadFields += countOf(bytes, 0x3a);
+    return (
+      this.#unreadBytes > maxUnreadBytes ||
+      this.#unreadGroups > maxUnreadGroups ||
+      this.#unreadFields > maxUnreadFields
+    );
+  }
+
   /** Lets the upstream go, whatever the package does with what it was given. */
   end(): void {
     this.finish();
@@ -63,10 +86,19 @@ type Calling = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial" | 
 
 const calls = new WeakMap<AbortSignal, Call>();
 
-/** Of a stream: what may wait for its meaning. */
-const maxUnreadBytes = 16 * 1024 * 1024;
-/** As large as any whole reply may be. */
-const maxReplyBytes = 64 * 1024 * 1024;
+/**
+ * Of a stream: what may wait for its meaning. A packet holds thousands of small events; one event
+ * with this many brackets would hold up everybody.
+ */
+const maxUnreadBytes = 4 * 1024 * 1024;
+const maxUnreadGroups = 20_000;
+const maxUnreadFields = 100_000;
+
+function countOf(bytes: Uint8Array, byte: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count++;
+  return count;
+}
 
 /** Packages make the same few addresses again and again. */
 interface Place {
@@ -120,10 +152,7 @@ export function createBridgeFetch({ provider, dialer, signer }: BridgeFetchOptio
     });
     if (known === undefined) return response;
     if (known.isStream) return streamed(bounded(response, { call: known, provider }), provider);
-    const length = response.headers.get("content-length");
-    return length !== null && Number(length) <= maxReplyBytes
-      ? new WholeReply(response, await response.bytes())
-      : bounded(response, { call: known, provider });
+    return whole(response, { provider, signal: signal ?? never });
   };
 }
 
@@ -140,6 +169,26 @@ function toHeaders(given: RequestInit["headers"], host: string): Record<string, 
   headers["user-agent"] = "svc-gateway";
   headers["accept-encoding"] = "identity";
   return headers;
+}
+
+/** All of a reply, looked at before a package parses it. */
+async function whole(
+  response: Response,
+  { provider, signal }: { readonly provider: string; readonly signal: AbortSignal },
+): Promise<WholeReply> {
+  try {
+    const length = response.headers.get("content-length");
+    const isKnown = length !== null && Number(length) <= maxReplyBytes;
+    const bytes = isKnown ? await response.bytes() : await readWhole(response);
+    if (bytes.length > smallJsonChars && isTooHeavy(new TextDecoder().decode(bytes)))
+      throw new RangeError("it is nested too deeply or has too many values");
+    return new WholeReply(response, bytes);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw toNetworkError({ provider, signal, cause });
+    throw upstreamError("upstream_error", {
+      detail: `${provider} sent a reply that is too much: ${cause.message}`,
+    });
+  }
 }
 
 /** A page, or a whole reply, is no stream: packages read it as one that says nothing. */
@@ -159,7 +208,6 @@ function bounded(
 ): Response {
   const { body, headers, status } = response;
   if (body === null) return response;
-  const mostBytes = call.isStream ? maxUnreadBytes : maxReplyBytes;
   const reader = body.getReader();
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -170,11 +218,10 @@ function bounded(
           return;
         }
         call.onHeard?.();
-        call.unreadBytes += value.length;
-        if (call.unreadBytes > mostBytes) {
+        if (call.isTooMuch(value)) {
           reader.cancel().catch(ignore);
           throw upstreamError("upstream_error", {
-            detail: `${provider} sent more than ${mostBytes} bytes that say nothing`,
+            detail: `${provider} sent an event that is too large or has too many values`,
           });
         }
         controller.enqueue(value);

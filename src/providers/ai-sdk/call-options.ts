@@ -18,8 +18,9 @@ export async function toCallOptions(options: {
   readonly model: LanguageModel;
   readonly modelId: string;
   readonly signal: AbortSignal;
+  readonly takesUrls: boolean;
 }): Promise<Fields> {
-  const { call, model, modelId, signal } = options;
+  const { call, model, modelId, signal, takesUrls } = options;
   const { messages, options: asked, maxOutputTokens: cap } = call;
   const { n } = asked;
   if (typeof n === "number" && n > 1) throw refusal("n", "must be 1 for this model");
@@ -31,7 +32,8 @@ export async function toCallOptions(options: {
   const urls = model.supportedUrls;
   const known: unknown = urls instanceof Promise ? await urls : urls;
   const supportedUrls = isFields(known) ? known : {};
-  const prompt = toPrompt(messages, { family, owner, hasTaggedData: isNewest, supportedUrls });
+  const reader = { family, owner, hasTaggedData: isNewest, supportedUrls, takesUrls };
+  const prompt = toPrompt(messages, reader);
   const thinking = toThinking({
     family,
     key,

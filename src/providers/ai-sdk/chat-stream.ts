@@ -63,7 +63,7 @@ export class AiSdkChatStream implements ChatStream {
     try {
       while (!this.#isEnded) {
         const { value, done } = await this.#reader.read();
-        this.#call.unreadBytes = 0;
+        this.#call.readOn();
         if (done) {
           this.#isEnded = true;
           this.#call.finish();

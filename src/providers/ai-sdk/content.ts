@@ -1,5 +1,6 @@
 import { ApiError } from "../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+import { isDataUri, toCallerUrl } from "../kit/caller-url.ts";
 import type { Family, Fields } from "./model.ts";
 
 /** What a model takes, for who writes its prompt. */
@@ -8,6 +9,8 @@ export interface Reader {
   /** Older packages have the data of a file bare, newer ones say what it is. */
   readonly hasTaggedData: boolean;
   readonly supportedUrls: Fields;
+  /** Whether the vendor may be given addresses to fetch. */
+  readonly takesUrls: boolean;
 }
 
 export function refusal(param: string, problem: string): ApiError {
@@ -53,17 +56,13 @@ export function withCache({ cache_control: wish }: JsonObject, family: Family): 
 function toFile({ image_url: image }: JsonObject, param: string, reader: Reader): Fields {
   const url = isJsonObject(image) ? image["url"] : undefined;
   if (typeof url !== "string") throw refusal(param, "must be a string");
-  if (/^data:/i.test(url)) return fromDataUri(url, param, reader);
-  const isWeb = /^https?:\/\//i.test(url) && URL.canParse(url);
+  if (isDataUri(url)) return fromDataUri(url, param, reader);
+  const { takesUrls } = reader;
+  const address = toCallerUrl(url, { param, takesUrls });
   // Nobody but the vendor may fetch what a caller names: we would do it from inside.
-  if (!isWeb || !isSupported(url, reader.supportedUrls))
-    throw refusal(
-      param,
-      isWeb
-        ? "must be a data URI: this model takes no images by their address"
-        : "must be an http(s) address, or a data URI",
-    );
-  const data = new URL(url);
+  if (!isSupported(address, reader.supportedUrls))
+    throw refusal(param, "must be a data URI: this model takes no images by their address");
+  const data = new URL(address);
   return {
     type: "file",
     mediaType: "image/*",

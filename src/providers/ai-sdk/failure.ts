@@ -1,4 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
+import { parseBounded } from "../../base/json-bounds.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { type Fields, isFields } from "./model.ts";
@@ -52,7 +53,7 @@ export function toldIn(provider: string, body: unknown): ApiError | undefined {
   if (typeof body !== "string" || !body.includes('"error"')) return undefined;
   let reply: unknown;
   try {
-    reply = JSON.parse(body);
+    reply = parseBounded(body);
   } catch {
     return undefined;
   }

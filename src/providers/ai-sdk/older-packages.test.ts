@@ -15,6 +15,7 @@ const modelOf = (specificationVersion: string): LanguageModel => ({
 
 const ask = (version: string, options: JsonObject) =>
   toCallOptions({
+    takesUrls: true,
     call: {
       messages: [
         {

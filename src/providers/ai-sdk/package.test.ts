@@ -172,17 +172,17 @@ describe("a reply of unknown length", () => {
 
   test("may be as large as any other", async () => {
     const bridge = await begin({ kind: "anthropic" });
-    bridge.upstream.replyOnce(replyOf(63));
+    bridge.upstream.replyOnce(replyOf(15));
     const [choice] = (await bridge.chat(call)).choices;
     expect(choice?.message["content"]).toBe("Hi");
   });
 
   test("and no larger", async () => {
     const bridge = await begin({ kind: "anthropic" });
-    bridge.upstream.replyOnce(replyOf(64));
+    bridge.upstream.replyOnce(replyOf(16));
     const error = await apiErrorOf(bridge.chat(call));
     expect(error.code).toBe("upstream_error");
-    expect(error.detail).toContain("more than 67108864 bytes");
+    expect(error.detail).toContain("larger than 16777216 bytes");
   });
 });
 

@@ -17,7 +17,7 @@ const cloudSaid = bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_t
 let anthropic: Bridge;
 let bedrock: Bridge;
 beforeAll(async () => {
-  anthropic = await openBridge({ kind: "anthropic" });
+  anthropic = await openBridge({ kind: "anthropic", options: { image_urls: "true" } });
   anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(said) }));
   bedrock = await openBridge({ kind: "bedrock" });
   bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(cloudSaid) }));
@@ -49,6 +49,33 @@ describe("nobody but the vendor fetches what a caller names", () => {
         ],
       },
     ]);
+  });
+
+  test("as it was parsed, so that nobody reads another host in it", async () => {
+    await anthropic.chat(call([image("https://public.example\\@127.0.0.1/x")]));
+    expect(JSON.stringify(anthropic.asked)).toContain("https://public.example/@127.0.0.1/x");
+  });
+
+  test("an address inside, or to a server of the operator's own, is refused", async () => {
+    const own = await openBridge({ kind: "anthropic" });
+    try {
+      for (const [bridge, url] of [
+        [anthropic, "https://vault.corp/x"],
+        [anthropic, "https://10.0.0.1/x"],
+        [anthropic, "https://user@images.example/x"],
+        [own, "https://images.example/cat.png"],
+      ] as const) {
+        const before = bridge.upstream.requests.length;
+        const error = await apiErrorOf(bridge.chat(call([image(url)])));
+        expect([error.code, error.param]).toEqual([
+          "invalid_request",
+          "messages[0].content[1].image_url.url",
+        ]);
+        expect(bridge.upstream.requests.length).toBe(before);
+      }
+    } finally {
+      await own.upstream.stop();
+    }
   });
 
   test("to others it is refused, and the field is named", async () => {
@@ -95,7 +122,9 @@ const assistant = (text: string) => ({
 });
 
 test("arguments that are no JSON of an object are refused by their field", async () => {
-  for (const text of ['{"city":', "[1]", "7", "null"]) {
+  // What is nested without end would take seconds to write.
+  const deep = `{"a":${"[".repeat(12_000)}${"]".repeat(12_000)}}`;
+  for (const text of ['{"city":', "[1]", "7", "null", deep]) {
     const error = await apiErrorOf(anthropic.chat(call([user, assistant(text)])));
     expect([error.code, error.param]).toEqual([
       "invalid_request",

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { fromCarried } from "./carried.ts";
 import { joinedText, type Reader, refusal, toUserParts, withCache, wordsOf } from "./content.ts";
@@ -106,7 +107,7 @@ function parseArguments(text: Json | undefined, param: string): JsonObject {
   if (typeof text !== "string" || text.trim() === "") return {};
   let input: unknown;
   try {
-    input = JSON.parse(text);
+    input = parseBounded(text);
   } catch {
     input = undefined;
   }

@@ -16,11 +16,12 @@ import { AwsSigner } from "./sign-aws.ts";
 export type AiSdkOptions = Omit<PackageSettings, "kind"> & {
   readonly kind: string;
   readonly dialer: Dialer;
+  readonly takesUrls: boolean;
 };
 
 /** A vendor that is reached through a provider package of the AI SDK. */
 export function createAiSdkProvider(options: AiSdkOptions): Provider {
-  const { name, baseUrl, apiKey, dialer } = options;
+  const { name, baseUrl, apiKey, dialer, takesUrls } = options;
   const kind = toKind(options.kind);
   const settings = { name, kind, baseUrl, apiKey, options: options.options };
   const signer = toSigner(settings);
@@ -47,7 +48,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       const { signal } = call;
       try {
         const model = await languageModel(modelId);
-        const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
+        const wanted = await toCallOptions({ call: given.call, model, modelId, signal, takesUrls });
         const result = await model.doGenerate(wanted);
         call.accept();
         return fromGenerated(result, { provider: name, owner: ownerOf(model) });
@@ -61,7 +62,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       const { signal } = call;
       try {
         const model = await languageModel(modelId);
-        const wanted = await toCallOptions({ call: given.call, model, modelId, signal });
+        const wanted = await toCallOptions({ call: given.call, model, modelId, signal, takesUrls });
         const { stream } = await model.doStream(wanted);
         call.accept();
         return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, model });

@@ -1,3 +1,4 @@
+import { parseBounded } from "../../base/json-bounds.ts";
 import { SseReader } from "../../base/sse.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -10,6 +11,8 @@ export interface ReplyReaderOptions {
   readonly signal: AbortSignal;
   /** How long one event may be. */
   readonly maxEventChars?: number;
+  /** How long a reply that is not streamed may be. */
+  readonly maxReplyBytes?: number;
 }
 
 /** The end of a body that may hold a failure beside its events. */
@@ -24,13 +27,16 @@ export class ReplyReader {
   readonly #response: Response;
   readonly #signal: AbortSignal;
   readonly #sse: SseReader;
+  readonly #maxReplyBytes: number | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** The packets since the last event, and the one that held it. */
   #strays: Uint8Array[] = [];
   #strayBytes = 0;
   #isCancelled = false;
 
-  constructor({ provider, response, signal, maxEventChars }: ReplyReaderOptions) {
+  constructor(options: ReplyReaderOptions) {
+    const { provider, response, signal, maxEventChars } = options;
+    this.#maxReplyBytes = options.maxReplyBytes;
     this.#provider = provider;
     this.#response = response;
     this.#signal = signal;
@@ -76,14 +82,17 @@ export class ReplyReader {
 
   async #pullWhole(onReply: (reply: JsonObject) => void): Promise<void> {
     const provider = this.#provider;
-    const given = await readJson(this.#response, { provider, signal: this.#signal });
+    const signal = this.#signal;
+    const maxBytes = this.#maxReplyBytes;
+    const given = await readJson(this.#response, { provider, signal, maxBytes });
     for (const reply of Array.isArray(given) ? given : [given]) onReply(this.#checked(reply));
   }
 
   #keep(bytes: Uint8Array, hasEvents: boolean): void {
     if (hasEvents) {
-      this.#strays = [bytes];
-      this.#strayBytes = bytes.length;
+      const last = bytes.subarray(-maxStrayBytes / 2);
+      this.#strays = [last];
+      this.#strayBytes = last.length;
       return;
     }
     this.#strayBytes += bytes.length;
@@ -93,10 +102,10 @@ export class ReplyReader {
   #parse(event: string): JsonObject {
     let reply: unknown;
     try {
-      reply = JSON.parse(event);
+      reply = parseBounded(event);
     } catch (cause) {
       throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that is not JSON`,
+        detail: `${this.#provider} sent an event that cannot be read as JSON`,
         cause,
       });
     }

@@ -21,6 +21,7 @@ export function toSpeechBody({ text, voice }: SpeakCall, voices: VoiceMap | unde
 
 /** Some models send minutes of audio as one event. */
 const maxEventChars = 96 * 1024 * 1024;
+const maxReplyBytes = 64 * 1024 * 1024;
 
 /**
  * Audio as it arrives, each event a piece of it. An audio body has no place for an error: one that
@@ -40,7 +41,7 @@ export class GeminiSpeech implements SpeakStream {
 
   constructor(options: ReplyReaderOptions) {
     this.#provider = options.provider;
-    this.#replies = new ReplyReader({ ...options, maxEventChars });
+    this.#replies = new ReplyReader({ ...options, maxEventChars, maxReplyBytes });
   }
 
   async read(): Promise<Uint8Array | undefined> {

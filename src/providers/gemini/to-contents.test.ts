@@ -164,7 +164,9 @@ test("a data URI is read whatever its case and parameters", () => {
 });
 
 test("arguments that are no JSON object are refused with their field", () => {
-  for (const text of ["{", "[1]", "7", "null"]) {
+  // What is nested without end would take seconds to write.
+  const deep = `{"a":${"[".repeat(12_000)}${"]".repeat(12_000)}}`;
+  for (const text of ["{", "[1]", "7", "null", deep]) {
     const bad = { id: "y", function: { name: "f", arguments: text } };
     const error = refusalOf([{ role: "assistant", content: null, tool_calls: [call("x"), bad] }]);
     expect(error.code).toBe("invalid_request");

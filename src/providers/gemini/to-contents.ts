@@ -1,3 +1,4 @@
+import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { lacksInstructions, wantsSignatures } from "./generation.ts";
 import { type Content, fieldError, fromDataUri, objectsOf, type Part } from "./wire.ts";
@@ -173,7 +174,7 @@ function toResponse(text: string): JsonObject {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     return undefined;
   }

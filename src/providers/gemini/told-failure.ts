@@ -1,3 +1,4 @@
+import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { shortWord } from "./finish-reason.ts";
@@ -52,7 +53,7 @@ export function throwStray(text: string, provider: string): void {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     return undefined;
   }

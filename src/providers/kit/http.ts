@@ -1,4 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
+import { parseBounded, smallJsonChars } from "../../base/json-bounds.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { toApiFailure, upstreamError } from "./failure.ts";
@@ -25,7 +26,8 @@ export interface UpstreamRequest {
 
 const maxErrorBytes = 64 * 1024;
 const errorBodyMs = 2_000;
-const maxReplyBytes = 64 * 1024 * 1024;
+/** A hundred vectors of 3,072 numbers, one to a line, are nine million bytes; no chat is longer. */
+export const maxReplyBytes = 16 * 1024 * 1024;
 
 /** What all requests to a vendor carry. */
 export function baseHeaders(pin: Pin): Readonly<Record<string, string>> {
@@ -177,22 +179,38 @@ export function toBody(value: unknown): string {
 }
 
 /** A reply as JSON, read only as far as it may go, whatever its headers promise. */
-export function readReply(response: Response): Promise<unknown> {
+export function readReply(response: Response, maxBytes = maxReplyBytes): Promise<unknown> {
   const length = response.headers.get("content-length");
-  // The runtime's own reader is quicker, where the size is known.
-  if (length !== null && Number(length) <= maxReplyBytes) return response.json();
-  return readBytes(response, { maxBytes: maxReplyBytes }).then(({ bytes, isWhole }) => {
-    if (!isWhole) throw new RangeError(`it is larger than ${maxReplyBytes} bytes`);
-    return JSON.parse(bytes.toString("utf8"));
-  });
+  // The runtime's own readers are quicker, where the size is known.
+  if (length !== null && Number(length) <= smallJsonChars) return response.json();
+  if (length !== null && Number(length) <= maxBytes) return response.text().then(parseBounded);
+  return readWhole(response, maxBytes).then((bytes) => parseBounded(bytes.toString("utf8")));
 }
 
-/** The same, where anything that is no JSON is the upstream's failure. */
+/** A reply's bytes; throws a RangeError where they are more than may be. */
+export async function readWhole(
+  response: Response,
+  maxBytes = maxReplyBytes,
+): Promise<Buffer<ArrayBuffer>> {
+  const { bytes, isWhole } = await readBytes(response, { maxBytes });
+  if (!isWhole) throw new RangeError(`it is larger than ${maxBytes} bytes`);
+  return bytes;
+}
+
+/** The same as JSON, where anything that is no JSON is the upstream's failure. */
 export function readJson(
   response: Response,
-  { provider, signal }: { readonly provider: string; readonly signal: AbortSignal },
+  {
+    provider,
+    signal,
+    maxBytes,
+  }: {
+    readonly provider: string;
+    readonly signal: AbortSignal;
+    readonly maxBytes?: number | undefined;
+  },
 ): Promise<unknown> {
-  return readReply(response).catch((cause: unknown) => {
+  return readReply(response, maxBytes).catch((cause: unknown) => {
     if (signal.aborted) throw signal.reason;
     // The parser's own words quote the reply.
     const kind = cause instanceof Error ? cause.name : typeof cause;
@@ -210,8 +228,9 @@ async function readStart(response: Response): Promise<string> {
 async function readBytes(
   response: Response,
   { maxBytes, withinMs }: { readonly maxBytes: number; readonly withinMs?: number },
-): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
-  const pieces: Uint8Array[] = [];
+): Promise<{ readonly bytes: Buffer<ArrayBuffer>; readonly isWhole: boolean }> {
+  // One buffer that grows: a piece of its own for each byte would take a hundred times as much.
+  let kept = Buffer.allocUnsafe(Math.min(maxBytes, firstBytes));
   let sizeBytes = 0;
   const reader = response.body?.getReader();
   const leave = () => reader?.cancel().catch(() => {});
@@ -220,8 +239,11 @@ async function readBytes(
     for (;;) {
       const read = await reader?.read();
       if (read === undefined || read.done) break;
-      pieces.push(read.value);
-      sizeBytes += read.value.length;
+      const { value } = read;
+      if (sizeBytes + value.length > kept.length)
+        kept = grown(kept, sizeBytes + value.length, maxBytes);
+      kept.set(value.subarray(0, kept.length - sizeBytes), sizeBytes);
+      sizeBytes += value.length;
       if (sizeBytes <= maxBytes) continue;
       leave();
       break;
@@ -230,5 +252,14 @@ async function readBytes(
     clearTimeout(timer);
   }
   const isWhole = sizeBytes <= maxBytes;
-  return { bytes: Buffer.concat(pieces).subarray(0, maxBytes), isWhole };
+  return { bytes: kept.subarray(0, Math.min(sizeBytes, maxBytes)), isWhole };
+}
+
+const firstBytes = 16 * 1024;
+
+/** Twice as large, or as large as needed; never larger than may be. */
+function grown(kept: Buffer, neededBytes: number, maxBytes: number): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(neededBytes, 2 * kept.length)));
+  larger.set(kept);
+  return larger;
 }

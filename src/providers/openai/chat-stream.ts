@@ -1,3 +1,4 @@
+import { parseBounded } from "../../base/json-bounds.ts";
 import { SseReader } from "../../base/sse.ts";
 import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -104,10 +105,10 @@ export class OpenAiChatStream implements ChatStream {
   #parse(event: string): JsonObject {
     let chunk: unknown;
     try {
-      chunk = JSON.parse(event);
+      chunk = parseBounded(event);
     } catch (cause) {
       throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that is not JSON`,
+        detail: `${this.#provider} sent an event that cannot be read as JSON`,
         cause,
       });
     }

@@ -24,6 +24,8 @@ export interface OpenAiOptions {
   readonly apiKey: string | undefined;
   readonly dialer: Dialer;
   readonly quirks?: OpenAiQuirks | undefined;
+  /** May be given addresses of callers to fetch. */
+  readonly takesUrls?: boolean;
   /** A unix socket that the server listens on. */
   readonly socket?: string;
   /** Our own engine, whose words reach the caller as they stand. */
@@ -52,7 +54,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
   const { capName, keepsReplies, keyHeader, takesDetails = false } = options.quirks ?? plainQuirks;
-  const details = { takesDetails };
+  const sending = { takesDetails, takesUrls: options.takesUrls ?? false };
   const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) });
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const send: Send = (path, body, { signal, onAccepted, onDial }) => {
@@ -76,7 +78,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
     const rest = toBody(toOptions(options, { cap, keepsReplies }));
     const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
     const capped = cap === undefined ? "" : `,"${capName}":${cap}`;
-    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, details))}`;
+    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, sending))}`;
     return head + capped + further + tail;
   };
 

@@ -3,11 +3,11 @@ import { ApiError } from "../../base/errors.ts";
 import type { JsonObject } from "../../call/chat.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
-const plain = { takesDetails: false };
+const plain = { takesDetails: false, takesUrls: true };
 
-function refusalOf(messages: readonly JsonObject[]) {
+function refusalOf(messages: readonly JsonObject[], options = plain) {
   try {
-    toMessages(messages, plain);
+    toMessages(messages, options);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -54,6 +54,18 @@ describe("an image", () => {
     "[::ffff:10.0.0.1]",
     "[fd00:0ec2::254]",
     "[64:ff9b:1::a9fe:a9fe]",
+    "api.default.svc",
+    "api.default.svc.cluster.local",
+    "wiki.corp",
+    "nas.lan",
+    "router.home.arpa",
+    "build.intranet.",
+    "127.0.0.1.nip.io",
+    "7f000001.nip.io",
+    "10-0-0-1.sslip.io",
+    "app.10.1.2.3.names.example",
+    "ip-192-168-0-1.names.example",
+    "localtest.me",
   ])
     test(`inside the operator's network is not fetched for a caller: ${host}`, () => {
       const error = refusalOf(imageAt(`http://${host}/a.png`));
@@ -64,19 +76,83 @@ describe("an image", () => {
       expect(error?.message).not.toContain(host);
     });
 
-  test("that is a file of the server's own is not read for a caller", () => {
-    for (const url of ["file:///etc/passwd", "file://10.0.0.1/share/a.png", "FILE:/etc/passwd"])
-      expect([url, refusalOf(imageAt(url))?.code]).toEqual([url, "invalid_request"]);
+  for (const url of [
+    "file:///etc/passwd",
+    "file://10.0.0.1/share/a.png",
+    "FILE:/etc/passwd",
+    "ftp://images.example/a.png",
+    "gopher://images.example/",
+    "dict://10.0.0.1:11211/stats",
+    "unix:/var/run/docker.sock",
+    "gs://bucket/a.png",
+    "s3://bucket/a.png",
+    "//10.0.0.1/a.png",
+    "/etc/passwd",
+    "no address at all",
+    "",
+    "http://",
+    "http://user@images.example/a.png",
+    "http://images.example:x/a.png",
+    `https://images.example/${"a".repeat(9_000)}`,
+  ])
+    test(`is named by http(s) or sent as data: ${url.slice(0, 40)}`, () => {
+      const error = refusalOf(imageAt(url));
+      expect([error?.code, error?.param]).toEqual([
+        "invalid_request",
+        "messages[1].content[1].image_url.url",
+      ]);
+    });
+
+  for (const [given, sent] of [
+    ["http://public.example\\@127.0.0.1/x", "http://public.example/@127.0.0.1/x"],
+    ["https:\\\\public.example\\a.png", "https://public.example/a.png"],
+    ["http:public.example/a.png", "http://public.example/a.png"],
+    ["HTTPS://PUBLIC.example/a\tb.png", "https://public.example/ab.png"],
+    ["http://0x08080808/a.png", "http://8.8.8.8/a.png"],
+  ] as const)
+    test(`goes on as it was parsed, so that nobody reads another host: ${given}`, () => {
+      const messages = imageAt(given);
+      const before = structuredClone(messages);
+      expect(toMessages(messages, plain)).toEqual(imageAt(sent));
+      expect(messages).toEqual(before);
+    });
+
+  test("goes to a server that may not fetch as data only", () => {
+    const own = { ...plain, takesUrls: false };
+    expect(refusalOf(imageAt("https://images.example/a.png"), own)).toMatchObject({
+      code: "invalid_request",
+      param: "messages[1].content[1].image_url.url",
+    });
+    const messages = imageAt("data:image/png;base64,iVBORw0KGgo=");
+    expect(toMessages(messages, own)).toBe(messages);
   });
+
+  for (const [part, param] of [
+    [{ type: "text", text: "a", image_url: "http://10.0.0.1/a" }, "image_url"],
+    [{ type: "input_audio", input_audio: { url: "http://10.0.0.1/a" } }, "input_audio.url"],
+    [{ type: "video_url", video_url: { url: "http://10.0.0.1/a" } }, "video_url.url"],
+    [{ type: "file", file: { file_url: "http://10.0.0.1/a" } }, "file.file_url"],
+    [{ type: "file", fileData: { fileUri: "gs://bucket/a" } }, "fileData.fileUri"],
+    [{ type: "x", content: [{ image_url: { url: "file:///a" } }] }, "content[0].image_url.url"],
+  ] as const)
+    test(`is guarded in every kind of part, and in what tools gave back: ${param}`, () => {
+      for (const role of ["user", "tool", "assistant", "system"]) {
+        const error = refusalOf([{ role, content: [part] }]);
+        expect([error?.code, error?.param]).toEqual([
+          "invalid_request",
+          `messages[0].content[0].${param}`,
+        ]);
+      }
+    });
 
   for (const url of [
     "https://images.example/a.png",
-    "gs://bucket/a.png",
     "http://8.8.8.8/a.png",
     "https://[2606:4700::1]/a.png",
     "https://localhost.example/a.png",
+    "https://54-12-1-2.names.example/a.png",
+    "https://images.example/a.png?sig=a%2Fb&x=%5C",
     "data:image/png;base64,iVBORw0KGgo=",
-    "no address at all",
   ])
     test(`at a public address, or itself, goes as it is: ${url.slice(0, 40)}`, () => {
       const messages = imageAt(url);
@@ -110,6 +186,39 @@ describe("what is read from a cache", () => {
     ]);
     // Another target may get the same messages.
     expect(messages).toEqual(before);
+  });
+
+  const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
+  const usual = { cache_control: { type: "ephemeral" } };
+  const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+
+  test("nor where a message, a tool call or what a tool gave back asks for it", () => {
+    const messages = (cache: JsonObject) => [
+      { role: "system", content: "a", ...cache },
+      { role: "assistant", content: null, tool_calls: [{ ...call, ...cache }] },
+      {
+        role: "tool",
+        tool_call_id: "c",
+        content: [{ type: "text", text: "b", ...cache }],
+        ...cache,
+      },
+    ];
+    expect(toMessages(messages(hour), plain)).toEqual(messages(usual));
+    const untouched = messages(usual);
+    expect(toMessages(untouched, plain)).toBe(untouched);
+  });
+
+  test("nor where a tool does, at either of its levels", () => {
+    const tools = (cache: JsonObject) => ({
+      tools: [
+        { type: "function", function: { name: "f" } },
+        { type: "function", function: { name: "g", ...cache }, ...cache },
+      ],
+    });
+    for (const cap of [undefined, 10])
+      expect(toOptions(tools(hour), { cap, keepsReplies: true })).toEqual(tools(usual));
+    const untouched = tools(usual);
+    expect(toOptions(untouched, { cap: 10, keepsReplies: true })).toBe(untouched);
   });
 
   test("for the usual time is left as it was asked for", () => {

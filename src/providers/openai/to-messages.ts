@@ -1,7 +1,12 @@
-import { isIP } from "node:net";
-import { ApiError } from "../../base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import { hostOf, placeOf } from "../kit/address.ts";
+import { toCallerUrl } from "../kit/caller-url.ts";
+
+export interface MessageOptions {
+  /** Takes back what it, or another vendor, said beside an answer. */
+  readonly takesDetails: boolean;
+  /** May be given addresses to fetch. */
+  readonly takesUrls: boolean;
+}
 
 /**
  * The messages as a server may have them. Nearly all go as they are; what is looked at is seen in
@@ -9,7 +14,7 @@ import { hostOf, placeOf } from "../kit/address.ts";
  */
 export function toMessages(
   messages: readonly JsonObject[],
-  { takesDetails }: { readonly takesDetails: boolean },
+  { takesDetails, takesUrls }: MessageOptions,
 ): readonly JsonObject[] {
   let changed: JsonObject[] | undefined;
   for (let at = 0; at < messages.length; at++) {
@@ -18,9 +23,11 @@ export function toMessages(
     const { role, content } = message;
     let sent = message;
     if (role === "assistant" && !takesDetails) sent = withoutDetails(sent);
+    sent = withPlainCaching(sent);
+    if (message["tool_calls"] !== undefined) sent = withPlainList(sent, "tool_calls");
     if (Array.isArray(content)) {
-      checkImages(content, at);
-      sent = withPlainCaching(sent, content);
+      const parts = toParts(content, { param: `messages[${at}].content`, takesUrls });
+      if (parts !== content) sent = { ...sent, content: parts };
     }
     if (sent === message) continue;
     changed ??= [...messages];
@@ -51,44 +58,67 @@ function plainCall(call: JsonObject): JsonObject {
   return rest;
 }
 
-/** A server that fetches images would do so from where it stands: not from inside your network. */
-function checkImages(content: readonly Json[], at: number): void {
-  for (let part = 0; part < content.length; part++) {
-    const given = content[part];
-    const image = isJsonObject(given) ? given["image_url"] : undefined;
-    const url = isJsonObject(image) ? image["url"] : undefined;
-    if (typeof url !== "string" || url.startsWith("data:") || !URL.canParse(url)) continue;
-    if (isInside(new URL(url)))
-      throw new ApiError({
-        code: "invalid_request",
-        message:
-          "The address of an image must be a public one; send the image itself as a data URI.",
-        param: `messages[${at}].content[${part}].image_url.url`,
-      });
-  }
+interface PartOptions {
+  readonly param: string;
+  readonly takesUrls: boolean;
 }
 
-/** A name without a dot is one of the network it is looked up in; a file is one of the server's own. */
-function isInside(url: URL): boolean {
-  const { protocol } = url;
-  if (protocol !== "http:" && protocol !== "https:") return protocol === "file:";
-  const host = hostOf(url);
-  return isIP(host) === 0
-    ? /^[^.]*\.?$|\.(localhost|internal|local)\.?$/.test(host)
-    : placeOf(host) !== "public";
+function toParts(content: readonly Json[], options: PartOptions): readonly Json[] {
+  let changed: Json[] | undefined;
+  for (let at = 0; at < content.length; at++) {
+    const part = content[at];
+    if (!isJsonObject(part)) continue;
+    let sent = withPlainCaching(part);
+    if (mayHoldUrl(sent))
+      sent = withCallerUrls(sent, { ...options, param: `${options.param}[${at}]` }, 0);
+    if (sent === part) continue;
+    changed ??= [...content];
+    changed[at] = sent;
+  }
+  return changed ?? content;
+}
+
+const isUrlName = (name: string) => /ur[il]$/i.test(name);
+
+/** Text, as nearly all parts are, is passed by without a word. */
+function mayHoldUrl(part: JsonObject): boolean {
+  for (const name in part) {
+    const value = part[name];
+    if (typeof value === "string" ? isUrlName(name) : typeof value === "object") return true;
+  }
+  return false;
+}
+
+/** How deep in a part a server looks for an address. */
+const maxUrlDepth = 4;
+
+/**
+ * A server that fetches would do so from where it stands. Addresses are looked for under every name
+ * that may hold one: servers know kinds of parts that the contract does not.
+ */
+function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): JsonObject {
+  let changed: Record<string, Json | undefined> | undefined;
+  for (const name in part) {
+    const value = part[name];
+    const param = `${options.param}.${name.slice(0, 64)}`;
+    let sent = value;
+    if (typeof value === "string") {
+      if (isUrlName(name)) sent = toCallerUrl(value, { ...options, param });
+    } else if (isJsonObject(value) && depth < maxUrlDepth)
+      sent = withCallerUrls(withPlainCaching(value), { ...options, param }, depth + 1);
+    else if (Array.isArray(value)) sent = toParts(value, { ...options, param });
+    if (sent === value) continue;
+    changed ??= { ...part };
+    changed[name] = sent;
+  }
+  return changed ?? part;
 }
 
 /** To keep what was read for longer costs more than our prices know of. */
-function withPlainCaching(message: JsonObject, content: readonly Json[]): JsonObject {
-  const isLonger = (part: Json) =>
-    isJsonObject(part) &&
-    isJsonObject(part["cache_control"]) &&
-    part["cache_control"]["ttl"] !== undefined;
-  if (!content.some(isLonger)) return message;
-  const plain = content.map((part) =>
-    isLonger(part) && isJsonObject(part) ? { ...part, cache_control: { type: "ephemeral" } } : part,
-  );
-  return { ...message, content: plain };
+function withPlainCaching(owner: JsonObject): JsonObject {
+  const wish = owner["cache_control"];
+  if (!isJsonObject(wish) || wish["ttl"] === undefined) return owner;
+  return { ...owner, cache_control: { type: "ephemeral" } };
 }
 
 /** Thoughts are part of the answer: none may be allowed more than the whole. */
@@ -96,18 +126,41 @@ export function toOptions(
   options: JsonObject,
   { cap, keepsReplies }: { readonly cap: number | undefined; readonly keepsReplies: boolean },
 ): JsonObject {
-  const { thinking, reasoning, metadata, store } = options;
+  const { thinking, reasoning, metadata, store, tools } = options;
   let sent = options;
   if (!keepsReplies && (metadata !== undefined || store !== undefined)) {
     const { metadata: _metadata, store: _store, ...rest } = options;
     sent = rest;
   }
+  if (tools !== undefined) sent = withPlainList(sent, "tools");
   if (cap === undefined) return sent;
   if (isJsonObject(thinking) && isAbove(thinking["budget_tokens"], cap))
     sent = { ...sent, thinking: { ...thinking, budget_tokens: cap } };
   if (isJsonObject(reasoning) && isAbove(reasoning["max_tokens"], cap))
     sent = { ...sent, reasoning: { ...reasoning, max_tokens: cap } };
   return sent;
+}
+
+function withPlainList(owner: JsonObject, name: "tools" | "tool_calls"): JsonObject {
+  const list = owner[name];
+  if (!Array.isArray(list)) return owner;
+  let changed: Json[] | undefined;
+  for (let at = 0; at < list.length; at++) {
+    const entry: Json = list[at];
+    if (!isJsonObject(entry)) continue;
+    const plain = withPlainFunction(withPlainCaching(entry));
+    if (plain === entry) continue;
+    changed ??= [...list];
+    changed[at] = plain;
+  }
+  return changed === undefined ? owner : { ...owner, [name]: changed };
+}
+
+/** Also where it stands one level down. */
+function withPlainFunction(owner: JsonObject): JsonObject {
+  const { function: named } = owner;
+  const plain = isJsonObject(named) ? withPlainCaching(named) : named;
+  return plain === named ? owner : { ...owner, function: plain };
 }
 
 const isAbove = (value: Json | undefined, cap: number) => typeof value === "number" && value > cap;

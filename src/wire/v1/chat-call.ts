@@ -1,6 +1,7 @@
 import type { ChatCall, Json, JsonObject } from "../../call/chat.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
+import { illFormed } from "./well-formed.ts";
 
 /** The fields that go upstream. What could change the vendor's bill and is not priced stays out. */
 const passedOn: ReadonlySet<string> = new Set([
@@ -49,8 +50,8 @@ export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefine
   checkAssistants(request.messages as readonly JsonObject[]);
   const options: Record<string, JsonObject[string]> = {};
   for (const name in body) if (passedOn.has(name)) options[name] = body[name];
-  checkDepth("messages", body["messages"]);
-  for (const name in options) checkDepth(name, options[name]);
+  checkNested("messages", body["messages"]);
+  for (const name in options) checkNested(name, options[name]);
   const stream = request.stream === true;
   return {
     call: {
@@ -99,17 +100,30 @@ function checkAssistant(message: JsonObject, at: number): void {
 /** Deeper than any schema or message of a real client. */
 const maxDepth = 128;
 
-/** What is nested without end is refused here, before it is written out again. */
-function checkDepth(field: string, value: Json | undefined, depth = 0): void {
-  if (typeof value !== "object" || value === null) return;
-  if (depth >= maxDepth)
-    throw fieldError(field, `must not be nested more than ${maxDepth} levels deep`);
+/** What is nested without end, or holds what is no text, is refused before it is written out again. */
+function checkNested(field: string, value: Json | undefined): void {
+  const problem = problemIn(value, 0);
+  if (problem === undefined) return;
+  throw problem === "deep"
+    ? fieldError(field, `must not be nested more than ${maxDepth} levels deep`)
+    : illFormed(field, value);
+}
+
+function problemIn(value: Json | undefined, depth: number): "deep" | "ill-formed" | undefined {
+  if (typeof value === "string") return value.isWellFormed() ? undefined : "ill-formed";
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth >= maxDepth) return "deep";
   if (Array.isArray(value)) {
-    for (const inner of value as readonly Json[])
-      if (typeof inner === "object") checkDepth(field, inner, depth + 1);
-    return;
+    for (const inner of value) {
+      const problem = problemIn(inner, depth + 1);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
   }
   const fields = value as JsonObject;
-  for (const name in fields)
-    if (typeof fields[name] === "object") checkDepth(field, fields[name], depth + 1);
+  for (const name in fields) {
+    const problem = name.isWellFormed() ? problemIn(fields[name], depth + 1) : "ill-formed";
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { inputForms } from "./embedding-request.ts";
 import { fieldError, reader } from "./validate.ts";
+import { checkText } from "./well-formed.ts";
 
 export type TextInput =
   | { readonly kind: "texts"; readonly texts: readonly string[] }
@@ -38,8 +39,11 @@ export function readTextInput(body: JsonObject): TextInput {
     );
   if (typeof first === "number") return { kind: "tokens", tokens: [read.tokens(body)] };
   if (Array.isArray(first)) return { kind: "tokens", tokens: read.tokenLists(body) };
-  if (typeof input === "string") return { kind: "texts", texts: [read.text(body)] };
-  return { kind: "texts", texts: read.texts(body) };
+  const isList = typeof input !== "string";
+  const texts = isList ? read.texts(body) : [read.text(body)];
+  for (let at = 0; at < texts.length; at++)
+    checkText(isList ? `input[${at}]` : "input", texts[at] ?? "");
+  return { kind: "texts", texts };
 }
 
 /** 1 to 8 image data URIs, one alone, a video object, or that in a list of one. */

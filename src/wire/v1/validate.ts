@@ -7,6 +7,7 @@ import { type ChatRequest, chatRequest } from "./chat-request.ts";
 import { type EmbeddingRequest, embeddingFields } from "./embedding-request.ts";
 import { ownKeywords } from "./schema.ts";
 import { type SpeechRequest, speechRequest } from "./speech-request.ts";
+import { checkText } from "./well-formed.ts";
 
 const ajv = new Ajv({
   discriminator: true,
@@ -18,7 +19,13 @@ const ajv = new Ajv({
 
 export const readChatRequest = reader<ChatRequest>(chatRequest);
 export const readEmbeddingRequest = reader<EmbeddingRequest>(embeddingFields);
-export const readSpeechRequest = reader<SpeechRequest>(speechRequest);
+const readSpeechFields = reader<SpeechRequest>(speechRequest);
+
+export function readSpeechRequest(body: JsonObject): SpeechRequest {
+  const request = readSpeechFields(body);
+  checkText("input", request.input);
+  return request;
+}
 
 /** Checks a body and returns it under its type, or throws an error that names the field. */
 export function reader<T>(schema: TSchema): (body: JsonObject) => T {

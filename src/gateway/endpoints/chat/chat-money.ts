@@ -2,6 +2,7 @@ import { type ChatCall, type ChatResult, wordsOf } from "../../../call/chat.ts";
 import { mostInputTokens, textsOf } from "../../../call/chat-size.ts";
 import { type Price, unitPrice } from "../../../call/price.ts";
 import { toTokenUnits, type Usage } from "../../../call/usage.ts";
+import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
 import type { Need } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/token-counter.ts";
@@ -9,8 +10,6 @@ import type { ChatOrder } from "../../../wire/v1/chat-call.ts";
 import type { Said } from "../../../wire/v1/chat-events.ts";
 import type { Measured } from "../../charge.ts";
 
-/** Dearer than the images of most vendors; an operator who knows better says so in the catalogue. */
-const usualImageTokens = 4_096;
 /** Of an answer whose length nobody has named, for the limit of tokens a minute. */
 const expectedOutputTokens = 1_024;
 export interface ChatNeed {
@@ -31,7 +30,7 @@ export function chatNeed(options: {
 }): ChatNeed {
   const { order, model, price, tpm } = options;
   const { call, choices, isCapNamed } = order;
-  const most = mostInputTokens(call, model.maxImageTokens ?? usualImageTokens);
+  const most = mostInputTokens(call, maxImageTokens(model));
   const whole = call.maxOutputTokens ?? usualOutputTokens;
   const about = Math.ceil(most / 4);
   // Who named no length is not refused for one that we made up: the answer is made to fit.
@@ -87,7 +86,7 @@ export async function countUsage(options: CountOptions): Promise<Usage> {
     counter.count(texts, isLeft),
     said.text === "" ? 0 : counter.count([said.text], isLeft),
   ]);
-  const imageTokens = model.maxImageTokens ?? usualImageTokens;
+  const imageTokens = maxImageTokens(model);
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
   return {

@@ -7,18 +7,33 @@ export interface Options {
   readonly seed: number;
   /** Replays this case alone. */
   readonly caseNumber: number | undefined;
-  readonly only: "ours" | "schemathesis" | undefined;
+  /** Measures this case of the stalls alone. */
+  readonly stallCase: string | undefined;
+  /** The longest stall that is allowed. */
+  readonly boundMs: number;
+  /** How often a case above the bound is measured at most. */
+  readonly repeats: number;
+  readonly only: Campaign | undefined;
   readonly json: boolean;
 }
+
+const campaigns = ["ours", "schemathesis", "stalls"] as const;
+type Campaign = (typeof campaigns)[number];
 
 const defaultCases = 100_000;
 const defaultSchemathesisCases = 10_000;
 const defaultSeed = 1;
+const defaultBoundMs = 50;
+const defaultRepeats = 3;
 
 export const help = `npm run test:fuzz -- [options]
 
 Sends broken, odd and good requests to a gateway of its own in front of a fake upstream, over
-127.0.0.1 only: first our cases, then those that schemathesis makes from docs/openapi.json.
+127.0.0.1 only: first our cases, then those that schemathesis makes from docs/openapi.json, then
+the stalls: worst cases that fit the limits, while a thread of its own measures how long /healthz
+of the gateway and of the platform goes without an answer. The best of the runs counts, without
+the usual round trip and without waiting for a processor (on Linux). Run the stalls on a machine
+that does nothing else: they take about ten minutes.
 schemathesis needs python3 of at least 3.10 with venv, and PyPI by pip's own configuration; it is
 installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failures/.
 
@@ -26,8 +41,12 @@ installed into .fuzz/ of the project. Cases that fail are written to .fuzz/failu
   --schemathesis-cases N    cases that schemathesis must have run at least (${defaultSchemathesisCases})
   --seed S                  the same seed makes the same cases (${defaultSeed})
   --case N                  runs case N of that seed alone, and shows it
-  --only ours               without schemathesis
-  --only schemathesis       without our cases
+  --case NAME               measures this case of the stalls alone
+  --bound MS                the longest stall that is allowed (${defaultBoundMs})
+  --repeats N               runs of a stall case above the bound, at most (${defaultRepeats})
+  --only ours               our cases alone
+  --only schemathesis       schemathesis alone
+  --only stalls             the stalls alone
   --json                    the result as JSON on stdout
   --help                    this
 `;
@@ -41,16 +60,22 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
       "schemathesis-cases": { type: "string" },
       seed: { type: "string" },
       case: { type: "string" },
+      bound: { type: "string" },
+      repeats: { type: "string" },
       only: { type: "string" },
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
   if (values.help === true) return undefined;
-  const { only } = values;
-  if (only !== undefined && only !== "ours" && only !== "schemathesis")
-    throw new Error("--only is ours or schemathesis");
-  const caseNumber = read("case", values.case, undefined);
+  const only = campaigns.find((one) => one === values.only);
+  if (values.only !== undefined && only === undefined)
+    throw new Error(`--only must be one of ${campaigns.join(", ")}`);
+  const repeats = read("repeats", values.repeats, defaultRepeats);
+  if (repeats === 0) throw new Error("--repeats must be at least 1");
+  // Our cases have numbers, those of the stalls have names.
+  const isNamed = values.case !== undefined && (only === "stalls" || !/^\d+$/.test(values.case));
+  const caseNumber = read("case", isNamed ? undefined : values.case, undefined);
   return {
     cases: read("cases", values.cases, defaultCases),
     schemathesisCases: read(
@@ -60,7 +85,10 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     ),
     seed: read("seed", values.seed, defaultSeed),
     caseNumber,
-    only: caseNumber === undefined ? only : "ours",
+    stallCase: isNamed ? values.case : undefined,
+    boundMs: read("bound", values.bound, defaultBoundMs),
+    repeats,
+    only: isNamed ? "stalls" : caseNumber === undefined ? only : "ours",
     json: values.json === true,
   };
 }

@@ -1,9 +1,11 @@
-/** npm run test:fuzz: our cases, then schemathesis. Ends with 1 when anything was found. */
+/** npm run test:fuzz: our cases, schemathesis, the stalls. Ends with 1 when anything was found. */
 import { join, resolve } from "node:path";
 import { fromCommandLine, help, type Options } from "./options.ts";
 import { type OursResult, runOurs, showCase } from "./ours.ts";
 import { Progress } from "./progress.ts";
 import { runSchemathesis, type SchemathesisResult } from "./schemathesis.ts";
+import { findCases, runStalls, type StallsResult } from "./stalls/stalls.ts";
+import { stallTable } from "./stalls/table.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const progress = new Progress();
@@ -11,6 +13,7 @@ const progress = new Progress();
 interface Results {
   readonly ours?: OursResult;
   readonly schemathesis?: SchemathesisResult;
+  readonly stalls?: StallsResult;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -23,7 +26,9 @@ async function main(words: readonly string[]): Promise<number> {
       return 0;
     }
     const results = await runAll(options);
-    const problems = [results.ours, results.schemathesis].flatMap((one) => one?.problems ?? []);
+    const problems = [results.ours, results.schemathesis, results.stalls].flatMap(
+      (one) => one?.problems ?? [],
+    );
     process.stdout.write(
       options.json ? `${JSON.stringify({ seed: options.seed, ...results })}\n` : told(results),
     );
@@ -35,34 +40,39 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-async function runAll({ seed, caseNumber, cases, ...options }: Options): Promise<Results> {
+async function runAll({ seed, caseNumber, cases, only, ...options }: Options): Promise<Results> {
   if (caseNumber !== undefined) process.stderr.write(showCase(seed, caseNumber));
-  const ours =
-    options.only === "schemathesis"
-      ? undefined
-      : await runOurs({
-          seed,
-          first: caseNumber ?? 0,
-          cases: caseNumber === undefined ? cases : 1,
-          progress,
-          failuresDir: join(root, ".fuzz", "failures"),
-        });
-  const schemathesis =
-    options.only === "ours"
-      ? undefined
-      : await runSchemathesis({
-          root,
-          seed,
-          cases: options.schemathesisCases,
-          tell: (line) => progress.tell(line),
-        });
-  return {
-    ...(ours === undefined ? {} : { ours }),
-    ...(schemathesis === undefined ? {} : { schemathesis }),
-  };
+  // Before anything runs: a name that does not exist is told at once.
+  const stallCases = options.stallCase === undefined ? undefined : findCases(options.stallCase);
+  const results: { -readonly [Name in keyof Results]: Results[Name] } = {};
+  if (only === undefined || only === "ours")
+    results.ours = await runOurs({
+      seed,
+      first: caseNumber ?? 0,
+      cases: caseNumber === undefined ? cases : 1,
+      progress,
+      failuresDir: join(root, ".fuzz", "failures"),
+    });
+  if (only === undefined || only === "schemathesis")
+    results.schemathesis = await runSchemathesis({
+      root,
+      seed,
+      cases: options.schemathesisCases,
+      tell: (line) => progress.tell(line),
+    });
+  if (only === undefined || only === "stalls") {
+    results.stalls = await runStalls({
+      ...(stallCases === undefined ? {} : { cases: stallCases }),
+      boundMs: options.boundMs,
+      repeats: options.repeats,
+      onCase: (done, all) => progress.update(done, all),
+    });
+    progress.end();
+  }
+  return results;
 }
 
-function told({ ours, schemathesis }: Results): string {
+function told({ ours, schemathesis, stalls }: Results): string {
   const lines: string[] = [];
   if (ours !== undefined)
     lines.push(
@@ -84,6 +94,7 @@ function told({ ours, schemathesis }: Results): string {
       `  memory: ${megabytes(schemathesis.residentBytesAtEnd)} at the end`,
       ...schemathesis.problems.map((problem) => `  ✗ ${problem}`),
     );
+  if (stalls !== undefined) lines.push(...stallTable(stalls));
   return `${lines.join("\n")}\n`;
 }
 

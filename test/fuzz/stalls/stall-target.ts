@@ -1,0 +1,98 @@
+import { type ChildServer, createHome, type Home } from "../../child.ts";
+import { standardManifest } from "../../harness.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
+import { vendorModels } from "./vendor-cases.ts";
+
+/** The real gateway as a process of its own, and all that is needed to call it. */
+export interface StallTarget {
+  readonly pid: number;
+  readonly origin: string;
+  readonly platformOrigin: string;
+  readonly key: string;
+  /** The operator's, for the platform; undefined where none could be had. */
+  readonly token: string | undefined;
+  readonly account: string;
+  readonly upstream: ScriptedUpstream;
+  /** Puts the upstream back in service after replies that took it out. */
+  heal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startStallTarget(): Promise<StallTarget> {
+  const upstream = await startScriptedUpstream();
+  const home = createHome();
+  home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  const server = await home.serve({ FAKE_KEY: "vendor-secret" });
+  await home.svc(["account", "credit", "default", "1000000", "--reference", "stalls"]);
+  const token = await operatorToken(server);
+  return {
+    pid: server.pid,
+    origin: server.origin,
+    platformOrigin: server.platformUrl,
+    key: server.key ?? "",
+    token,
+    account: await accountId(home),
+    upstream,
+    async heal() {
+      for (const name of providers) {
+        const reset = await post(
+          `${server.platformUrl}/api/providers/${name}/reset`,
+          {},
+          { authorization: `Bearer ${token ?? ""}` },
+        );
+        // The command takes a second, but has no limit of changes.
+        if (!reset.ok) await home.svc(["provider", "reset", name]);
+      }
+    },
+    async stop() {
+      await home.remove();
+      await upstream.stop();
+    },
+  };
+}
+
+const providers = ["fake", ...Object.keys(vendorModels)];
+
+/** The standard models, and one for each vendor whose requests are translated. */
+const manifest = Object.entries(vendorModels).reduce(
+  (text, [kind, model]) =>
+    `${text.replace(
+      "models:\n",
+      `  ${kind}: { kind: ${kind}, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }\nmodels:\n`,
+    )}  ${model}: { endpoint: chat, max_output_tokens: 8192, price: { input: 0, output: 0 }, routes: [{ provider: ${kind}, model: x }] }\n`,
+  standardManifest,
+);
+
+async function accountId(home: Home): Promise<string> {
+  const shown = await home.json<{ readonly id: string }>(["account", "show", "default"]);
+  return shown.id;
+}
+
+const scopes = ["usage", "keys", "members", "billing", "providers", "catalog", "prices"];
+const operatorScopes = ["accounts", "engine", "settings", "audit", "metrics"];
+
+/** Joins by the link of the first start, as a person would, and makes a token for a machine. */
+async function operatorToken({ platformUrl, operatorLink }: ChildServer) {
+  const joined = await post(`${platformUrl}/api/invites/accept`, {
+    token: operatorLink?.split("#")[1] ?? "",
+    name: "Ada",
+    email: "ada@example.com",
+    password: "a long enough password",
+  });
+  const cookie = joined.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  const made = await post(
+    `${platformUrl}/api/tokens`,
+    { name: "stalls", scopes: [...scopes, ...operatorScopes].map((area) => `${area}:write`) },
+    { cookie },
+  );
+  const reply = (await made.json()) as { readonly token?: string };
+  return reply.token;
+}
+
+function post(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}

@@ -23,6 +23,7 @@ export interface Money {
   readonly receiptWatchers: Set<(receipt: Receipt) => void>;
   readonly reports: LedgerReports;
   flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
   close(): Promise<void>;
 }
@@ -58,6 +59,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   });
   const purses = new Purses(accounts, ledger);
   await purses.start(clock.nowMs());
+  receiptWatchers.add(({ id }) => purses.committed(id));
   const journal = new Journal({
     store: ledger,
     log,
@@ -97,6 +99,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     keyUses,
     reports,
     flushRollups,
+    sums: rollups,
     async close() {
       await reports.close();
       for (const timer of timers) clearInterval(timer);

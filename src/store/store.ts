@@ -14,6 +14,7 @@ import { createFeedStore } from "./feed-store.ts";
 import { createKeyStore } from "./key-store.ts";
 import { createLedgerStore } from "./ledger-store.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
+import { createLimitsWriter } from "./limits-writer.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrations.ts";
 import { createPeopleStore } from "./people-store.ts";
@@ -77,6 +78,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       watch(listener) {
         watcher = listener;
       },
+      setLimits: createLimitsWriter(raw, (work, then) => writer.exclusive(work, then)),
     }),
     feed: createFeedStore(db),
     people: createPeopleStore(db),

@@ -168,6 +168,17 @@ describe("a receipt is held to what was in force", () => {
     expect(await kinds()).toEqual(["limits-version"]);
   });
 
+  test("a charge above the hold is found, and accepted in a receipt from before", async () => {
+    const beyond = { units: { output: 1_000 }, cost: 5_000n, charged: 5_000n };
+    const vendor = { vendorCost: costOf(beyond.units, vendorCost) };
+    await commit(receipt({ ...beyond, ...vendor, terms: undefined }));
+    expect(await kinds()).toEqual([]);
+    await commit(receipt({ ...beyond, ...vendor, charged: hold }));
+    expect(await kinds()).toEqual([]);
+    await commit(receipt({ ...beyond, ...vendor }));
+    expect(await kinds()).toEqual(["charged"]);
+  });
+
   test("one from before its terms were recorded is held to its price alone", async () => {
     await commit(receipt({ terms: undefined, hold: 1n, vendorCost: 1n }));
     expect(await kinds()).toEqual([]);

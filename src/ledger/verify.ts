@@ -68,9 +68,12 @@ export async function verifyLedger(
   };
 }
 
-function checkAmounts({ id: subject, cost, charged, hold }: Receipt, problems: Problems): void {
-  if (charged < 0n || charged > cost)
-    problems.add({ kind: "charged", subject, expected: `0 to ${cost}`, found: String(charged) });
+function checkAmounts(receipt: Receipt, problems: Problems): void {
+  const { id: subject, cost, charged, hold, terms } = receipt;
+  // Before terms were recorded, a call could be charged more than was held for it.
+  const most = terms === undefined || cost < hold ? cost : hold;
+  if (charged < 0n || charged > most)
+    problems.add({ kind: "charged", subject, expected: `0 to ${most}`, found: String(charged) });
   if (hold < 0n)
     problems.add({ kind: "hold", subject, expected: "0 or more", found: String(hold) });
 }

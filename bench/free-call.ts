@@ -27,7 +27,7 @@ export function admit(_options: AdmitOptions, need: Need, _tokens: number): Free
 export function chatNeed({ order }: { readonly order: ChatOrder }): ChatNeed {
   const { call, isCapNamed } = order;
   const cap = call.maxOutputTokens ?? usualOutputTokens;
-  const need = { fixed: 0n, perToken: 0n, cap, isCapNamed };
+  const need = { units: {}, fixed: 0n, perToken: 0n, cap, isCapNamed };
   return { need, tokens: 0, isShortened: false };
 }
 

@@ -110,6 +110,7 @@ function needWork(): Work {
 function holdWork({ accounts }: PartsJob): Work {
   const pots = Array.from({ length: accounts }, () => new Pot(100_000_000_000_000n));
   const need: Need = {
+    units: { input: 500, choices: 1 },
     fixed: 150_000_000_000n,
     perToken: 2_500_000_000n,
     cap: 128,
@@ -260,7 +261,7 @@ function toWrite(ids: readonly string[], index: number): LedgerWrite {
     firstByteMs: undefined,
     durationMs: 3,
   };
-  return { type: "receipt", receipt, budgets: [] };
+  return { type: "receipt", receipt, hold: { budgets: [] } };
 }
 
 serveJobs((job) => measureParts(job as PartsJob));

@@ -53,7 +53,7 @@ export async function makeLedger(options: {
     const count = Math.min(receiptsAtOnce, receipts - done);
     const writes = Array.from({ length: count }, (_, at): LedgerWrite => {
       const ms = fromMs + Math.floor(((toMs - fromMs) * (done + at)) / receipts);
-      return { type: "receipt", receipt: receiptAt(ms, names, random), budgets: [] };
+      return { type: "receipt", receipt: receiptAt(ms, names, random), hold: { budgets: [] } };
     });
     await store.ledger.commit(writes);
     done += count;

@@ -26,6 +26,7 @@ export interface Money {
   readonly receiptWatchers: Set<(receipt: Receipt) => void>;
   readonly reports: LedgerReports;
   flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
   /** After the last call: everything is written. */
   close(): Promise<void>;
 }
@@ -66,6 +67,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   });
   const purses = new Purses(accounts, ledger);
   await purses.start(clock.nowMs());
+  receiptWatchers.add(({ id }) => purses.committed(id));
   const journal = new Journal({
     store: ledger,
     log,
@@ -111,6 +113,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     keyUses,
     reports,
     flushRollups,
+    sums: rollups,
     async close() {
       await reports.close();
       for (const timer of timers) clearInterval(timer);

@@ -298,9 +298,10 @@ async function addEmbedded(options: {
   const { follower } = options.state;
   const { models } = await store.catalog.load();
   if (models.length > 0 && !namesEngine) return;
-  const lacking = embeddedModels(models, options.clock.nowMs());
+  const nowMs = options.clock.nowMs();
+  const lacking = embeddedModels(models, nowMs);
   if (lacking.saveModels.length === 0) return;
-  await store.catalog.write(lacking);
+  await store.catalog.write({ atMs: nowMs, ...lacking });
   await follower.catchUp();
 }
 

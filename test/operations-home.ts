@@ -23,6 +23,7 @@ export interface OperationsHome {
   readonly clock: { ms: number };
   readonly operations: Operations;
   readonly purses: Purses;
+  readonly sums: Rollups;
   /** The same without a server: what is written counts, and nothing in memory. */
   readonly alone: Operations;
   /** A command of its own, which opens the data directory as if the server had just died. */
@@ -46,7 +47,10 @@ export async function openOperations(): Promise<OperationsHome> {
   const purses = new Purses(store.accounts, store.ledger);
   const rollups = new Rollups(store.ledger.rollups, 900_000);
   await rollups.start(clock.ms);
-  store.ledger.watch((receipt) => rollups.add(receipt));
+  store.ledger.watch((receipt) => {
+    rollups.add(receipt);
+    purses.committed(receipt.id);
+  });
   await purses.start(clock.ms);
   const follower = new FeedFollower(store.feed, {
     changed: async ({ topic, subject }) => {
@@ -64,12 +68,13 @@ export async function openOperations(): Promise<OperationsHome> {
     isUsable: () => true,
     platformUrl: () => "http://127.0.0.1:8081",
     takeEffect: () => follower.catchUp(),
-    money: { purses, flushRollups: () => rollups.flush(clock.ms) },
+    money: { purses, sums: rollups, flushRollups: () => rollups.flush(clock.ms) },
   };
   return {
     store,
     clock,
     purses,
+    sums: rollups,
     operations: createOperations(parts),
     alone: createOperations({ ...parts, takeEffect: async () => {}, money: undefined }),
     async afterCrash(use) {
@@ -88,7 +93,7 @@ export async function openOperations(): Promise<OperationsHome> {
       }),
     async receive(given) {
       const receipt: Receipt = { ...emptyReceipt, id: newId("req", clock.ms), ...given };
-      await store.ledger.commit([{ type: "receipt", receipt, budgets: [] }]);
+      await store.ledger.commit([{ type: "receipt", receipt, hold: { budgets: [] } }]);
       const purse = purses.find(receipt.accountId);
       if (purse !== undefined) purse.pot.spent += receipt.charged;
     },

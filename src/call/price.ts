@@ -40,6 +40,16 @@ export function unitPrice(price: Price, key: PriceKey): bigint {
   return key === "cached_input" || key === "cache_write" ? (price.input ?? 0n) : 0n;
 }
 
+/** A token of input may be billed as any kind of it. */
+export function dearestInput(price: Price): bigint {
+  let dearest = 0n;
+  for (const key of ["input", "cached_input", "cache_write"] as const) {
+    const own = unitPrice(price, key);
+    if (own > dearest) dearest = own;
+  }
+  return dearest;
+}
+
 /** ⌈Σ units × price ÷ 10⁶⌉ in nano-USD: summed over the classes, rounded up once. */
 export function costOf(units: Units, price: Price): bigint {
   let total = 0n;

@@ -18,6 +18,8 @@ export interface CatalogContent {
 }
 
 export interface CatalogWrite {
+  /** From when on changed costs of routes are in force. */
+  readonly atMs: number;
   readonly saveProviders?: readonly ProviderEntry[];
   readonly removeProviders?: readonly string[];
   /** Their prices are left as they are. */

@@ -47,7 +47,18 @@ export interface Model {
   /** By the moment from which they are in force, and by version where that is the same. */
   readonly prices: readonly PriceVersion[];
   readonly routes: readonly Route[];
+  /** Set by the store: the version of the routes' costs, with all routes, those not in use included. */
+  readonly costs?: { readonly version: number; readonly routes: readonly Route[] };
   readonly lifecycle: Lifecycle;
+}
+
+/** Where the cost of a route is recorded, for the receipts of calls that it served. */
+export function routeCost(
+  { costs }: Model,
+  route: Route,
+): { readonly version: number; readonly route: number } | undefined {
+  const at = costs?.routes.indexOf(route) ?? -1;
+  return costs === undefined || at === -1 ? undefined : { version: costs.version, route: at };
 }
 
 /** An API key of a vendor: the name of a variable, or text sealed under the master secret. */

@@ -45,6 +45,7 @@ beforeAll(async () => {
     await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }));
   }
   await store.catalog.write({
+    atMs: 1,
     saveModels: [
       {
         id: "m",
@@ -294,7 +295,7 @@ describe("svc ledger verify", () => {
   });
 
   test("is ok with a budget that counts less than its receipts, and notes it for machines", async () => {
-    await store.ledger.setBudgetSpend({ ownerId: "key_1", periodStartMs: 0, spent: 1n });
+    sqlite.raw.run("insert into budget_spends values ('key_1', 0, 1)");
     const { text, code } = await run("ledger verify --json");
     expect(code).toBe("ok");
     expect(JSON.parse(text).notes).toEqual([

@@ -4,6 +4,7 @@ import { idTimeMs } from "../base/ids.ts";
 import { toUsd } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
 import { type Price, type PriceKey, priceKeys } from "../call/price.ts";
+import type { HoldParts } from "../ledger/need.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
 import { type LedgerFindings, verifyLedger } from "../ledger/verify.ts";
@@ -222,12 +223,17 @@ function priceText(key: PriceKey, each: bigint): string {
   return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "a million"}`;
 }
 
-function moneyFacts({ cost, charged, hold, vendorCost }: Receipt): [string, string][] {
+function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [string, string][] {
   const facts: [string, string][] = [
     ["cost", `${toUsd(cost)} USD`],
     ["charged", `${toUsd(charged)} USD`],
     ["hold", `${toUsd(hold)} USD, set aside before the call`],
   ];
+  if (terms !== undefined)
+    facts.push(
+      ["hold of", holdText(terms.hold)],
+      ["limits", `version ${terms.keyLimits} of the key, ${terms.accountLimits} of the account`],
+    );
   if (charged < cost) facts.push(["shortfall", `${toUsd(cost - charged)} USD, the operator's`]);
   if (vendorCost !== undefined)
     facts.push(
@@ -235,6 +241,18 @@ function moneyFacts({ cost, charged, hold, vendorCost }: Receipt): [string, stri
       ["margin", `${toUsd(charged - vendorCost)} USD`],
     );
   return facts;
+}
+
+function holdText({ input, output, audio, image, video }: HoldParts): string {
+  const parts: readonly (readonly [number, string])[] = [
+    [input, "input tokens"],
+    [output, "output tokens"],
+    [audio, "audio output tokens"],
+    [image, "images"],
+    [video, "seconds of video"],
+  ];
+  const used = parts.filter(([count]) => count > 0);
+  return used.length === 0 ? "nothing" : used.map((part) => part.join(" ")).join(", ");
 }
 
 function labelled(facts: readonly (readonly [string, string])[]): string[] {

@@ -2,8 +2,8 @@ import { ApiError } from "../base/errors.ts";
 import { toUsd } from "../base/money.ts";
 import type { Model, PriceInForce } from "../catalog/model.ts";
 import type { KeyRecord } from "../keys/directory.ts";
-import { cover, type Need, worstCase } from "../ledger/need.ts";
-import { type BudgetPot, Hold, leastFree } from "../ledger/purse.ts";
+import { cover, type Need, partsOf, worstCase } from "../ledger/need.ts";
+import { type BudgetPot, leastFree } from "../ledger/purse.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { type LimitRefusal, type LimitRequest, Permit } from "../limits/limiter.ts";
 import type { ActiveCall } from "./active-calls.ts";
@@ -65,13 +65,20 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   takeTokens(options, { tokens, nowMs });
   const budgets = parts.purses.budgetsOf({
     purse,
-    keyId: key.id,
-    keyBudget: key.limits?.budget,
+    key,
     // The request's own moment, which its receipt has too.
     nowMs: exchange.startedMs,
   });
   const covered = cover(need, leastFree(purse.pot, budgets));
-  const hold = covered && Hold.take(covered.nano, purse.pot, budgets);
+  const hold =
+    covered &&
+    parts.purses.take(covered.nano, {
+      purse,
+      budgets,
+      id: exchange.requestId,
+      keyId: key.id,
+      startedMs: exchange.startedMs,
+    });
   if (covered === undefined || hold === undefined) throw notCovered({ need, purse, budgets });
   if (covered.cap < need.cap) exchange.loweredCap = covered.cap;
   exchange.heldBody?.admitted();
@@ -86,6 +93,11 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
     model: options.model,
     pricing: options.pricing,
     hold,
+    terms: {
+      keyLimits: parts.purses.limitsVersionOf(key.id, key),
+      accountLimits: parts.purses.limitsVersionOf(purse.account.id, purse.account),
+      hold: partsOf(need.units, covered.cap),
+    },
     cap: covered.cap,
     permit,
     claim,

@@ -2,10 +2,10 @@ import type { Clock } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { costOf, type Units } from "../call/price.ts";
-import type { Model, PriceInForce, Route } from "../catalog/model.ts";
+import { type Model, type PriceInForce, type Route, routeCost } from "../catalog/model.ts";
 import { type Journal, JournalError } from "../ledger/journal.ts";
 import type { Hold } from "../ledger/purse.ts";
-import type { Receipt } from "../ledger/receipt.ts";
+import type { Receipt, ReceiptTerms } from "../ledger/receipt.ts";
 import type { Limiter, Permit } from "../limits/limiter.ts";
 import { type Attempt, reasonText } from "../router/attempt.ts";
 import { type ActiveCall, callerLeft, isCallerLeft } from "./active-calls.ts";
@@ -27,6 +27,7 @@ export interface ChargeOptions {
   readonly model: Model;
   readonly pricing: PriceInForce;
   readonly hold: Hold;
+  readonly terms: ReceiptTerms;
   /** How long the answer may become, once the hold is taken. */
   readonly cap: number;
   readonly permit: Permit | undefined;
@@ -148,7 +149,7 @@ export class Charge {
         {
           type: "receipt",
           receipt,
-          budgets: hold.budgets,
+          hold,
           claim: isDone ? claim?.done(reply) : undefined,
         },
         mayTakeBack,
@@ -170,7 +171,7 @@ export class Charge {
   }): Receipt {
     const { measured, outcome, nowMs } = options;
     const { units, reasoningTokens, estimated } = measured;
-    const { hold, pricing, model } = this.#options;
+    const { hold, pricing, model, terms } = this.#options;
     const cost = costOf(units, pricing.price);
     const route = this.#attempt?.target;
     const durationMs = Math.max(0, nowMs - this.#options.startedMs);
@@ -194,6 +195,7 @@ export class Charge {
       // A whole answer goes out in one piece, when it is done.
       firstByteMs: this.#firstByteMs ?? (outcome === "ok" ? durationMs : undefined),
       durationMs,
+      terms: route === undefined ? terms : { ...terms, cost: routeCost(model, route) },
     };
   }
 

@@ -21,6 +21,8 @@ export interface KeyRecord {
   readonly expiresAtMs?: number;
   readonly revokedAtMs?: number;
   readonly limits?: Limits;
+  /** Counts the changes of the limits; absent: there never were any. */
+  readonly limitsVersion?: number;
   readonly previous?: PreviousSecret;
 }
 
@@ -44,7 +46,6 @@ export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   insert(record: KeyRecord): Promise<void>;
-  setLimits(id: string, limits: Limits | undefined): Promise<void>;
   /** False when there is no such key, or a revoked one. */
   update(id: string, change: KeyChange): Promise<boolean>;
   /**

@@ -58,7 +58,6 @@ function storeOf(records: KeyRecord[]): KeyStore & { reads: number } {
       return records.find((record) => record.id === id);
     },
     insert: () => Promise.reject(new Error("not here")),
-    setLimits: () => Promise.reject(new Error("not here")),
     update: () => Promise.reject(new Error("not here")),
     rotate: () => Promise.reject(new Error("not here")),
     revoke: () => Promise.reject(new Error("not here")),

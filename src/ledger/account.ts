@@ -9,6 +9,8 @@ export interface Account {
   /** Since when it may not call; absent: it may. */
   readonly suspendedAtMs?: number;
   readonly limits?: Limits;
+  /** Counts the changes of the limits; absent: there never were any. */
+  readonly limitsVersion?: number;
 }
 
 /** Implemented by the store. Every write is an entry of the change feed. */
@@ -17,6 +19,6 @@ export interface AccountStore {
   find(idOrName: string): Promise<Account | undefined>;
   /** False when the name is taken. */
   insert(account: Account): Promise<boolean>;
-  /** Replaces what can change: suspension and limits. */
-  update(account: Account): Promise<void>;
+  /** Undefined: it may call again. */
+  setSuspended(id: string, atMs: number | undefined): Promise<void>;
 }

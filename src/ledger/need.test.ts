@@ -4,6 +4,7 @@ import { cover, floorTokens, type Need, worstCase } from "./need.ts";
 const million = 1_000_000n;
 /** 2,000 nano for what is known, 10 nano a token of the answer: 12,000 in all. */
 const need: Need = {
+  units: { input: 2_000, choices: 1 },
   fixed: 2_000n * million,
   perToken: 10n * million,
   cap: 1_000,

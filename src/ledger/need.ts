@@ -1,5 +1,21 @@
+import { dearestInput, type Price, unitPrice } from "../call/price.ts";
+
+/** The most that a call may use of what is known before it is made. */
+export interface NeedUnits {
+  /** Tokens, each at the dearest price of input. */
+  readonly input?: number;
+  /** How many answers of the cap's length; 0 where the answer has no tokens. */
+  readonly choices?: number;
+  /** Tokens. */
+  readonly audio?: number;
+  readonly image?: number;
+  /** Seconds. */
+  readonly video?: number;
+}
+
 /** The most that a call can cost, before it is made. */
 export interface Need {
+  readonly units: NeedUnits;
   /** Of what is known: units × price, in nano-USD per million. */
   readonly fixed: bigint;
   /** Of one token of the answer (of all choices together), in the same measure; 0 without a cap. */
@@ -8,6 +24,53 @@ export interface Need {
   readonly cap: number;
   /** The caller named the cap: it is his word, and is not lowered. */
   readonly isCapNamed: boolean;
+}
+
+/** What a hold is made of: ⌈Σ part × price ÷ 10⁶⌉, by the price version of its receipt. */
+export interface HoldParts {
+  readonly input: number;
+  /** Of all choices together. */
+  readonly output: number;
+  readonly audio: number;
+  readonly image: number;
+  readonly video: number;
+}
+
+export function needOf(options: {
+  readonly units: NeedUnits;
+  readonly price: Price;
+  readonly cap?: number;
+  readonly isCapNamed?: boolean;
+}): Need {
+  const { units, price, cap = 0, isCapNamed = true } = options;
+  return {
+    units,
+    fixed: weighed(partsOf(units, 0), price),
+    perToken: BigInt(units.choices ?? 0) * unitPrice(price, "output"),
+    cap,
+    isCapNamed,
+  };
+}
+
+/** What is held when the answer may become so long. */
+export function partsOf(units: NeedUnits, cap: number): HoldParts {
+  const { input = 0, choices = 0, audio = 0, image = 0, video = 0 } = units;
+  return { input, output: choices * cap, audio, image, video };
+}
+
+/** What a hold of these parts is, by a price. */
+export function holdOf(parts: HoldParts, price: Price): bigint {
+  return roundedUp(weighed(parts, price));
+}
+
+function weighed({ input, output, audio, image, video }: HoldParts, price: Price): bigint {
+  return (
+    BigInt(input) * dearestInput(price) +
+    BigInt(output) * unitPrice(price, "output") +
+    BigInt(audio) * unitPrice(price, "audio_output") +
+    BigInt(image) * unitPrice(price, "image") +
+    BigInt(video) * unitPrice(price, "video_second")
+  );
 }
 
 export interface Cover {
@@ -22,8 +85,10 @@ const million = 1_000_000n;
 
 /** The worst case in nano-USD, rounded up as a receipt is. */
 export function worstCase({ fixed, perToken }: Need, cap: number): bigint {
-  return (fixed + perToken * BigInt(cap) + million - 1n) / million;
+  return roundedUp(fixed + perToken * BigInt(cap));
 }
+
+const roundedUp = (millionths: bigint) => (millionths + million - 1n) / million;
 
 /**
  * What to hold for a call out of what is free. Where the caller named no cap and the whole is not

@@ -40,6 +40,16 @@ export class BudgetPot extends Pot {
   }
 }
 
+/** The call that a hold is for. Holds whose receipts are not written yet are kept in `calls`. */
+export interface HeldCall {
+  /** That of its receipt. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly startedMs: number;
+  readonly calls: Map<string, Hold>;
+}
+
 /**
  * Money set aside for one call, in the account and in the budgets that it counts for. Settled
  * exactly once; whatever comes after that changes nothing.
@@ -47,22 +57,49 @@ export class BudgetPot extends Pot {
 export class Hold {
   readonly nano: bigint;
   readonly account: Pot;
-  readonly budgets: readonly BudgetPot[];
+  readonly call: HeldCall | undefined;
+  #budgets: readonly BudgetPot[];
   #charged: bigint | undefined;
   #isOpen = true;
 
-  private constructor(nano: bigint, account: Pot, budgets: readonly BudgetPot[]) {
+  private constructor(
+    nano: bigint,
+    account: Pot,
+    budgets: readonly BudgetPot[],
+    call: HeldCall | undefined,
+  ) {
     this.nano = nano;
     this.account = account;
-    this.budgets = budgets;
+    this.#budgets = budgets;
+    this.call = call;
+    call?.calls.set(call.id, this);
   }
 
   /** Undefined when one of the pots does not cover it: then nothing has changed. */
-  static take(nano: bigint, account: Pot, budgets: readonly BudgetPot[]): Hold | undefined {
+  static take(
+    nano: bigint,
+    account: Pot,
+    budgets: readonly BudgetPot[],
+    call?: HeldCall,
+  ): Hold | undefined {
     if (nano < 0n || (nano > 0n && nano > leastFree(account, budgets))) return undefined;
     account.held += nano;
     for (const pot of budgets) pot.held += nano;
-    return new Hold(nano, account, budgets);
+    return new Hold(nano, account, budgets, call);
+  }
+
+  /** Those that it counts for now: a budget may be set while the call runs. */
+  get budgets(): readonly BudgetPot[] {
+    return this.#budgets;
+  }
+
+  /** Counts for this budget of the owner from now on, and for no other of theirs. */
+  countFor(ownerId: string, pot: BudgetPot | undefined): void {
+    const others = this.#budgets.filter((known) => known.ownerId !== ownerId);
+    this.#budgets = pot === undefined ? others : [...others, pot];
+    if (pot === undefined) return;
+    if (this.#isOpen) pot.held += this.nano;
+    else pot.spent += this.#charged ?? 0n;
   }
 
   get isOpen(): boolean {
@@ -79,9 +116,10 @@ export class Hold {
     return charged;
   }
 
-  /** Nothing was used: nothing is taken. */
+  /** Nothing was used: nothing is taken, and no receipt is written. */
   release(): void {
     if (this.#isOpen) this.#close(0n);
+    this.call?.calls.delete(this.call.id);
   }
 
   /** Gives back what was taken: its receipt could not be written, and nothing was delivered. */
@@ -89,7 +127,8 @@ export class Hold {
     const charged = this.#charged ?? 0n;
     this.#charged = 0n;
     this.account.spent -= charged;
-    for (const pot of this.budgets) pot.spent -= charged;
+    for (const pot of this.#budgets) pot.spent -= charged;
+    this.call?.calls.delete(this.call.id);
   }
 
   #close(charged: bigint): void {
@@ -97,7 +136,7 @@ export class Hold {
     this.#charged = charged;
     this.account.held -= this.nano;
     this.account.spent += charged;
-    for (const pot of this.budgets) {
+    for (const pot of this.#budgets) {
       pot.held -= this.nano;
       pot.spent += charged;
     }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { BudgetLimit } from "../call/limits.ts";
 import type { Account } from "./account.ts";
-import { Hold } from "./purse.ts";
-import { Purses } from "./purses.ts";
+import { type BudgetPot, Hold } from "./purse.ts";
+import { Purses, type RecordedLimits } from "./purses.ts";
 import type { BudgetSpend, Lease } from "./store.ts";
 
 const dayMs = 86_400_000;
@@ -20,14 +20,14 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
       list: async () => accounts,
       find: async (id) => accounts.find((one) => one.id === id),
       insert: absent,
-      update: absent,
+      setSuspended: absent,
     },
     {
       leases: async () => leases,
       lease: async (id) => leases.find((one) => one.accountId === id),
       budgetSpends: async (fromMs) =>
         spends.filter(({ periodStartMs: at }) => at >= fromMs || at === 0),
-      setBudgetSpend: absent,
+      setLimits: absent,
       addEntry: absent,
       entries: absent,
       commit: absent,
@@ -42,7 +42,15 @@ function ledgerOf(spends: readonly BudgetSpend[] = []) {
   return { purses, accounts, leases };
 }
 
-const daily = (nano: bigint): BudgetLimit => ({ nano, period: "day" });
+const limited = (budget: BudgetLimit): RecordedLimits => ({ limits: { budget } });
+const daily = (nano: bigint) => limited({ nano, period: "day" });
+
+/** The pot of a budget that there must be. */
+function potOf(purses: Purses, ownerId: string, record: RecordedLimits, nowMs: number): BudgetPot {
+  const pot = purses.budgetOf(ownerId, record, nowMs);
+  if (pot === undefined) throw new Error("there is no budget");
+  return pot;
+}
 
 test("a purse has what the store says at the start, and later follows only money in and out", async () => {
   const { purses, accounts, leases } = ledgerOf();
@@ -85,10 +93,10 @@ describe("a budget", () => {
     ]);
     await purses.start();
     const limit = daily(10n);
-    const pot = purses.budgetOf("key_1", limit, noonMs);
+    const pot = potOf(purses, "key_1", limit, noonMs);
     expect([pot.free, pot.periodStartMs]).toEqual([3n, firstMs]);
-    expect(purses.budgetOf("key_1", limit, firstMs + dayMs - 1)).toBe(pot);
-    expect(purses.budgetOf("key_2", daily(10n), noonMs).free).toBe(10n);
+    expect(potOf(purses, "key_1", limit, firstMs + dayMs - 1)).toBe(pot);
+    expect(potOf(purses, "key_2", daily(10n), noonMs).free).toBe(10n);
   });
 
   test("that began long before the process knows what it used, and calls from its end on", async () => {
@@ -102,7 +110,7 @@ describe("a budget", () => {
       const { purses } = ledgerOf(spends);
       await purses.start(startMs);
       const of = (ownerId: string, period: "total" | "month") =>
-        purses.budgetOf(ownerId, { nano: 10n, period }, atMs).spent;
+        potOf(purses, ownerId, limited({ nano: 10n, period }), atMs).spent;
       return [of("key_1", "total"), of("key_2", "month"), of("key_3", "month")];
     };
     expect(await spentOf(monthMs + 20 * dayMs, monthMs + 20 * dayMs)).toEqual([1n, 2n, 0n]);
@@ -114,8 +122,8 @@ describe("a budget", () => {
     const { purses } = ledgerOf([{ ownerId: "key_1", periodStartMs: firstMs, spent: 7n }]);
     await purses.start();
     const limit = daily(10n);
-    purses.budgetOf("key_1", limit, noonMs).spent = 9n;
-    const next = purses.budgetOf("key_1", limit, firstMs + dayMs);
+    potOf(purses, "key_1", limit, noonMs).spent = 9n;
+    const next = potOf(purses, "key_1", limit, firstMs + dayMs);
     expect([next.free, next.periodStartMs]).toEqual([10n, firstMs + dayMs]);
   });
 
@@ -123,60 +131,19 @@ describe("a budget", () => {
     const { purses } = ledgerOf();
     await purses.start();
     const limit = daily(10n);
-    const first = purses.budgetOf("key_1", limit, noonMs);
+    const first = potOf(purses, "key_1", limit, noonMs);
     first.spent = 8n;
-    const second = purses.budgetOf("key_1", limit, firstMs + dayMs);
+    const second = potOf(purses, "key_1", limit, firstMs + dayMs);
     second.spent = 1n;
-    expect(purses.budgetOf("key_1", limit, firstMs + dayMs - 1)).toBe(first);
-    expect(purses.budgetOf("key_1", limit, firstMs + dayMs)).toBe(second);
-    const unused = purses.budgetOf("key_2", limit, firstMs + dayMs);
-    const before = purses.budgetOf("key_2", limit, noonMs);
+    expect(potOf(purses, "key_1", limit, firstMs + dayMs - 1)).toBe(first);
+    expect(potOf(purses, "key_1", limit, firstMs + dayMs)).toBe(second);
+    const unused = potOf(purses, "key_2", limit, firstMs + dayMs);
+    const before = potOf(purses, "key_2", limit, noonMs);
     expect(before.periodStartMs).toBe(firstMs);
-    expect(purses.budgetOf("key_2", limit, noonMs)).toBe(before);
-    expect(purses.budgetOf("key_2", limit, firstMs + dayMs)).toBe(unused);
-    purses.budgetOf("key_2", limit, firstMs + 2 * dayMs);
-    expect(purses.budgetOf("key_2", limit, firstMs + dayMs)).toBe(unused);
-  });
-
-  test("of another sum keeps what was spent and is held in its period", async () => {
-    const { purses } = ledgerOf();
-    await purses.start();
-    const pot = purses.budgetOf("key_1", daily(10n), noonMs);
-    pot.spent = 4n;
-    pot.held = 3n;
-    const raised = purses.budgetOf("key_1", daily(20n), noonMs);
-    expect(raised).toBe(pot);
-    expect(raised.free).toBe(13n);
-  });
-
-  test("of a day, of a month before, ends with the day also at the first of a month", async () => {
-    const { purses } = ledgerOf();
-    await purses.start();
-    purses.budgetOf("key_1", { nano: 10n, period: "month" }, noonMs).spent = 4n;
-    const limit = daily(10n);
-    expect(purses.budgetOf("key_1", limit, noonMs).free).toBe(6n);
-    const next = purses.budgetOf("key_1", limit, noonMs + dayMs);
-    expect([next.free, next.periodStartMs]).toEqual([10n, firstMs + dayMs]);
-  });
-
-  test("that is given later starts from what was spent before", async () => {
-    const { purses } = ledgerOf();
-    await purses.start();
-    purses.budgetOf("key_1", daily(10n), noonMs).spent = 4n;
-    purses.setBudgetSpent("key_1", 0, 25n);
-    expect(purses.budgetOf("key_1", { nano: 30n, period: "total" }, noonMs).free).toBe(5n);
-  });
-
-  test("that is given again forgets nothing that it knows better than the store", async () => {
-    const { purses } = ledgerOf();
-    await purses.start();
-    const pot = purses.budgetOf("key_1", daily(10n), noonMs);
-    pot.spent = 4n;
-    pot.held = 1n;
-    purses.setBudgetSpent("key_1", firstMs, 3n);
-    expect(purses.budgetOf("key_1", daily(10n), noonMs).free).toBe(5n);
-    purses.setBudgetSpent("key_1", firstMs, 6n);
-    expect(purses.budgetOf("key_1", daily(10n), noonMs).free).toBe(3n);
+    expect(potOf(purses, "key_2", limit, noonMs)).toBe(before);
+    expect(potOf(purses, "key_2", limit, firstMs + dayMs)).toBe(unused);
+    potOf(purses, "key_2", limit, firstMs + 2 * dayMs);
+    expect(potOf(purses, "key_2", limit, firstMs + dayMs)).toBe(unused);
   });
 
   test("of the account and of the key both count for a call", async () => {
@@ -184,18 +151,18 @@ describe("a budget", () => {
     await purses.start();
     const purse = purses.find("acct_1");
     if (purse === undefined) throw new Error("it is there");
-    const ask = (keyBudget: BudgetLimit | undefined) =>
+    const ask = (id: string, record: RecordedLimits) =>
       purses
-        .budgetsOf({ purse, keyId: "key_1", keyBudget, nowMs: noonMs })
+        .budgetsOf({ purse, key: { ...record, id }, nowMs: noonMs })
         .map(({ ownerId, limit }) => [ownerId, limit]);
-    expect(ask(undefined)).toEqual([]);
-    expect(ask(daily(5n))).toEqual([["key_1", 5n]]);
+    expect(ask("key_1", {})).toEqual([]);
+    expect(ask("key_2", daily(5n))).toEqual([["key_2", 5n]]);
     accounts[0] = { ...account, limits: { budget: { nano: 9n, period: "month" } } };
     await purses.reload("acct_1");
-    expect(ask(undefined)).toEqual([["acct_1", 9n]]);
-    expect(ask(daily(5n))).toEqual([
+    expect(ask("key_1", {})).toEqual([["acct_1", 9n]]);
+    expect(ask("key_2", daily(5n))).toEqual([
       ["acct_1", 9n],
-      ["key_1", 5n],
+      ["key_2", 5n],
     ]);
   });
 });
@@ -204,7 +171,93 @@ test("a period before the last one has nothing left: what was spent in it is not
   const { purses } = ledgerOf();
   await purses.start();
   const limit = daily(100n);
-  for (const day of [10, 11]) purses.budgetOf("key_1", limit, firstMs + day * dayMs).spent = 50n;
-  const freeOn = (day: number) => purses.budgetOf("key_1", limit, firstMs + day * dayMs).free;
+  for (const day of [10, 11]) potOf(purses, "key_1", limit, firstMs + day * dayMs).spent = 50n;
+  const freeOn = (day: number) => potOf(purses, "key_1", limit, firstMs + day * dayMs).free;
   expect([freeOn(11), freeOn(10), freeOn(9), freeOn(11)]).toEqual([50n, 50n, 0n, 50n]);
+});
+
+describe("a budget that is set", () => {
+  const start = async () => {
+    const { purses, leases } = ledgerOf();
+    leases[0] = { accountId: "acct_1", granted: 1_000n, spent: 0n };
+    await purses.start();
+    const purse = purses.find("acct_1");
+    if (purse === undefined) throw new Error("it is there");
+    const take = (id: string, nano: bigint, rest: { keyId?: string; startedMs?: number } = {}) => {
+      const { keyId = "key_1", startedMs = noonMs } = rest;
+      const budgets = purses.budgetsOf({ purse, key: { id: keyId }, nowMs: startedMs });
+      const hold = purses.take(nano, { id, keyId, startedMs, purse, budgets });
+      if (hold === undefined) throw new Error("it is not covered");
+      return hold;
+    };
+    let version = 0;
+    const set = (budget: BudgetLimit | undefined, spent: readonly bigint[], keyId?: string) => {
+      const ownerId = keyId ?? "acct_1";
+      const starts = budget?.period === "total" ? [0] : [firstMs, firstMs - dayMs];
+      version++;
+      purses.setBudget({
+        owner: { accountId: "acct_1", keyId },
+        limit: budget,
+        version,
+        nowMs: noonMs,
+        spends: spent.map((one, at) => ({ ownerId, periodStartMs: starts[at] ?? 0, spent: one })),
+      });
+      return purses.budgetOf(ownerId, {}, noonMs);
+    };
+    return { purses, take, set };
+  };
+  const budget: BudgetLimit = { nano: 100n, period: "day" };
+
+  test("counts calls that run, and those that are settled and not yet written", async () => {
+    const { take, set, purses } = await start();
+    const [open, settled] = [take("req_1", 10n), take("req_2", 20n)];
+    settled.settle(15n);
+    take("req_3", 40n).settle(40n);
+    purses.committed("req_3");
+    const pot = set(budget, [40n, 0n]);
+    expect(pot).toMatchObject({ held: 10n, spent: 55n, free: 35n });
+    open.settle(7n);
+    expect(pot).toMatchObject({ held: 0n, spent: 62n });
+    settled.giveBack();
+    expect(pot).toMatchObject({ held: 0n, spent: 47n });
+    expect(purses.uncommitted).toBe(1);
+    purses.committed("req_1");
+    expect(purses.uncommitted).toBe(0);
+  });
+
+  test("counts calls of its own period and of its own key alone", async () => {
+    const { take, set, purses } = await start();
+    take("req_1", 1n);
+    take("req_2", 20n, { keyId: "key_2" });
+    take("req_3", 300n, { startedMs: firstMs - 1 });
+    const pot = set(budget, [0n, 5n], "key_1");
+    expect(pot).toMatchObject({ held: 1n, spent: 0n });
+    expect(purses.budgetOf("key_1", {}, firstMs - 1)).toMatchObject({ held: 300n, spent: 5n });
+    expect(purses.budgetOf("key_2", {}, noonMs)).toBeUndefined();
+  });
+
+  test("takes the place of the one before it: a call counts once", async () => {
+    const { take, set } = await start();
+    const call = take("req_1", 10n);
+    set(budget, [0n, 0n]);
+    set(undefined, []);
+    expect(call.budgets).toEqual([]);
+    const total = set({ nano: 9n, period: "total" }, [3n]);
+    const pot = set(budget, [1n, 0n]);
+    expect(call.budgets).toEqual([pot as BudgetPot]);
+    call.settle(4n);
+    expect(pot).toMatchObject({ held: 0n, spent: 5n });
+    expect(total?.spent).toBe(3n);
+  });
+
+  test("counts whatever a record that is a moment behind says, and gives its version", async () => {
+    const { set, purses } = await start();
+    const before = limited({ nano: 7n, period: "total" });
+    expect(purses.limitsVersionOf("key_1", { ...before, limitsVersion: 4 })).toBe(4);
+    const pot = set(budget, [1n, 0n], "key_1");
+    expect(purses.budgetOf("key_1", before, noonMs)).toBe(pot as BudgetPot);
+    expect(purses.limitsVersionOf("key_1", { ...before, limitsVersion: 4 })).toBe(1);
+    set(undefined, [], "key_1");
+    expect(purses.budgetOf("key_1", before, noonMs)).toBeUndefined();
+  });
 });

@@ -1,7 +1,7 @@
-import { type BudgetLimit, periodStartMs } from "../call/limits.ts";
+import { type BudgetLimit, type Limits, periodStartMs } from "../call/limits.ts";
 import type { Account, AccountStore } from "./account.ts";
-import { BudgetPot, Pot } from "./purse.ts";
-import type { LedgerStore } from "./store.ts";
+import { BudgetPot, type HeldCall, Hold, Pot } from "./purse.ts";
+import type { LedgerStore, LimitsOwner, LimitsSet } from "./store.ts";
 
 /** An account with its money, as this process knows it. */
 export interface Purse {
@@ -9,11 +9,21 @@ export interface Purse {
   readonly pot: Pot;
 }
 
-interface KnownBudget {
-  readonly limit: BudgetLimit;
-  readonly pot: BudgetPot;
-  /** Of the period before: calls that came at its end may ask a moment later. */
-  readonly previous: BudgetPot | undefined;
+/** The budget of an account or a key, in the present period and in the one before. */
+interface OwnerBudget {
+  /** Of the owner's limits. */
+  readonly version: number;
+  /** Undefined: it was taken away. */
+  readonly limit: BudgetLimit | undefined;
+  pot: BudgetPot | undefined;
+  /** Calls that came at the end of the period before may be admitted a moment later. */
+  previous: BudgetPot | undefined;
+}
+
+/** What a key or an account record has of its limits. */
+export interface RecordedLimits {
+  readonly limits?: Limits | undefined;
+  readonly limitsVersion?: number | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -27,9 +37,10 @@ export class Purses {
   readonly #accounts: AccountStore;
   readonly #store: LedgerStore;
   readonly #purses = new Map<string, Purse>();
-  readonly #budgets = new Map<string, KnownBudget>();
-  /** Of budgets whose kind of period was changed while calls ran; by owner and period. */
-  readonly #aside = new Map<string, BudgetPot>();
+  /** Of an owner that is here, this is what counts: its record may be a moment behind. */
+  readonly #budgets = new Map<string, OwnerBudget>();
+  /** Calls whose receipts do not stand yet, by the id of the receipt. */
+  readonly #calls = new Map<string, Hold>();
   /** What budgets had used up when this process began; taken out as they are first asked for. */
   readonly #spentBefore = new Map<string, { periodStartMs: number; spent: bigint }[]>();
 
@@ -80,82 +91,111 @@ export class Purses {
   /** The budgets that a call of this key counts for, as they stand now. */
   budgetsOf(options: {
     readonly purse: Purse;
-    readonly keyId: string;
-    readonly keyBudget: BudgetLimit | undefined;
+    readonly key: RecordedLimits & { readonly id: string };
     readonly nowMs: number;
   }): readonly BudgetPot[] {
-    const { purse, keyId, keyBudget, nowMs } = options;
-    const ofAccount = purse.account.limits?.budget;
-    if (ofAccount === undefined && keyBudget === undefined) return noBudgets;
-    const pots: BudgetPot[] = [];
-    if (ofAccount !== undefined) pots.push(this.budgetOf(purse.account.id, ofAccount, nowMs));
-    if (keyBudget !== undefined) pots.push(this.budgetOf(keyId, keyBudget, nowMs));
-    return pots;
+    const { purse, key, nowMs } = options;
+    const ofAccount = this.budgetOf(purse.account.id, purse.account, nowMs);
+    const ofKey = this.budgetOf(key.id, key, nowMs);
+    if (ofAccount === undefined) return ofKey === undefined ? noBudgets : [ofKey];
+    return ofKey === undefined ? [ofAccount] : [ofAccount, ofKey];
+  }
+
+  /** The version of the limits that a call of this owner is admitted by. */
+  limitsVersionOf(ownerId: string, record: RecordedLimits): number {
+    return this.#budgets.get(ownerId)?.version ?? record.limitsVersion ?? 0;
+  }
+
+  /**
+   * Sets money aside for a call. It is known from now on until its receipt stands, so that a budget
+   * that is set meanwhile counts it.
+   */
+  take(nano: bigint, { purse, budgets, ...call }: TakeOptions): Hold | undefined {
+    const { account, pot } = purse;
+    return Hold.take(nano, pot, budgets, { ...call, accountId: account.id, calls: this.#calls });
+  }
+
+  /** Its receipt stands: the store's sums have it from now on. */
+  committed(id: string): void {
+    this.#calls.delete(id);
+  }
+
+  /** Calls whose receipts do not stand yet. */
+  get uncommitted(): number {
+    return this.#calls.size;
   }
 
   /** The pot of the period that the moment lies in. */
-  budgetOf(ownerId: string, limit: BudgetLimit, nowMs: number): BudgetPot {
-    const known = this.#budgets.get(ownerId);
-    if (known?.limit === limit) {
-      if (isWithin(known.pot, nowMs)) return known.pot;
-      if (known.previous !== undefined && isWithin(known.previous, nowMs)) return known.previous;
+  budgetOf(ownerId: string, record: RecordedLimits, nowMs: number): BudgetPot | undefined {
+    let known = this.#budgets.get(ownerId);
+    if (known === undefined) {
+      const limit = record.limits?.budget;
+      if (limit === undefined) return undefined;
+      const version = record.limitsVersion ?? 0;
+      known = { version, limit, pot: undefined, previous: undefined };
+      this.#budgets.set(ownerId, known);
     }
-    const fresh = new BudgetPot({ ownerId, budget: limit, spent: 0n, nowMs });
-    const { periodStartMs, periodEndMs } = fresh;
-    // Another sum for the same period keeps what was spent and is held of it.
-    if (known?.pot.periodStartMs === periodStartMs) {
-      known.pot.limit = limit.nano;
-      known.pot.periodEndMs = periodEndMs;
-      this.#budgets.set(ownerId, { ...known, limit });
-      return known.pot;
-    }
-    const isSameKind = known?.limit.period === limit.period;
+    const { limit, pot, previous } = known;
+    if (limit === undefined) return undefined;
+    if (pot !== undefined && isWithin(pot, nowMs)) return pot;
+    if (previous !== undefined && isWithin(previous, nowMs)) return previous;
+    return this.#openPot(
+      ownerId,
+      known,
+      new BudgetPot({ ownerId, budget: limit, spent: 0n, nowMs }),
+    );
+  }
+
+  /** Another period than those that are known. */
+  #openPot(ownerId: string, known: OwnerBudget, fresh: BudgetPot): BudgetPot {
+    const { pot } = known;
     // Of a period before the last one nobody knows any more what was spent: nothing is left of it.
-    if (isSameKind && periodEndMs < known.pot.periodStartMs) {
-      fresh.spent = limit.nano;
+    if (pot !== undefined && fresh.periodEndMs < pot.periodStartMs) {
+      fresh.spent = fresh.limit;
       return fresh;
     }
-    const pot = this.#reopen(fresh, limit) ?? fresh;
-    if (isSameKind && periodStartMs < known.pot.periodStartMs) {
-      this.#budgets.set(ownerId, { limit, pot: known.pot, previous: pot });
-      return pot;
+    fresh.spent = this.#takeSpentBefore(ownerId, fresh.periodStartMs);
+    if (pot !== undefined && fresh.periodStartMs < pot.periodStartMs) known.previous = fresh;
+    else {
+      known.previous = pot;
+      known.pot = fresh;
     }
-    if (known !== undefined && !isSameKind) this.#layAside(known.pot);
-    this.#budgets.set(ownerId, { limit, pot, previous: isSameKind ? known.pot : undefined });
-    return pot;
+    return fresh;
   }
 
-  /** The pot of another kind of period may come back while its calls still run. */
-  #layAside(pot: BudgetPot): void {
-    for (const [name, { held }] of this.#aside) if (held === 0n) this.#aside.delete(name);
-    if (pot.held > 0n) this.#aside.set(`${pot.ownerId} ${pot.periodStartMs}`, pot);
-  }
-
-  #reopen(fresh: BudgetPot, limit: BudgetLimit): BudgetPot | undefined {
-    const { ownerId, periodStartMs, periodEndMs } = fresh;
-    const spentBefore = this.#takeSpentBefore(ownerId, periodStartMs);
-    const name = `${ownerId} ${periodStartMs}`;
-    const pot = this.#aside.get(name);
-    fresh.spent = spentBefore;
-    if (pot === undefined) return undefined;
-    this.#aside.delete(name);
-    if (spentBefore > pot.spent) pot.spent = spentBefore;
-    pot.limit = limit.nano;
-    pot.periodEndMs = periodEndMs;
-    return pot;
-  }
-
-  /** A budget was given to an owner that has spent already. */
-  setBudgetSpent(ownerId: string, periodStartMs: number, spent: bigint): void {
-    const pot = this.#budgets.get(ownerId)?.pot;
-    // What counts already knows what is held, and what is spent but not yet written.
-    if (pot?.periodStartMs === periodStartMs) {
-      if (spent > pot.spent) pot.spent = spent;
-      return;
+  /**
+   * The limits of an owner have changed, in this very turn. `spends` has all receipts that stand;
+   * every other call of the owner is known here and counts for the new budget from now on, for its
+   * hold or for what it was charged.
+   */
+  setBudget(
+    options: LimitsSet & {
+      readonly owner: LimitsOwner;
+      readonly limit: BudgetLimit | undefined;
+    },
+  ): void {
+    const { owner, limit, version, nowMs, spends } = options;
+    const ownerId = owner.keyId ?? owner.accountId;
+    const pots = spends.map(
+      ({ spent, periodStartMs: startMs }, at) =>
+        // The first is the present one, and each other lies before.
+        limit &&
+        new BudgetPot({ ownerId, budget: limit, spent, nowMs: at === 0 ? nowMs : startMs }),
+    );
+    this.#spentBefore.delete(ownerId);
+    this.#budgets.set(ownerId, { version, limit, pot: pots[0], previous: pots[1] });
+    for (const hold of this.#calls.values()) {
+      const { call } = hold;
+      if (
+        call === undefined ||
+        ownerId !== (owner.keyId === undefined ? call.accountId : call.keyId)
+      )
+        continue;
+      hold.countFor(
+        ownerId,
+        pots.find((pot) => pot && isWithin(pot, call.startedMs)),
+      );
     }
-    if (pot !== undefined) this.#layAside(pot);
-    this.#budgets.delete(ownerId);
-    this.#spentBefore.set(ownerId, [{ periodStartMs, spent }]);
   }
 
   #takeSpentBefore(ownerId: string, periodStartMs: number): bigint {
@@ -178,6 +218,11 @@ export class Purses {
     known.account = account;
     known.pot.limit = lease.granted;
   }
+}
+
+export interface TakeOptions extends Pick<HeldCall, "id" | "keyId" | "startedMs"> {
+  readonly purse: Purse;
+  readonly budgets: readonly BudgetPot[];
 }
 
 const isWithin = (pot: BudgetPot, nowMs: number) =>

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Units } from "../call/price.ts";
+import type { HoldParts } from "./need.ts";
 
 /**
  * One row a request that was let in: debit, usage event and request log in one. It is written
@@ -32,4 +33,16 @@ export interface Receipt {
   /** From the request to the first byte of the answer; undefined when none went out. */
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
+  /** Absent in receipts from before it was recorded. */
+  readonly terms?: ReceiptTerms | undefined;
+}
+
+/** By what a call was admitted and what it cost the operator: fixed at its admission, as the price is. */
+export interface ReceiptTerms {
+  /** Of the limits of the key and of the account; 0: there had never been any. */
+  readonly keyLimits: number;
+  readonly accountLimits: number;
+  /** Of the model's route costs, and the position of the route in it; absent when nobody was asked. */
+  readonly cost?: { readonly version: number; readonly route: number } | undefined;
+  readonly hold: HoldParts;
 }

@@ -34,6 +34,14 @@ export interface Rollup extends Sums {
   readonly provider: string;
 }
 
+/** What an account, or one of its keys, was charged in some hours and is not in the store's sums. */
+export type Unwritten = (of: {
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+}) => bigint;
+
 /** Up to where sums by hour are in the sums by day too, in the order of hour, account and key. */
 export interface FoldMark {
   readonly hourMs: number;
@@ -100,10 +108,34 @@ export class Rollups {
     return this.#inTurn(() => this.#write(nowMs, isLast));
   }
 
+  /**
+   * Runs between two writes. What receipts add up to is then partly in the store and, all the rest
+   * of it, in what `unwritten` returns at the same moment.
+   */
+  betweenWrites<T>(work: (unwritten: Unwritten) => Promise<T>): Promise<T> {
+    return this.#inTurn(() =>
+      work(({ accountId, keyId, fromMs, toMs }) => {
+        let charged = 0n;
+        for (const row of this.#open.values())
+          if (
+            row.accountId === accountId &&
+            (keyId === undefined || row.keyId === keyId) &&
+            row.hourMs >= fromMs &&
+            row.hourMs < toMs
+          )
+            charged += row.charged;
+        return charged;
+      }),
+    );
+  }
+
   /** One runs at a time; what could not be written is kept. */
-  #inTurn(run: () => Promise<void>): Promise<void> {
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const next = this.#flushing.then(run);
-    this.#flushing = next.catch(() => {});
+    this.#flushing = next.then(
+      () => {},
+      () => {},
+    );
     return next;
   }
 

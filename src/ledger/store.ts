@@ -1,8 +1,9 @@
 import { Problem } from "../base/problem.ts";
+import type { Limits } from "../call/limits.ts";
 import type { Price } from "../call/price.ts";
 import type { CountedReceipt } from "./reasoning.ts";
 import type { Receipt } from "./receipt.ts";
-import type { FoldMark, Rollup, Sums } from "./rollups.ts";
+import type { FoldMark, Rollup, Sums, Unwritten } from "./rollups.ts";
 
 export const entryKinds = ["credit", "withdrawal", "refund"] as const;
 export type EntryKind = (typeof entryKinds)[number];
@@ -38,6 +39,29 @@ export interface BudgetSpend {
   readonly spent: bigint;
 }
 
+/** An account, or a key of it. */
+export interface LimitsOwner {
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+}
+
+export interface LimitsChange {
+  readonly owner: LimitsOwner;
+  readonly limits: Limits | undefined;
+  readonly nowMs: () => number;
+  /** Of receipts that stand, what the stored sums lack. */
+  readonly unwritten: Unwritten;
+  /** Called in the same turn as the commit: no receipt is written in between. */
+  readonly onSet: (set: LimitsSet) => void;
+}
+
+export interface LimitsSet {
+  readonly version: number;
+  readonly nowMs: number;
+  /** Of a budget: the present period and the one before. */
+  readonly spends: readonly BudgetSpend[];
+}
+
 /** A request with an Idempotency-Key: running, then done, with its reply where one is kept. */
 export interface Claim {
   /** Of the caller's API key and the header; neither can be read from it. */
@@ -54,8 +78,10 @@ export type LedgerWrite =
   | {
       readonly type: "receipt";
       readonly receipt: Receipt;
-      /** Budgets that it is charged to, besides the account. */
-      readonly budgets: readonly { readonly ownerId: string; readonly periodStartMs: number }[];
+      /** Its budgets, as they are at the moment of the commit: one may be set until then. */
+      readonly hold: {
+        readonly budgets: readonly { readonly ownerId: string; readonly periodStartMs: number }[];
+      };
       /** Written together with it. */
       readonly claim?: Claim | undefined;
     }
@@ -93,8 +119,11 @@ export interface LedgerStore {
   lease(accountId: string): Promise<Lease | undefined>;
   /** Of the periods that began at this moment or later, and of budgets without periods. */
   budgetSpends(fromMs: number): Promise<readonly BudgetSpend[]>;
-  /** What the budget of an owner has used so far in a period, set when a budget is given to it. */
-  setBudgetSpend(spend: BudgetSpend): Promise<void>;
+  /**
+   * Changes the limits of an account or a key, adds their version, and sets what their budget has
+   * used so far to the sum of the receipts. One transaction, in one turn of the event loop.
+   */
+  setLimits(change: LimitsChange): Promise<void>;
   /**
    * Adds money, or takes some that is there, together with the account's lease. The same reference
    * again changes nothing.
@@ -176,7 +205,24 @@ export interface StoredSums {
 export interface StoredPrice {
   readonly modelId: string;
   readonly version: number;
+  readonly effectiveAtMs: number;
   readonly price: Price | null;
+}
+
+/** The limits of an account or a key, from a moment on; undefined: none from then on. */
+export interface StoredLimits {
+  readonly ownerId: string;
+  readonly version: number;
+  readonly effectiveAtMs: number;
+  readonly limits: Limits | undefined;
+}
+
+/** What the vendors of a model's routes ask, from a moment on. */
+export interface StoredCosts {
+  readonly modelId: string;
+  readonly version: number;
+  readonly effectiveAtMs: number;
+  readonly routes: readonly { readonly provider: string; readonly cost: Price | undefined }[];
 }
 
 export interface ReceiptFilter {
@@ -205,6 +251,8 @@ export interface LedgerReader {
   receipt(id: string): Promise<Receipt | undefined>;
   receipts(filter: ReceiptFilter): AsyncIterable<Receipt>;
   prices(): Promise<readonly StoredPrice[]>;
+  limits(): Promise<readonly StoredLimits[]>;
+  costs(): Promise<readonly StoredCosts[]>;
   accounts(): Promise<readonly { readonly id: string; readonly name: string }[]>;
   entries(): Promise<readonly Entry[]>;
   leases(): Promise<readonly Lease[]>;

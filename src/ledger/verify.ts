@@ -1,12 +1,11 @@
-import { idTimeMs } from "../base/ids.ts";
-import { type BudgetPeriod, budgetPeriods, periodEndMs, periodStartMs } from "../call/limits.ts";
-import { costOf, type Price } from "../call/price.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Rollup } from "./rollups.ts";
-import type { BudgetSpend, Entry, LedgerReader } from "./store.ts";
+import type { Entry, LedgerReader } from "./store.ts";
+import { BudgetSums } from "./verify-budgets.ts";
 import { checkMark } from "./verify-mark.ts";
 import { type LedgerProblem, Problems } from "./verify-problems.ts";
 import { checkFolded, RollupSums } from "./verify-sums.ts";
+import { TermChecks } from "./verify-terms.ts";
 
 export interface LedgerFindings {
   readonly ok: boolean;
@@ -27,29 +26,26 @@ const receiptsAtOnce = 10_000;
  * Adds up the whole ledger anew, in one pass over the receipts; memory grows with accounts,
  * budgets and rollups, not with receipts.
  *
- * What cannot be seen from here: holds, which live in the memory of the gateway alone; whether
- * a reply that went out has its receipt; and why a budget counts less than its receipts. It may
- * have been taken away in the middle of its period, or given while calls ran that it then does not
- * count: that is noted while the period lasts. That it counts more is always wrong.
+ * What cannot be seen from here: holds of calls that run, which live in the memory of the gateway
+ * alone; and whether a reply that went out has its receipt.
  */
 export async function verifyLedger(
   reader: LedgerReader,
   onProgress: (receipts: number) => void = () => {},
 ): Promise<LedgerFindings> {
   const problems = new Problems();
-  const prices = new Map<string, Price | null>();
-  for (const { modelId, version, price } of await reader.prices())
-    prices.set(`${modelId} ${version}`, price);
+  const terms = await TermChecks.read(reader, problems);
   const accounts = new AccountSums(await reader.accounts(), problems);
   const entries = await reader.entries();
   for (const entry of entries) accounts.addEntry(entry);
-  const budgets = new BudgetSums(await reader.budgetSpends());
+  const budgets = new BudgetSums(await reader.budgetSpends(), await reader.limits());
   const stored = await reader.rollups();
   const rollups = new RollupSums(stored);
   let receipts = 0;
   let charged = 0n;
   for await (const receipt of reader.receipts({ oldestFirst: true })) {
-    checkReceipt({ receipt, prices, problems });
+    terms.check(receipt);
+    checkAmounts(receipt, problems);
     accounts.addReceipt(receipt);
     budgets.add(receipt);
     rollups.add(receipt);
@@ -74,24 +70,12 @@ export async function verifyLedger(
   };
 }
 
-function checkReceipt(options: {
-  readonly receipt: Receipt;
-  readonly prices: ReadonlyMap<string, Price | null>;
-  readonly problems: Problems;
-}): void {
-  const { receipt, prices, problems } = options;
-  const { id: subject, model, priceVersion, units, cost, charged, hold } = receipt;
-  const price = prices.get(`${model} ${priceVersion}`);
-  if (price === undefined || price === null)
-    problems.add({
-      kind: "unknown-price",
-      subject,
-      expected: "a price of its model",
-      found: `${model} version ${priceVersion}`,
-    });
-  else problems.compare({ kind: "cost", subject, expected: costOf(units, price), found: cost });
-  if (charged < 0n || charged > cost)
-    problems.add({ kind: "charged", subject, expected: `0 to ${cost}`, found: String(charged) });
+function checkAmounts(receipt: Receipt, problems: Problems): void {
+  const { id: subject, cost, charged, hold, terms } = receipt;
+  // Before terms were recorded, a call could be charged more than was held for it.
+  const most = terms === undefined || cost < hold ? cost : hold;
+  if (charged < 0n || charged > most)
+    problems.add({ kind: "charged", subject, expected: `0 to ${most}`, found: String(charged) });
   if (hold < 0n)
     problems.add({ kind: "hold", subject, expected: "0 or more", found: String(hold) });
 }
@@ -156,63 +140,5 @@ class AccountSums {
   #unknown(subject: string, accountId: string): void {
     const expected = "an account that there is";
     this.#problems.add({ kind: "unknown-account", subject, expected, found: accountId });
-  }
-}
-
-/** By what its start can be the start of: at the first of a month the row does not say which. */
-interface BudgetRow extends BudgetSpend {
-  readonly sums: Map<BudgetPeriod, bigint>;
-}
-
-class BudgetSums {
-  readonly #rows = new Map<string, Map<number, BudgetRow>>();
-  #newestMs = 0;
-
-  constructor(spends: readonly BudgetSpend[]) {
-    for (const spend of spends) {
-      const startMs = spend.periodStartMs;
-      const kinds = budgetPeriods.filter((kind) =>
-        // The start of 1970 stands for a budget without periods.
-        startMs === 0 ? kind === "total" : periodStartMs(kind, startMs) === startMs,
-      );
-      const rows = this.#rows.get(spend.ownerId) ?? new Map<number, BudgetRow>();
-      this.#rows.set(spend.ownerId, rows);
-      rows.set(startMs, { ...spend, sums: new Map(kinds.map((kind) => [kind, 0n])) });
-    }
-  }
-
-  add({ id, accountId, keyId, charged }: Receipt): void {
-    const ms = idTimeMs(id);
-    this.#newestMs = Math.max(this.#newestMs, ms);
-    for (const owner of [accountId, keyId]) {
-      const rows = this.#rows.get(owner);
-      if (rows === undefined) continue;
-      for (const kind of budgetPeriods) {
-        const sums = rows.get(periodStartMs(kind, ms))?.sums;
-        const sum = sums?.get(kind);
-        if (sum !== undefined) sums?.set(kind, sum + charged);
-      }
-    }
-  }
-
-  compare(problems: Problems): void {
-    for (const rows of this.#rows.values())
-      for (const { ownerId, periodStartMs: startMs, spent, sums } of rows.values()) {
-        const all = [...sums.values()];
-        if (all.includes(spent)) continue;
-        const isLess = all.some((sum) => spent < sum);
-        const isOver = [...sums].every(([kind]) => periodEndMs(kind, startMs) <= this.#newestMs);
-        if (isLess && isOver) continue;
-        const since = startMs === 0 ? "" : ` since ${new Date(startMs).toISOString().slice(0, 10)}`;
-        const expected = all.length === 0 ? "the start of a day" : all.join(" or ");
-        const problem = {
-          kind: "budget",
-          subject: `${ownerId}${since}`,
-          expected,
-          found: String(spent),
-        };
-        if (isLess) problems.note(problem);
-        else problems.add(problem);
-      }
   }
 }

@@ -110,10 +110,9 @@ export function planApply({ manifest, current, secrets, hasVariable, nowMs }: Pl
       ...models.flatMap(({ after, price }) => modelWarnings(after, price)),
     ],
     write: {
+      atMs: nowMs,
       saveProviders: providers.map(({ after }) => after),
-      removeProviders: leftProviders
-        .filter((provider) => !isUsed(provider))
-        .map(({ name }) => name),
+      removeProviders: leftProviders.filter((one) => !isUsed(one)).map(({ name }) => name),
       saveModels: models.map(({ after }) => after),
       addPrices: models
         .filter(({ isRepriced }) => isRepriced)

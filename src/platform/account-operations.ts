@@ -7,7 +7,7 @@ import type { Account } from "../ledger/account.ts";
 import type { Rollup } from "../ledger/rollups.ts";
 import { findAccount } from "./inputs.ts";
 import { keyViews } from "./key-views.ts";
-import { checkNamed, type LimitInputs, readLimits, startBudget } from "./limit-inputs.ts";
+import { checkNamed, type LimitInputs, readLimits, setLimits } from "./limit-inputs.ts";
 import { type MoneyParts, standingOf } from "./money-operations.ts";
 import type { AccountSpendView, BudgetView } from "./money-views.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
@@ -96,52 +96,47 @@ export function accountOperations(parts: AccountParts): AccountOperations {
 function accountChanges(parts: AccountParts) {
   const { accounts, keys, clock, takeEffect, sync } = parts;
   const inTurn = createTurns();
-  const change = (name: string, edit: (account: Account) => Promise<Account> | Account) =>
+  /** `edit` returns the same account where there is nothing to change. */
+  const change = (name: string, edit: (account: Account) => Promise<Account>) =>
     inTurn(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
-      if (after !== before) {
-        await accounts.update(after);
-        await takeEffect();
-        await sync();
-      }
       const { granted, spent } = await standingOf(parts, after.id);
       const count = countKeys(await keys.all()).get(after.id) ?? 0;
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
     });
+  const setSuspended = async (id: string, atMs: number | undefined) => {
+    await accounts.setSuspended(id, atMs);
+    await takeEffect();
+    await sync();
+  };
   return {
     async suspendAccount({ account: name }: { account: string }) {
-      const { view, changed } = await change(name, (account) =>
-        account.suspendedAtMs === undefined
-          ? { ...account, suspendedAtMs: clock.nowMs() }
-          : account,
-      );
+      const { view, changed } = await change(name, async (account) => {
+        if (account.suspendedAtMs !== undefined) return account;
+        const suspendedAtMs = clock.nowMs();
+        await setSuspended(account.id, suspendedAtMs);
+        return { ...account, suspendedAtMs };
+      });
       return { ...view, changed };
     },
     async resumeAccount({ account: name }: { account: string }) {
-      const { view, changed } = await change(name, (account) => {
+      const { view, changed } = await change(name, async (account) => {
         const { suspendedAtMs, ...rest } = account;
-        return suspendedAtMs === undefined ? account : rest;
+        if (suspendedAtMs === undefined) return account;
+        await setSuspended(account.id, undefined);
+        return rest;
       });
       return { ...view, changed };
     },
     async setAccountLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
       checkNamed(inputs);
-      let inForce = () => {};
-      const { view } = await change(name, async (account) => {
-        const { limits: before, ...rest } = account;
-        const after = readLimits(before, inputs);
-        inForce = await startBudget(parts, {
-          id: account.id,
-          filter: { accountId: account.id },
-          createdAtMs: account.createdAtMs,
-          before,
-          after,
-        });
-        return after === undefined ? rest : { ...rest, limits: after };
+      const { view } = await change(name, async ({ limits: before, ...rest }) => {
+        const limits = readLimits(before, inputs);
+        await setLimits(parts, { owner: { accountId: rest.id, keyId: undefined }, limits });
+        return limits === undefined ? rest : { ...rest, limits };
       });
-      inForce();
       return view;
     },
   } satisfies Partial<AccountOperations>;
@@ -203,7 +198,7 @@ async function budgetOf(parts: AccountParts, account: Account): Promise<BudgetVi
   const spent =
     money === undefined
       ? await writtenSpend(ledger, account.id, periodStartMs(budget.period, nowMs))
-      : money.purses.budgetOf(account.id, budget, nowMs).spent;
+      : (money.purses.budgetOf(account.id, inForce, nowMs)?.spent ?? 0n);
   return toBudgetView(budget, spent);
 }
 

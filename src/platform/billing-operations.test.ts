@@ -47,11 +47,11 @@ async function pages(operations: BillingOperations = home.operations): Promise<B
 
 /** The same where sums are read by a thread, as beside a running server. */
 async function withThread<T>(use: (operations: BillingOperations) => Promise<T>): Promise<T> {
-  const { store, purses } = home;
+  const { store, purses, sums } = home;
   const clock = { nowMs: () => home.clock.ms };
   const flushRollups = async () => void (await home.operations.showAccount({ account }));
   const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
-  const money = { purses, flushRollups, reports };
+  const money = { purses, sums, flushRollups, reports };
   const operations = billingOperations({ ...store, clock, takeEffect: async () => {}, money });
   return await use(operations).finally(() => reports.close());
 }

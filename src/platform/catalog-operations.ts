@@ -97,7 +97,7 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
           providers.map(({ name }) => name),
         );
         const routes = given.map((route) => toRoute(model, route));
-        await catalog.write({ saveModels: [{ ...model, routes }] });
+        await catalog.write({ atMs: clock.nowMs(), saveModels: [{ ...model, routes }] });
         await takeEffect();
         return view({ ...model, routes });
       }),

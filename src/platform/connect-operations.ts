@@ -159,8 +159,9 @@ async function putBeside(
     hasVariable: (name) => (variable(name) ?? "") !== "",
     nowMs: clock.nowMs(),
   });
-  const { saveProviders = [], saveModels = [], addPrices = [] } = write;
+  const { atMs, saveProviders = [], saveModels = [], addPrices = [] } = write;
   await catalog.write({
+    atMs,
     saveProviders: saveProviders.filter(({ name }) => isNew(name)),
     saveModels: saveModels.filter(({ id }) => isNew(id)),
     addPrices: addPrices.filter(({ modelId }) => isNew(modelId)),
@@ -249,7 +250,7 @@ async function findEntry(catalog: CatalogStore, name: string): Promise<void> {
 }
 
 async function removeEntry(
-  { catalog, takeEffect }: ConnectParts,
+  { catalog, clock, takeEffect }: ConnectParts,
   name: string,
   emptiesModels: boolean,
 ): Promise<RemovedProvider> {
@@ -267,7 +268,7 @@ async function removeEntry(
       "conflict",
       `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or say that this is meant.`,
     );
-  await catalog.write({ removeProviders: [name], saveModels });
+  await catalog.write({ atMs: clock.nowMs(), removeProviders: [name], saveModels });
   await takeEffect();
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
   return { name, routes: count(touched) - count(saveModels), emptied };

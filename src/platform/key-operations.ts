@@ -7,7 +7,7 @@ import { hashKeySecret, keyHint, newKeySecret } from "../keys/secret.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { findAccount, futureDate, toDurationMs } from "./inputs.ts";
 import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./key-views.ts";
-import { checkNamed, type LimitInputs, readLimits, startBudget } from "./limit-inputs.ts";
+import { checkNamed, type LimitInputs, readLimits, setLimits } from "./limit-inputs.ts";
 import type { MoneyParts } from "./money-operations.ts";
 import { createTurns } from "./turns.ts";
 import { type KeyView, type NewKeyView, toKeyView } from "./views.ts";
@@ -46,7 +46,7 @@ const usualOverlap = "24h";
 const maxOverlapDays = 30;
 
 export function keyOperations(parts: KeyParts): KeyOperations {
-  const { accounts, keys, clock, takeEffect, sync } = parts;
+  const { accounts, keys, clock, takeEffect } = parts;
   const inTurn = createTurns();
   return {
     createKey: (input) => createKey(parts, input),
@@ -77,22 +77,10 @@ export function keyOperations(parts: KeyParts): KeyOperations {
     setKeyLimits: ({ id, ...inputs }) =>
       inTurn(async () => {
         checkNamed(inputs);
-        const record = await findLive(keys, id);
-        const { limits: before, createdAtMs, ...rest } = record;
-        const after = readLimits(before, inputs);
-        const inForce = await startBudget(parts, {
-          id,
-          filter: { keyId: id },
-          createdAtMs,
-          before,
-          after,
-        });
-        await keys.setLimits(id, after);
-        await takeEffect();
-        inForce();
-        await sync();
-        const limits = after === undefined ? {} : { limits: after };
-        return keyView(parts, { ...rest, createdAtMs, ...limits });
+        const { limits: before, accountId, ...rest } = await findLive(keys, id);
+        const limits = readLimits(before, inputs);
+        await setLimits(parts, { owner: { accountId, keyId: id }, limits });
+        return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
       }),
     updateKey: (input) => updateKey(parts, input),
     rotateKey: (input) => inTurn(() => rotateKey(parts, input)),

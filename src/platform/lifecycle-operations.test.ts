@@ -20,6 +20,7 @@ beforeEach(async () => {
     lifecycle: {},
   });
   await home.store.catalog.write({
+    atMs: 1,
     saveModels: [model("old"), model("new")],
     addPrices: ["old", "new"].map((modelId) => ({
       modelId,
@@ -38,12 +39,12 @@ const callWith = (keyId: string, model = "old", accountId = account) =>
 
 /** The same where sums are read by a thread, as beside a running server. */
 async function askThread() {
-  const { store, purses } = home;
+  const { store, purses, sums } = home;
   const nowMs = () => home.clock.ms;
   const flushRollups = async () => void (await home.operations.showAccount({ account }));
   const clock = { nowMs };
   const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
-  const money = { purses, flushRollups, reports };
+  const money = { purses, sums, flushRollups, reports };
   const takeEffect = async () => {};
   const operations = lifecycleOperations({ ...store, clock, takeEffect, money });
   return await operations.lifecycleCallers({}).finally(() => reports.close());

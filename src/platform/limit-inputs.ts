@@ -1,8 +1,10 @@
 import { maxEntryNano } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
-import { type BudgetLimit, fromBudgetText, type Limits, periodStartMs } from "../call/limits.ts";
+import { type BudgetLimit, fromBudgetText, type Limits } from "../call/limits.ts";
+import type { Unwritten } from "../ledger/rollups.ts";
+import type { LimitsChange } from "../ledger/store.ts";
 import type { MoneyParts } from "./money-operations.ts";
-import { spentSince } from "./spend.ts";
+import { closeSums } from "./spend.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
 export interface LimitInputs {
@@ -66,38 +68,26 @@ function readBudget(
 }
 
 /**
- * A budget that is given, or counts by another period, begins with what was spent in it already.
- * Called before the limits are in force, when no call counts for it yet; what it gives is called
- * after that, since calls may have come for the budget before it meanwhile.
+ * Gives limits to an account or a key. A budget counts every receipt of its period, calls that run
+ * at that moment included.
  */
-export async function startBudget(
+export async function setLimits(
   parts: MoneyParts,
-  owner: {
-    readonly id: string;
-    readonly filter: { readonly accountId: string } | { readonly keyId: string };
-    readonly createdAtMs: number;
-    readonly before: Limits | undefined;
-    readonly after: Limits | undefined;
-  },
-): Promise<() => void> {
-  const budget = owner.after?.budget;
-  const nowMs = parts.clock.nowMs();
-  const purses = parts.money?.purses;
-  if (budget === undefined) return () => {};
-  // Calls under way are settled by the new limit, not only those that come.
-  const inForce = () => void purses?.budgetOf(owner.id, budget, nowMs);
-  if (owner.before?.budget?.period === budget.period) return inForce;
-  const startMs = periodStartMs(budget.period, nowMs);
-  const spent = await spentSince(parts, {
-    ...owner.filter,
-    fromMs: Math.max(startMs, owner.createdAtMs),
-    toMs: nowMs + 1,
-  });
-  await parts.ledger.setBudgetSpend({ ownerId: owner.id, periodStartMs: startMs, spent });
-  const tell = () => purses?.setBudgetSpent(owner.id, startMs, spent);
-  tell();
-  return () => {
-    tell();
-    inForce();
-  };
+  { owner, limits }: Pick<LimitsChange, "owner" | "limits">,
+): Promise<void> {
+  const { ledger, money, clock, takeEffect, sync } = parts;
+  const change = (unwritten: Unwritten) =>
+    ledger.setLimits({
+      owner,
+      limits,
+      nowMs: () => clock.nowMs(),
+      unwritten,
+      onSet: (set) => money?.purses.setBudget({ ...set, owner, limit: limits?.budget }),
+    });
+  if (money === undefined) {
+    await closeSums(parts);
+    await change(() => 0n);
+  } else await money.sums.betweenWrites(change);
+  await takeEffect();
+  await sync();
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type OperationsHome, openOperations, problemOf } from "../../test/operations-home.ts";
+import { newId } from "../base/ids.ts";
 import { Hold } from "../ledger/purse.ts";
 import { Purses } from "../ledger/purses.ts";
 import type { EntryKind } from "../ledger/store.ts";
@@ -290,6 +291,16 @@ describe("a budget", () => {
   const spentNow = async () =>
     (await home.operations.showAccount({ account })).budget?.spent_usd ?? null;
 
+  /** A call of the account that has been admitted. */
+  const running = (nano: bigint) => {
+    const purse = home.purses.find(account);
+    if (purse === undefined) throw new Error("no account");
+    const key = { id: "key_1" };
+    const budgets = home.purses.budgetsOf({ purse, key, nowMs: home.clock.ms });
+    const call = { id: newId("req", home.clock.ms), keyId: key.id, startedMs: home.clock.ms };
+    return home.purses.take(nano, { ...call, purse, budgets });
+  };
+
   test("begins with what was spent in its period already, by all keys or by the one", async () => {
     const { operations, purses, clock } = home;
     await enter("credit", "100");
@@ -314,13 +325,13 @@ describe("a budget", () => {
     expect(await spentNow()).toBe("0.000054321");
 
     await operations.setKeyLimits({ id: key.id, budget: "1/month" });
-    const limit = (await home.store.keys.get(key.id))?.limits?.budget;
-    if (limit === undefined) throw new Error("no budget");
-    expect(purses.budgetOf(key.id, limit, clock.ms).spent).toBe(4_300n);
+    const record = await home.store.keys.get(key.id);
+    if (record === undefined) throw new Error("no key");
+    expect(purses.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
 
     const restarted = new Purses(home.store.accounts, home.store.ledger);
     await restarted.start(clock.ms);
-    expect(restarted.budgetOf(key.id, limit, clock.ms).spent).toBe(4_300n);
+    expect(restarted.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
     expect((await home.alone.showAccount({ account })).budget).toEqual({
       limit_usd: "9.00",
       period: "total",
@@ -331,40 +342,36 @@ describe("a budget", () => {
   test("of another sum for the same period keeps what is spent and held of it", async () => {
     await enter("credit", "100");
     await home.operations.setAccountLimits({ account, budget: "5/day" });
-    const purse = home.purses.find(account);
-    const before = purse?.account.limits?.budget;
-    if (purse === undefined || before === undefined) throw new Error("no budget");
-    const pot = home.purses.budgetOf(account, before, home.clock.ms);
-    const call = Hold.take(2n * usd, purse.pot, [pot]);
-    const untouched = home.on({
-      ledger: { setBudgetSpend: () => Promise.reject(new Error("set anew")) },
-    });
-    await untouched.setAccountLimits({ account, budget: "3/day" });
-    const after = purse.account.limits?.budget;
-    if (after === undefined) throw new Error("no budget");
-    const same = home.purses.budgetOf(account, after, home.clock.ms);
-    expect(same).toMatchObject({ limit: 3n * usd, held: 2n * usd, free: 1n * usd });
+    const call = running(2n * usd);
+    await home.operations.setAccountLimits({ account, budget: "3/day" });
+    const pot = home.purses.budgetOf(account, {}, home.clock.ms);
+    expect(pot).toMatchObject({ limit: 3n * usd, held: 2n * usd, free: 1n * usd });
     call?.settle(1n * usd);
     expect(await spentNow()).toBe("1.00");
   });
 
-  test("that counts by another period loses nothing to a call that comes while it changes", async () => {
+  test("that counts by another period counts what was spent and is held in it", async () => {
     await enter("credit", "100");
     await home.receive({ accountId: account, keyId: "key_1", cost: usd, charged: usd });
     home.clock.ms += 86_400_000;
     await home.operations.setAccountLimits({ account, budget: "5/day" });
-    const before = home.purses.find(account)?.account.limits?.budget;
-    if (before === undefined) throw new Error("no budget");
-    const operations = home.on({
-      accounts: {
-        update: (changed) => {
-          home.purses.budgetOf(account, before, home.clock.ms);
-          return home.store.accounts.update(changed);
-        },
-      },
-    });
-    await operations.setAccountLimits({ account, budget: "5/month" });
+    running(2n * usd);
+    await home.operations.setAccountLimits({ account, budget: "5/month" });
     expect(await spentNow()).toBe("1.00");
+    expect(home.purses.budgetOf(account, {}, home.clock.ms)?.free).toBe(2n * usd);
+  });
+
+  test("that could not be written changes nothing", async () => {
+    await enter("credit", "100");
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    const broken = home.on({
+      ledger: { setLimits: () => Promise.reject(new Error("the disk is full")) },
+    });
+    await expect(broken.setAccountLimits({ account, budget: "3/month" })).rejects.toThrow();
+    expect((await home.operations.showAccount({ account })).budget).toMatchObject({
+      limit_usd: "5.00",
+      period: "day",
+    });
   });
 
   test("that was taken away and given again counts what was spent in between", async () => {

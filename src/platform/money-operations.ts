@@ -8,6 +8,7 @@ import type { Account, AccountStore } from "../ledger/account.ts";
 import { Hold } from "../ledger/purse.ts";
 import type { Purses } from "../ledger/purses.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
+import type { Rollups } from "../ledger/rollups.ts";
 import {
   type Entry,
   type EntryKind,
@@ -24,6 +25,7 @@ export interface RunningMoney {
   readonly purses: Purses;
   /** Resolves when the sums by hour are all written. */
   flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
   /** When keys were last used, ahead of what is written. */
   readonly keyUses?: Pick<KeyStore, "lastUses">;
   /** Reads sums off this thread. */

@@ -189,14 +189,14 @@ function modelOperations({ catalog: store, clock, isUsable, takeEffect }: Operat
         from === undefined ? undefined : futureDate({ text: from, flag: "--from", nowMs });
       const catalog = await load();
       const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
-      await store.write({ saveModels: [model] });
+      await store.write({ atMs: nowMs, saveModels: [model] });
       await takeEffect();
       return view(model, nowMs);
     },
     async retireModel({ id }: { id: string }) {
       const nowMs = clock.nowMs();
       const model = retire({ catalog: await load(), id, nowMs });
-      await store.write({ saveModels: [model] });
+      await store.write({ atMs: nowMs, saveModels: [model] });
       await takeEffect();
       return view(model, nowMs);
     },

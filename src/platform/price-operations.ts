@@ -68,6 +68,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
           ? startOf(model, nowMs)
           : futureDate({ text: from, flag: "--from", nowMs });
       await catalog.write({
+        atMs: nowMs,
         addPrices: [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }],
       });
       await takeEffect();
@@ -92,16 +93,17 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         models === undefined || models.length === 0
           ? content.models
           : [...new Set(models)].map((id) => findModel(content.models, id));
+      const nowMs = clock.nowMs();
       const { write, ...view } = await planImport({
         models: chosen,
         providers: content.providers,
         factor,
         replace,
-        nowMs: clock.nowMs(),
+        nowMs,
       });
       const isChange = write.saveModels.length > 0 || write.addPrices.length > 0;
       if (isChange && !dryRun) {
-        await catalog.write(write);
+        await catalog.write({ atMs: nowMs, ...write });
         await takeEffect();
       }
       return { ...view, applied: isChange && !dryRun };

@@ -30,10 +30,26 @@ const columns: Readonly<Record<string, Read>> = {
   vendor_cost_usd: ({ vendorCost }) => (vendorCost === undefined ? null : toUsd(vendorCost)),
   first_byte_ms: ({ firstByteMs }) => firstByteMs ?? null,
   duration_ms: ({ durationMs }) => durationMs,
+  // Null in receipts from before they were recorded.
+  key_limits_version: ({ terms }) => terms?.keyLimits ?? null,
+  account_limits_version: ({ terms }) => terms?.accountLimits ?? null,
+  cost_version: ({ terms }) => terms?.cost?.version ?? null,
+  cost_route: ({ terms }) => terms?.cost?.route ?? null,
+  hold_input: ({ terms }) => terms?.hold.input ?? null,
+  hold_output: ({ terms }) => terms?.hold.output ?? null,
+  hold_audio: ({ terms }) => terms?.hold.audio ?? null,
+  hold_image: ({ terms }) => terms?.hold.image ?? null,
+  hold_video: ({ terms }) => terms?.hold.video ?? null,
 };
 
 /** Of vendors; members of an account do not get them. */
-const forOperatorAlone = new Set(["provider", "attempts", "vendor_cost_usd"]);
+const forOperatorAlone = new Set([
+  "provider",
+  "attempts",
+  "vendor_cost_usd",
+  "cost_version",
+  "cost_route",
+]);
 
 export interface ReceiptColumns {
   readonly names: readonly string[];

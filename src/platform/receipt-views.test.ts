@@ -86,6 +86,7 @@ describe("the view of a receipt", () => {
       vendor_cost_usd: _,
       margin_usd: __,
       provider: ___,
+      cost_version: ____,
       ...rest
     } = toReceiptView({
       receipt,
@@ -94,6 +95,20 @@ describe("the view of a receipt", () => {
     });
     expect({ ...view, attempts: [] }).toEqual({ ...rest, attempts: [] });
     expect(toReceiptRow({ receipt, forOperator: false })).not.toHaveProperty("provider");
+  });
+
+  test("shows what it was admitted by, and nothing where that was not recorded", () => {
+    const hold = { input: 20, output: 12, audio: 0, image: 0, video: 0 };
+    const terms = { keyLimits: 3, accountLimits: 0, cost: { version: 2, route: 0 }, hold };
+    const shown = toReceiptView({ receipt: { ...receipt, terms }, price, forOperator: true });
+    expect(shown).toMatchObject({
+      limits_versions: { key: 3, account: 0 },
+      hold_parts: hold,
+      cost_version: 2,
+    });
+    const older = toReceiptView({ receipt, price, forOperator: false });
+    expect(older).toMatchObject({ limits_versions: null, hold_parts: null });
+    expect(older).not.toHaveProperty("cost_version");
   });
 
   test("says when the cost is not what the units give, and when the price is not known", () => {
@@ -172,7 +187,7 @@ test("the price of a receipt is that of its version, not the one in force", () =
 });
 
 test("a table for members has no column of vendors, and all others", () => {
-  const hidden = ["provider", "attempts", "vendor_cost_usd"];
+  const hidden = ["provider", "attempts", "vendor_cost_usd", "cost_version", "cost_route"];
   expect(operatorColumns.names).toEqual(expect.arrayContaining(hidden));
   expect(memberColumns.names).toEqual(
     operatorColumns.names.filter((name) => !hidden.includes(name)),

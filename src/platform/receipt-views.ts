@@ -11,6 +11,7 @@ import {
   unitPrice,
 } from "../call/price.ts";
 import type { Model } from "../catalog/model.ts";
+import type { HoldParts } from "../ledger/need.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import { fromAttemptsText, outcomeWords } from "./receipt-attempts.ts";
 
@@ -60,6 +61,12 @@ export interface ReceiptView extends ReceiptRow {
   };
   readonly attempts: readonly AttemptView[];
   readonly price_version: number;
+  /** Of the limits that it was admitted by; 0: there had never been any. Null: not recorded yet. */
+  readonly limits_versions: { readonly key: number; readonly account: number } | null;
+  /** What the hold is made of, each at the price of the version. Null: not recorded yet. */
+  readonly hold_parts: HoldParts | null;
+  /** For the operator: of the route's cost; null where nobody was asked, or it was not recorded. */
+  readonly cost_version?: number | null;
   /** Null where the price of that version is not known. */
   readonly arithmetic: ArithmeticView | null;
 }
@@ -144,6 +151,7 @@ export function toReceiptView(
   },
 ): ReceiptView {
   const { receipt, price, forOperator } = options;
+  const { terms } = receipt;
   const row = toReceiptRow(options);
   const { started_at, first_byte_ms, duration_ms } = row;
   return {
@@ -156,6 +164,10 @@ export function toReceiptView(
     },
     attempts: toAttemptViews(receipt, forOperator),
     price_version: receipt.priceVersion,
+    limits_versions:
+      terms === undefined ? null : { key: terms.keyLimits, account: terms.accountLimits },
+    hold_parts: terms?.hold ?? null,
+    ...(forOperator ? { cost_version: terms?.cost?.version ?? null } : {}),
     arithmetic: price === undefined ? null : toArithmeticView(receipt, price),
   };
 }

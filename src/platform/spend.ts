@@ -30,18 +30,6 @@ export async function* sumsByDay(
   }
 }
 
-/** What a key or an account has spent since a moment. */
-export async function spentSince(
-  parts: Sums,
-  filter: RollupFilter & { readonly fromMs: number; readonly toMs: number },
-): Promise<bigint> {
-  await closeSums(parts);
-  let spent = 0n;
-  for await (const rollups of sumsByDay(parts.ledger, filter))
-    for (const { charged } of rollups) spent += charged;
-  return spent;
-}
-
 type NamedSum = readonly [name: string, sum: Rollup];
 
 /** Adds rows up by a name of each. */

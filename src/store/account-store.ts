@@ -1,6 +1,6 @@
 import type { Account, AccountStore } from "../ledger/account.ts";
 import { announce } from "./feed-store.ts";
-import { fromLimits, toLimits } from "./limits-text.ts";
+import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
 import { type Db, localNode, type Tables } from "./schema.ts";
 
 export function createAccountStore(db: Db): AccountStore {
@@ -29,19 +29,19 @@ export function createAccountStore(db: Db): AccountStore {
           .insertInto("leases")
           .values({ account_id: account.id, node: localNode, epoch: 0, granted: 0n, spent: 0n })
           .execute();
+        await addFirstLimits(transaction, account);
         await announce(transaction, { topic: "accounts", subject: account.id });
         return true;
       });
     },
-    async update(account) {
-      const { suspended_at_ms, limits } = fromAccount(account);
+    async setSuspended(id, atMs) {
       await db.transaction().execute(async (transaction) => {
         await transaction
           .updateTable("accounts")
-          .set({ suspended_at_ms, limits })
-          .where("id", "=", account.id)
+          .set({ suspended_at_ms: atMs ?? null })
+          .where("id", "=", id)
           .execute();
-        await announce(transaction, { topic: "accounts", subject: account.id });
+        await announce(transaction, { topic: "accounts", subject: id });
       });
     },
   };
@@ -53,7 +53,7 @@ function toAccount(row: Tables["accounts"]): Account {
     name: row.name,
     createdAtMs: row.created_at_ms,
     ...(row.suspended_at_ms === null ? {} : { suspendedAtMs: row.suspended_at_ms }),
-    ...toLimits(row.limits),
+    ...toLimits(row),
   };
 }
 
@@ -64,5 +64,6 @@ function fromAccount(account: Account): Tables["accounts"] {
     created_at_ms: account.createdAtMs,
     suspended_at_ms: account.suspendedAtMs ?? null,
     limits: fromLimits(account.limits),
+    limits_version: firstLimitsVersion(account),
   };
 }

@@ -11,7 +11,7 @@ import {
 import { providerKinds } from "../catalog/provider-kinds.ts";
 import { announce } from "./feed-store.ts";
 import { readMeta, writeMeta } from "./meta.ts";
-import { fromPrice, toPrice } from "./price-text.ts";
+import { fromCosts, fromPrice, toPrice } from "./price-text.ts";
 import type { Db, Tables } from "./schema.ts";
 
 export function createCatalogStore(db: Db): CatalogStore {
@@ -40,7 +40,7 @@ export function createCatalogStore(db: Db): CatalogStore {
     },
     async write(changes) {
       const { saveProviders = [], removeProviders = [], saveModels = [] } = changes;
-      const { addPrices = [], manifestHash } = changes;
+      const { addPrices = [], manifestHash, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
         for (const provider of saveProviders) {
           const { name, ...rest } = fromProvider(provider);
@@ -52,14 +52,7 @@ export function createCatalogStore(db: Db): CatalogStore {
         }
         if (removeProviders.length > 0)
           await transaction.deleteFrom("providers").where("name", "in", removeProviders).execute();
-        for (const model of saveModels) {
-          const { id, ...rest } = fromModel(model);
-          await transaction
-            .insertInto("models")
-            .values({ id, ...rest })
-            .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
-            .execute();
-        }
+        for (const model of saveModels) await saveModel(transaction, model, atMs);
         for (const { modelId, effectiveAtMs, createdAtMs, price } of addPrices) {
           const newest = await transaction
             .selectFrom("prices")
@@ -83,6 +76,39 @@ export function createCatalogStore(db: Db): CatalogStore {
     },
     manifestHash: () => readMeta(db, "manifest_hash"),
   };
+}
+
+async function saveModel(transaction: Db, model: Model, atMs: number): Promise<void> {
+  const { id, ...columns } = fromModel(model);
+  const { version, text, isNew } = await nextCosts(transaction, model);
+  const rest = { ...columns, cost_version: version };
+  await transaction
+    .insertInto("models")
+    .values({ id, ...rest })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(rest))
+    .execute();
+  if (!isNew) return;
+  await transaction
+    .insertInto("cost_versions")
+    .values({ model_id: id, version, effective_at_ms: atMs, routes: text })
+    .execute();
+}
+
+/** The version that a model's route costs have when it is saved: another one where they change. */
+async function nextCosts(
+  transaction: Db,
+  { id, routes }: Model,
+): Promise<{ readonly version: number; readonly text: string; readonly isNew: boolean }> {
+  const text = fromCosts(routes);
+  const last = await transaction
+    .selectFrom("cost_versions")
+    .select(["version", "routes"])
+    .where("model_id", "=", id)
+    .orderBy("version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (last?.routes === text) return { version: last.version, text, isNew: false };
+  return { version: (last?.version ?? 0) + 1, text, isNew: true };
 }
 
 function toProvider(row: Tables["providers"]): ProviderEntry {
@@ -138,6 +164,7 @@ function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model 
     ...(row.timeouts === null ? {} : { timeouts: JSON.parse(row.timeouts) }),
     prices,
     routes,
+    costs: { version: row.cost_version, routes },
     lifecycle: {
       ...(row.deprecated_at_ms === null ? {} : { deprecatedAtMs: row.deprecated_at_ms }),
       ...(row.retires_at_ms === null ? {} : { retiresAtMs: row.retires_at_ms }),
@@ -146,7 +173,7 @@ function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model 
   };
 }
 
-function fromModel(model: Model): Tables["models"] {
+function fromModel(model: Model): Omit<Tables["models"], "cost_version"> {
   return {
     id: model.id,
     endpoint: model.endpoint,

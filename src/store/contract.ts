@@ -54,6 +54,13 @@ const limits: Limits = {
   budget: { nano: 9_007_199_254_740_993n, period: "month" },
 };
 
+/** As it is read after it was first written. */
+const withCosts = (saved: Model): Model => ({
+  ...saved,
+  costs: { version: 1, routes: saved.routes },
+});
+const routeCost = (name: string, cost: Price | undefined) => ({ provider: name, cost });
+
 /** Every database behind the ports passes this suite: it is what the domains rely on. */
 export function storeContract(name: string, create: () => Promise<ContractDatabase>): void {
   describe(`store contract on ${name}`, () => {
@@ -77,37 +84,20 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       expect(await store.accounts.list()).toEqual([account]);
     });
 
-    test("changes the limits and the suspension of an account, and nothing else of it", async () => {
+    test("suspends and resumes one account, and changes nothing else of it", async () => {
       const full = { ...account, suspendedAtMs: 7, limits };
       await store.accounts.insert(full);
-      await store.accounts.insert({ ...account, id: "acct_2", name: "other" });
-      expect(await store.accounts.find("default")).toEqual(full);
+      const other = { ...account, id: "acct_2", name: "other" };
+      await store.accounts.insert(other);
+      const known = { ...full, limitsVersion: 1 };
+      expect(await store.accounts.find("default")).toEqual(known);
       const before = await store.feed.latest();
-      const changed = { ...account, limits: { rpm: 1 } };
-      await store.accounts.update({ ...changed, name: "renamed", createdAtMs: 9 });
-      expect(await store.accounts.find("acct_1")).toEqual(changed);
-      expect((await store.accounts.find("acct_2"))?.limits).toBeUndefined();
+      await store.accounts.setSuspended("acct_1", undefined);
+      const { suspendedAtMs: _suspended, ...resumed } = known;
+      expect(await store.accounts.list()).toEqual([resumed, other]);
       expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual(["acct_1"]);
-      await store.accounts.update(account);
-      expect(await store.accounts.list()).toEqual([
-        account,
-        { ...account, id: "acct_2", name: "other" },
-      ]);
-    });
-
-    test("changes the limits of one key, and takes them away", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert({ ...key, limits });
-      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
-      expect((await store.keys.get("key_1"))?.limits).toEqual(limits);
-      const before = await store.feed.latest();
-      const daily: Limits = { budget: { nano: 1n, period: "day" } };
-      await store.keys.setLimits("key_1", daily);
-      expect((await store.keys.get("key_1"))?.limits).toEqual(daily);
-      expect((await store.keys.get("key_2"))?.limits).toBeUndefined();
-      expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual(["key_1"]);
-      await store.keys.setLimits("key_1", undefined);
-      expect(await store.keys.get("key_1")).toEqual(key);
+      await store.accounts.setSuspended("acct_1", 9);
+      expect(await store.accounts.list()).toEqual([{ ...known, suspendedAtMs: 9 }, other]);
     });
 
     test("keeps keys with and without their optional parts", async () => {
@@ -152,10 +142,11 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       const before = await store.feed.latest();
       expect(await store.keys.update("key_1", { name: "laptop" })).toBe(true);
       expect(await store.keys.update("key_1", { models: new Set(["a", "b"]) })).toBe(true);
-      const changed = { ...key, limits, name: "laptop", models: new Set(["a", "b"]) };
+      const kept = { ...key, limits, limitsVersion: 1 };
+      const changed = { ...kept, name: "laptop", models: new Set(["a", "b"]) };
       expect(await store.keys.get("key_1")).toEqual(changed);
       expect(await store.keys.update("key_1", { name: "", models: null })).toBe(true);
-      expect(await store.keys.get("key_1")).toEqual({ ...key, limits, name: "" });
+      expect(await store.keys.get("key_1")).toEqual({ ...kept, name: "" });
       expect((await store.keys.get("key_2"))?.name).toBe("k");
       expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual([
         "key_1",
@@ -248,26 +239,56 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
       };
       await store.catalog.write({
+        atMs: 1,
         saveProviders: [provider, sealed],
         saveModels: [model, speech],
         manifestHash: "abc",
       });
       expect(await store.catalog.load()).toEqual({
         providers: [provider, sealed],
-        models: [model, speech],
+        models: [model, speech].map(withCosts),
       });
       expect(await store.catalog.manifestHash()).toBe("abc");
       const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
       const { maxImageTokens: _bound, ...unbound } = model;
       await store.catalog.write({
+        atMs: 1,
         saveProviders: [changed],
         removeProviders: ["b"],
         saveModels: [unbound],
       });
       const { providers, models } = await store.catalog.load();
       expect(providers).toEqual([changed]);
-      expect(models).toEqual([unbound, speech]);
+      expect(models).toEqual([unbound, speech].map(withCosts));
       expect(await store.catalog.manifestHash()).toBe("abc");
+    });
+
+    test("numbers the costs of a model's routes, and those alone", async () => {
+      const [first, second] = model.routes;
+      if (first === undefined || second === undefined) throw new Error("there are two");
+      const saved: Model[] = [
+        model,
+        { ...model, ownedBy: "other", routes: [{ ...first, weight: 9 }, second] },
+        { ...model, routes: [second, first] },
+        { ...model, routes: [second] },
+        { ...model, routes: [{ ...second, cost: { input: 0n } }] },
+      ];
+      const seen: (number | undefined)[] = [];
+      for (const [at, next] of saved.entries()) {
+        await store.catalog.write({ atMs: 100 + at, saveModels: [next] });
+        const [loaded] = (await store.catalog.load()).models;
+        expect(loaded?.costs?.routes).toEqual(next.routes);
+        seen.push(loaded?.costs?.version);
+      }
+      expect(seen).toEqual([1, 1, 2, 3, 4]);
+      const reader = database.openReader();
+      expect((await reader.costs()).map(({ effectiveAtMs: ms, routes }) => [ms, routes])).toEqual([
+        [100, [routeCost("acme", first.cost), routeCost("acme", undefined)]],
+        [102, [routeCost("acme", undefined), routeCost("acme", first.cost)]],
+        [103, [routeCost("acme", undefined)]],
+        [104, [routeCost("acme", { input: 0n })]],
+      ]);
+      await reader.close();
     });
 
     test("numbers the prices of a model, and tells them in the order of their moments", async () => {
@@ -279,14 +300,16 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         price: of,
       });
       await store.catalog.write({
+        atMs: 1,
         saveModels: [model, other],
         addPrices: [add(model.id, 100, price), add(model.id, 300, { input: 0n })],
       });
       await store.catalog.write({
+        atMs: 1,
         addPrices: [add(model.id, 200, undefined), add(other.id, 50, { input: 1n })],
       });
       // What a model is saved with leaves its prices as they are.
-      await store.catalog.write({ saveModels: [{ ...model, prices: [] }] });
+      await store.catalog.write({ atMs: 1, saveModels: [{ ...model, prices: [] }] });
       const { models } = await store.catalog.load();
       expect(models.map(({ prices }) => prices)).toEqual([
         [{ version: 1, effectiveAtMs: 50, createdAtMs: 7, price: { input: 1n } }],
@@ -301,7 +324,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     test("a price of no model is refused, and nothing of the write stands", async () => {
       const lost = { modelId: "none", effectiveAtMs: 1, createdAtMs: 1, price };
       await expect(
-        store.catalog.write({ saveModels: [model], addPrices: [lost] }),
+        store.catalog.write({ atMs: 1, saveModels: [model], addPrices: [lost] }),
       ).rejects.toThrow();
       expect((await store.catalog.load()).models).toEqual([]);
     });
@@ -317,7 +340,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       await follower.start();
       await other.accounts.insert(account);
       await other.keys.insert(key);
-      await other.catalog.write({ saveProviders: [provider] });
+      await other.catalog.write({ atMs: 1, saveProviders: [provider] });
       await follower.catchUp();
       await other.keys.revoke("key_1", 5);
       await Promise.all([follower.catchUp(), follower.catchUp()]);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FencedError } from "../ledger/store.ts";
-import { claimOf, entryOf, noonMs, receiptOf, write } from "./ledger-samples.ts";
+import { claimOf, entryOf, noonMs, receiptOf, setLimits, write } from "./ledger-samples.ts";
 import { openSqlite, type Sqlite } from "./sqlite.ts";
 import { createStore, type Store } from "./store.ts";
 
@@ -66,15 +66,15 @@ test("the newest process on a database writes; what an older one tries changes n
     sums: () => older.ledger.rollups.add([], noonMs),
     recount: () => older.ledger.rollups.recount(noonMs),
     entry: () => older.ledger.addEntry(entryOf({ nano: 1n, reference: "late" })),
-    budget: () => older.ledger.setBudgetSpend({ ownerId: "key_1", periodStartMs: 0, spent: 1n }),
+    limits: () => setLimits(older.ledger, { limits: { rpm: 1 } }),
     claims: () => older.ledger.releaseRunningClaims(),
     erase: () => older.ledger.eraseClaims(noonMs),
     account: () => older.accounts.insert({ ...account, id: "acct_2", name: "late" }),
-    suspend: () => older.accounts.update({ ...account, suspendedAtMs: 5 }),
+    suspend: () => older.accounts.setSuspended("acct_1", 5),
     key: () => older.keys.insert({ ...key, id: "key_2", hash: "i" }),
     revoke: () => older.keys.revoke("key_1", 5),
     uses: () => older.keys.noteUses(new Map([["key_1", 5]])),
-    catalog: () => older.catalog.write({ saveProviders: [provider] }),
+    catalog: () => older.catalog.write({ atMs: 1, saveProviders: [provider] }),
     user: () => older.people.setUser(user.id, { name: "B" }),
     audit: () =>
       older.people.addAudit({

@@ -1,7 +1,7 @@
 import { sql, type UpdateObject } from "kysely";
 import type { KeyRecord, KeyStore } from "../keys/directory.ts";
 import { announce } from "./feed-store.ts";
-import { fromLimits, toLimits } from "./limits-text.ts";
+import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
 import type { Db, Tables } from "./schema.ts";
 
 export function createKeyStore(db: Db): KeyStore {
@@ -17,17 +17,8 @@ export function createKeyStore(db: Db): KeyStore {
     async insert(record) {
       await db.transaction().execute(async (transaction) => {
         await transaction.insertInto("keys").values(fromRecord(record)).execute();
+        await addFirstLimits(transaction, record);
         await announce(transaction, { topic: "keys", subject: record.id });
-      });
-    },
-    async setLimits(id, limits) {
-      await db.transaction().execute(async (transaction) => {
-        await transaction
-          .updateTable("keys")
-          .set({ limits: fromLimits(limits) })
-          .where("id", "=", id)
-          .execute();
-        await announce(transaction, { topic: "keys", subject: id });
       });
     },
     update(id, { name, models }) {
@@ -107,7 +98,7 @@ function toRecord(row: Tables["keys"]): KeyRecord {
     createdAtMs: row.created_at_ms,
     ...(row.expires_at_ms === null ? {} : { expiresAtMs: row.expires_at_ms }),
     ...(row.revoked_at_ms === null ? {} : { revokedAtMs: row.revoked_at_ms }),
-    ...toLimits(row.limits),
+    ...toLimits(row),
     ...toPrevious(row),
   };
 }
@@ -134,6 +125,7 @@ function fromRecord(record: KeyRecord): Tables["keys"] {
     expires_at_ms: record.expiresAtMs ?? null,
     revoked_at_ms: record.revokedAtMs ?? null,
     limits: fromLimits(record.limits),
+    limits_version: firstLimitsVersion(record),
     previous_hash: record.previous?.hash ?? null,
     previous_hint: record.previous?.hint ?? null,
     previous_expires_at_ms: record.previous?.expiresAtMs ?? null,

@@ -12,10 +12,12 @@ import {
   maxBalance,
   noonMs,
   receiptOf,
+  setLimits,
   startSums,
   unwritable,
   write,
 } from "./ledger-samples.ts";
+import { limitTests } from "./limits-contract.ts";
 import { reportTests } from "./reports-contract.ts";
 import type { Store } from "./store.ts";
 
@@ -43,6 +45,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     commitTests(() => opened);
     refusalTests(() => opened);
     claimTests(() => opened);
+    limitTests(() => opened);
     rollupTests(() => opened);
     recountTests(() => opened);
     foldTests(() => opened);
@@ -206,12 +209,6 @@ function budgetTests(opened: () => Opened): void {
       { ...today, spent: above2to53 },
       { ...whole, spent: above2to53 + 1n },
     ]);
-    await ledger().setBudgetSpend({ ...today, spent: above2to53 + 2n });
-    await ledger().setBudgetSpend({ ownerId: "key_3", periodStartMs: 0, spent: 4n });
-    const spends = await ledger().budgetSpends(0);
-    expect(spends).toContainEqual({ ...today, spent: above2to53 + 2n });
-    expect(spends).toContainEqual({ ownerId: "key_3", periodStartMs: 0, spent: 4n });
-    expect(spends).toContainEqual({ ...tomorrow, spent: 3n });
   });
 
   test("what budgets used is read from a moment on, and always where they have no periods", async () => {
@@ -221,7 +218,8 @@ function budgetTests(opened: () => Opened): void {
       { ownerId: "key_1", periodStartMs: noonMs, spent: 3n },
       { ownerId: "key_2", periodStartMs: noonMs + 1, spent: 4n },
     ];
-    for (const spend of spends) await ledger().setBudgetSpend(spend);
+    for (const { spent, ...budget } of spends)
+      await ledger().commit([write(receiptOf({ charged: spent }), [budget])]);
     const from = async (ms: number) =>
       (await ledger().budgetSpends(ms)).map(({ spent }) => spent).toSorted();
     expect(await from(0)).toEqual([1n, 2n, 3n, 4n]);
@@ -285,12 +283,13 @@ function refusalTests(opened: () => Opened): void {
     const work = Array.from({ length: 30 }, (_, at) => [
       ledger().addEntry(entryOf({ nano: 1n })),
       Promise.resolve().then(() => ledger().commit([write(receiptOf())])),
-      ledger().setBudgetSpend({ ownerId: `key_${at}`, periodStartMs: 0, spent: 1n }),
+      setLimits(ledger(), { limits: { rpm: at + 1 } }),
       sums.flush(noonMs),
     ]);
     await Promise.all(work.flat());
     await sums.flush(noonMs);
     expect(await ledger().lease("acct_1")).toMatchObject({ granted: 1_030n, spent: 300n });
+    expect(await opened().store.accounts.find("acct_1")).toMatchObject({ limitsVersion: 30 });
   });
 }
 
@@ -311,7 +310,7 @@ function claimTests(opened: () => Opened): void {
       expiresAtMs: 9,
     });
     const receipt = receiptOf();
-    await ledger().commit([{ type: "receipt", receipt, budgets: [], claim: done }]);
+    await ledger().commit([{ type: "receipt", receipt, hold: { budgets: [] }, claim: done }]);
     expect(await ledger().findClaim("claim_1")).toEqual(done);
     const reader = opened().database.openReader();
     expect(await reader.receipt(receipt.id)).toEqual(receipt);

@@ -5,9 +5,10 @@ import { Problem } from "../base/problem.ts";
 import type { LedgerReader, ReceiptFilter } from "../ledger/store.ts";
 import { realDatabasePath } from "./database-file.ts";
 import { readBudgetSpends, readEntries, readLeases } from "./ledger-store.ts";
+import { readLimits } from "./limits-text.ts";
 import { findLostTail, isSame, readLostTails } from "./lost-tail.ts";
 import { readMark } from "./mark.ts";
-import { toPrice } from "./price-text.ts";
+import { readCosts, toPrice } from "./price-text.ts";
 import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
 import { readStoredSums } from "./rollup-store.ts";
 import type { Db } from "./schema.ts";
@@ -45,7 +46,31 @@ export function openLedgerReader(path: string): LedgerReader {
       return rows.map((row) => ({
         modelId: row.model_id,
         version: row.version,
+        effectiveAtMs: row.effective_at_ms,
         price: row.price === null ? null : toPrice(row.price),
+      }));
+    },
+    async limits() {
+      const rows = await db
+        .selectFrom("limit_versions")
+        .selectAll()
+        .orderBy("owner_id")
+        .orderBy("version")
+        .execute();
+      return rows.map((row) => ({
+        ownerId: row.owner_id,
+        version: row.version,
+        effectiveAtMs: row.effective_at_ms,
+        limits: row.limits === null ? undefined : readLimits(row.limits),
+      }));
+    },
+    async costs() {
+      const rows = await db.selectFrom("cost_versions").selectAll().execute();
+      return rows.map((row) => ({
+        modelId: row.model_id,
+        version: row.version,
+        effectiveAtMs: row.effective_at_ms,
+        routes: readCosts(row.routes),
       }));
     },
     accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),

@@ -358,6 +358,7 @@ export function findingTests(opened: () => Opened): void {
     const price = { input: 2n ** 70n + 1n };
     const from = { modelId: "m", effectiveAtMs: 1, createdAtMs: 1 };
     await store.catalog.write({
+      atMs: 1,
       saveModels: [model],
       addPrices: [
         { ...from, price },
@@ -366,8 +367,8 @@ export function findingTests(opened: () => Opened): void {
     });
     const reader = database.openReader();
     expect(await reader.prices()).toEqual([
-      { modelId: "m", version: 1, price },
-      { modelId: "m", version: 2, price: null },
+      { modelId: "m", version: 1, effectiveAtMs: 1, price },
+      { modelId: "m", version: 2, effectiveAtMs: 1, price: null },
     ]);
     await reader.close();
   });

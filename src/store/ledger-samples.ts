@@ -1,7 +1,14 @@
 import { idTimeMs, newId } from "../base/ids.ts";
 import type { Receipt } from "../ledger/receipt.ts";
 import { addTo, emptyRollup, hourMs, type Rollup, Rollups, toHour } from "../ledger/rollups.ts";
-import type { Claim, Entry, LedgerStore, LedgerWrite } from "../ledger/store.ts";
+import type {
+  Claim,
+  Entry,
+  LedgerStore,
+  LedgerWrite,
+  LimitsChange,
+  LimitsSet,
+} from "../ledger/store.ts";
 
 /** Numbers lose digits from 2^53 on; money must not. */
 export const above2to53 = 9_007_199_254_740_993n;
@@ -94,7 +101,7 @@ export function sumUp(receipts: readonly Receipt[]): Rollup[] {
 export const write = (
   receipt: Receipt,
   budgets: readonly { ownerId: string; periodStartMs: number }[] = [],
-): LedgerWrite => ({ type: "receipt", receipt, budgets });
+): LedgerWrite => ({ type: "receipt", receipt, hold: { budgets } });
 
 /** No column takes this one: of a number that is none SQLite makes null. */
 export const unwritable = () => write(receiptOf({ durationMs: Number.NaN }));
@@ -105,6 +112,25 @@ export async function startSums(ledger: LedgerStore, nowMs = noonMs): Promise<Ro
   await rollups.start(nowMs);
   ledger.watch((receipt) => rollups.add(receipt));
   return rollups;
+}
+
+/** Of the first account, unless another owner is named; what was set. */
+export async function setLimits(
+  ledger: LedgerStore,
+  change: Partial<LimitsChange>,
+): Promise<LimitsSet | undefined> {
+  let set: LimitsSet | undefined;
+  await ledger.setLimits({
+    owner: { accountId: "acct_1", keyId: undefined },
+    limits: undefined,
+    nowMs: () => noonMs,
+    unwritten: () => 0n,
+    onSet: (done) => {
+      set = done;
+    },
+    ...change,
+  });
+  return set;
 }
 
 export function claimOf(rest: Partial<Claim> = {}): Claim {

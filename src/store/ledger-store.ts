@@ -39,8 +39,9 @@ export function createLedgerStore(options: {
   readonly addSums: AddSums;
   readonly fold: LedgerStore["rollups"]["fold"];
   readonly watch: LedgerStore["watch"];
+  readonly setLimits: LedgerStore["setLimits"];
 }): LedgerStore {
-  const { db, sums, commit, addSums, fold, watch } = options;
+  const { db, sums, commit, addSums, fold, watch, setLimits } = options;
   return {
     commit,
     watch,
@@ -56,15 +57,7 @@ export function createLedgerStore(options: {
       return row && toLease(row);
     },
     budgetSpends: (fromMs) => readBudgetSpends(db, fromMs),
-    async setBudgetSpend({ ownerId, periodStartMs, spent }) {
-      await db
-        .insertInto("budget_spends")
-        .values({ owner_id: ownerId, period_start_ms: periodStartMs, spent })
-        .onConflict((conflict) =>
-          conflict.columns(["owner_id", "period_start_ms"]).doUpdateSet({ spent }),
-        )
-        .execute();
-    },
+    setLimits,
     addEntry: (entry) => addEntry(db, entry),
     async entries(accountId) {
       const rows = await db

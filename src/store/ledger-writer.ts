@@ -41,6 +41,15 @@ const receiptColumns = [
   "outcome",
   "first_byte_ms",
   "duration_ms",
+  "key_limits_version",
+  "account_limits_version",
+  "cost_version",
+  "cost_route",
+  "hold_input",
+  "hold_output",
+  "hold_audio",
+  "hold_image",
+  "hold_video",
 ] as const;
 
 export interface LedgerWriterOptions {
@@ -122,6 +131,14 @@ export class LedgerWriter {
     return true;
   }
 
+  /** Some other work as one transaction, and in the same turn what is to follow it. */
+  async exclusive<T>(work: () => T, then: (result: T) => void): Promise<void> {
+    for (let busy = this.#whenFree(); busy !== undefined; busy = this.#whenFree()) await busy;
+    const result = this.#transact(work);
+    this.#options.onCommit();
+    then(result);
+  }
+
   /** Undefined where a transaction can begin at once, which is nearly always. */
   #whenFree(): Promise<void> | undefined {
     if (this.#paused !== undefined) return this.#paused;
@@ -143,7 +160,7 @@ export class LedgerWriter {
     }
   }
 
-  #transact(work: () => void): void {
+  #transact<T>(work: () => T): T {
     const { raw, sums, guard } = this.#options;
     const { begin, commit, rollback } = this.#statements;
     if (raw.inTransaction) throw new BusyError("another transaction is under way");
@@ -151,8 +168,9 @@ export class LedgerWriter {
     begin.run();
     try {
       guard();
-      work();
+      const result = work();
       commit.run();
+      return result;
     } catch (error) {
       // What was not written must not be told, nor be taken for written when it is tried again.
       this.#added.length = 0;
@@ -178,14 +196,14 @@ export class LedgerWriter {
     for (const write of writes)
       switch (write.type) {
         case "receipt": {
-          const { receipt, budgets, claim } = write;
+          const { receipt, hold, claim } = write;
           if (claim !== undefined) this.#putClaim(claim);
           // What is there already was charged then.
           if (insertReceipt.run(...receiptValues(receipt)).changes === 0) break;
           this.#added.push(receipt);
           if (receipt.id < this.#options.sums.openFromId) this.#openSums(receipt);
           if (receipt.charged === 0n) break;
-          for (const { ownerId, periodStartMs } of budgets)
+          for (const { ownerId, periodStartMs } of hold.budgets)
             addBudget.run(ownerId, periodStartMs, receipt.charged);
           break;
         }
@@ -270,7 +288,7 @@ function prepare(raw: Database) {
 }
 
 function receiptValues(receipt: Receipt): Values {
-  const { units } = receipt;
+  const { units, terms } = receipt;
   return [
     receipt.id,
     receipt.accountId,
@@ -296,5 +314,14 @@ function receiptValues(receipt: Receipt): Values {
     receipt.outcome,
     receipt.firstByteMs ?? null,
     receipt.durationMs,
+    terms?.keyLimits ?? null,
+    terms?.accountLimits ?? null,
+    terms?.cost?.version ?? null,
+    terms?.cost?.route ?? null,
+    terms?.hold.input ?? null,
+    terms?.hold.output ?? null,
+    terms?.hold.audio ?? null,
+    terms?.hold.image ?? null,
+    terms?.hold.video ?? null,
   ];
 }

@@ -5,6 +5,7 @@ import { keys } from "./migration-keys.ts";
 import { money } from "./migration-money.ts";
 import { people } from "./migration-people.ts";
 import { usage } from "./migration-usage.ts";
+import { versions } from "./migration-versions.ts";
 import type { Db } from "./schema.ts";
 
 /** In the order of their names. One that has shipped is never changed. */
@@ -15,6 +16,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0004-usage": { up: usage },
   "0005-keys": { up: keys },
   "0006-people": { up: people },
+  "0007-versions": { up: versions },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */

@@ -25,7 +25,19 @@ type TextColumn =
   | "provider"
   | "attempts"
   | "outcome";
-export type ReceiptRow = Readonly<Record<NumberColumn, bigint>> &
+/** Null in receipts from before they were recorded. */
+type LaterColumn =
+  | "key_limits_version"
+  | "account_limits_version"
+  | "cost_version"
+  | "cost_route"
+  | "hold_input"
+  | "hold_output"
+  | "hold_audio"
+  | "hold_image"
+  | "hold_video";
+export type ReceiptRow = Readonly<Record<LaterColumn, bigint | null>> &
+  Readonly<Record<NumberColumn, bigint>> &
   Readonly<Record<TextColumn, string>> & {
     readonly vendor_cost: bigint | null;
     readonly first_byte_ms: bigint | null;
@@ -59,5 +71,28 @@ export function toReceipt(row: ReceiptRow): Receipt {
     outcome: row.outcome,
     firstByteMs: row.first_byte_ms === null ? undefined : Number(row.first_byte_ms),
     durationMs: Number(row.duration_ms),
+    ...toTerms(row),
+  };
+}
+
+function toTerms(row: ReceiptRow): Pick<Receipt, "terms"> {
+  if (row.hold_input === null) return {};
+  const cost =
+    row.cost_version === null
+      ? undefined
+      : { version: Number(row.cost_version), route: Number(row.cost_route) };
+  return {
+    terms: {
+      keyLimits: Number(row.key_limits_version),
+      accountLimits: Number(row.account_limits_version),
+      ...(cost === undefined ? {} : { cost }),
+      hold: {
+        input: Number(row.hold_input),
+        output: Number(row.hold_output),
+        audio: Number(row.hold_audio),
+        image: Number(row.hold_image),
+        video: Number(row.hold_video),
+      },
+    },
   };
 }

@@ -15,6 +15,7 @@ export interface Tables extends PeopleTables {
     suspended_at_ms: number | null;
     /** JSON of Limits; the budget as text. */
     limits: string | null;
+    limits_version: number;
   };
   keys: {
     id: string;
@@ -29,6 +30,7 @@ export interface Tables extends PeopleTables {
     revoked_at_ms: number | null;
     /** JSON of Limits; the budget as text. */
     limits: string | null;
+    limits_version: number;
     /** Of the secret that a rotation replaced; all three or none. */
     previous_hash: string | null;
     previous_hint: string | null;
@@ -57,6 +59,7 @@ export interface Tables extends PeopleTables {
     /** JSON array of routes; costs as decimal text. */
     timeouts: string | null;
     routes: string;
+    cost_version: number;
     deprecated_at_ms: number | null;
     retires_at_ms: number | null;
     replacement: string | null;
@@ -69,6 +72,15 @@ export interface Tables extends PeopleTables {
     /** JSON: nano-USD per million units as decimal text, by price key; null: no price from then on. */
     price: string | null;
   };
+  /** What the limits of an account or a key were from a moment on; null: none. */
+  limit_versions: {
+    owner_id: string;
+    version: number;
+    effective_at_ms: number;
+    limits: string | null;
+  };
+  /** JSON of the routes of a model from a moment on: provider, model and, where known, cost. */
+  cost_versions: { model_id: string; version: number; effective_at_ms: number; routes: string };
   /** One row: the number of the newest change. */
   feed: { id: number; sequence: number };
   changes: { sequence: number; topic: string; subject: string };
@@ -114,6 +126,16 @@ export interface Tables extends PeopleTables {
     outcome: string;
     first_byte_ms: number | null;
     duration_ms: number;
+    /** Null in receipts from before they were recorded; the cost's also where nobody was asked. */
+    key_limits_version: number | null;
+    account_limits_version: number | null;
+    cost_version: number | null;
+    cost_route: number | null;
+    hold_input: number | null;
+    hold_output: number | null;
+    hold_audio: number | null;
+    hold_image: number | null;
+    hold_video: number | null;
   };
   rollups: SumsTable & {
     hour_ms: number;

@@ -23,6 +23,7 @@ import { noonMs, receiptOf, write } from "./ledger-samples.ts";
 import { lockDatabase, lockDataDir } from "./lock.ts";
 import { money } from "./migration-money.ts";
 import { usage } from "./migration-usage.ts";
+import { versions } from "./migration-versions.ts";
 import { migrate } from "./migrations.ts";
 import { openSqlite } from "./sqlite.ts";
 import { createStore } from "./store.ts";
@@ -148,6 +149,55 @@ test("sums from before they were kept by day are there by day, those that were o
       shortestFirstByteMs: noShortestMs,
       longestFirstByteMs: 0,
     });
+});
+
+test("limits and route costs from before they had versions are the first one", async () => {
+  const path = join(fresh(), "svc.db");
+  const { db, raw } = openSqlite(path);
+  const foundation = async () => {
+    for (const line of firstSchema.split("\n")) raw.run(line);
+  };
+  const before = { "0001-foundation": { up: foundation }, "0002-money": { up: money } };
+  await migrate(db, before);
+  const account = "insert into accounts (id, name, created_at_ms, limits)";
+  raw.run(`${account} values ('acct_1', 'one', 1, '{"rpm":3,"budget":"5/day"}')`);
+  raw.run(`${account} values ('acct_2', 'other', 1, null)`);
+  const routes = JSON.stringify([
+    {
+      provider: "a",
+      model: "x",
+      weight: 1,
+      cost: JSON.stringify({ input: "12345678901234567890" }),
+    },
+    { provider: "b", model: "y", weight: 1 },
+  ]);
+  const model = "insert into models (id, endpoint, input, owned_by, created_at_ms, routes)";
+  raw.run(`${model} values ('a', 'chat', 'text', 'svc', 7, ?)`, [routes]);
+  raw.run(`${model} values ('b', 'chat', 'text', 'svc', 7, '[]')`);
+  await migrate(db, { ...before, "0007-versions": { up: versions } });
+  const versionsOf = (table: string, column: string) =>
+    raw
+      .query<{ version: number }, []>(`select ${column} as version from ${table} order by id`)
+      .all();
+  expect(versionsOf("accounts", "limits_version")).toEqual([{ version: 1 }, { version: 0 }]);
+  expect(versionsOf("models", "cost_version")).toEqual([{ version: 1 }, { version: 1 }]);
+  await db.destroy();
+  const reader = openLedgerReader(path);
+  const [limits, ...others] = await reader.limits();
+  expect(limits).toMatchObject({ version: 1, effectiveAtMs: 0, limits: { rpm: 3 } });
+  expect(others).toEqual([]);
+  const [costs] = (await reader.costs()).toSorted((one, other) =>
+    one.modelId < other.modelId ? -1 : 1,
+  );
+  expect(costs).toMatchObject({
+    version: 1,
+    effectiveAtMs: 0,
+    routes: [
+      { provider: "a", cost: { input: 12_345_678_901_234_567_890n } },
+      { provider: "b", cost: undefined },
+    ],
+  });
+  await reader.close();
 });
 
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {

@@ -17,6 +17,7 @@ import { Fence } from "./fence.ts";
 import { createKeyStore } from "./key-store.ts";
 import { createLedgerStore } from "./ledger-store.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
+import { createLimitsWriter } from "./limits-writer.ts";
 import { findLostTail, rememberLostTail } from "./lost-tail.ts";
 import { type LedgerMark, MarkFile, readMark } from "./mark.ts";
 import { readMeta, writeMeta } from "./meta.ts";
@@ -93,6 +94,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
       watch(listener) {
         watcher = listener;
       },
+      setLimits: createLimitsWriter(raw, (work, then) => writer.exclusive(work, then)),
     }),
     feed: createFeedStore(db),
     people: createPeopleStore(db),

@@ -2,7 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { toUsd } from "../../src/base/money.ts";
+import { openLedgerReader } from "../../src/store/ledger-reader.ts";
 import { usageOf } from "../fake/chat-json.ts";
 import { chatJson } from "../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
@@ -98,6 +100,98 @@ describe("a budget of one call", () => {
     expect(second.message).toContain(`the key's budget of ${toUsd(3n * cost)} USD`);
     await payer.settled(3);
   });
+});
+
+describe("a budget that is set while calls run", () => {
+  const running = 8;
+  /** Calls that wait in the upstream until the gate opens. */
+  const runCalls = async (payer: Payer, gate: Promise<void>) => {
+    const calls: Promise<Response>[] = [];
+    for (let call = 0; call < running; call++) {
+      const arrived = gateway.upstream.nextRequest();
+      gateway.upstream.replyOnce([{ until: gate }, { send: reply.bytes }]);
+      calls.push(payer.chat({ max_tokens: cap }));
+      await arrived;
+    }
+    return calls;
+  };
+  const setBudget = (payer: Payer, owner: string, budget: string) =>
+    owner === "key"
+      ? gateway.server.operations.setKeyLimits({ id: payer.keyId, budget })
+      : gateway.server.operations.setAccountLimits({ account: payer.id, budget });
+
+  for (const owner of ["key", "account"])
+    for (const period of ["", "/day", "/month"])
+      test(`counts them: of the ${owner}, ${period === "" ? "in total" : `per ${period.slice(1)}`}`, async () => {
+        const payer = await openPayer(gateway);
+        expect(await ask(payer)).toBe("served");
+        const gate = Promise.withResolvers<void>();
+        const calls = await runCalls(payer, gate.promise);
+        await setBudget(payer, owner, `${toUsd(3n * cost)}${period}`);
+        expect(await ask(payer)).toBe("budget_exceeded");
+        gate.resolve();
+        for (const call of calls) expect((await call).status).toBe(200);
+        expect(await ask(payer)).toBe("budget_exceeded");
+        const all = BigInt(running + 1);
+        await setBudget(payer, owner, `${toUsd((all + 1n) * cost)}${period}`);
+        expect([await ask(payer), await ask(payer)]).toEqual(["served", "budget_exceeded"]);
+        await payer.settled(running + 2);
+        const ownerId = owner === "key" ? payer.keyId : payer.id;
+        expect(await budgetRows(ownerId)).toEqual([(all + 1n) * cost]);
+      });
+
+  test("counts each of them once, also when it changes its period, goes and comes back", async () => {
+    const payer = await openPayer(gateway);
+    const gate = Promise.withResolvers<void>();
+    const calls = await runCalls(payer, gate.promise);
+    for (const budget of ["1/day", "1/month", "none", "1", "2/day", "none", "1/day"])
+      await setBudget(payer, "account", budget);
+    gate.resolve();
+    for (const call of calls) expect((await call).status).toBe(200);
+    await payer.settled(running);
+    const { budget } = await gateway.server.operations.showAccount({ account: payer.id });
+    expect(budget?.spent_usd).toBe(toUsd(BigInt(running) * cost));
+    expect(await budgetRows(payer.id, "2028-02-28")).toEqual([BigInt(running) * cost]);
+  });
+
+  test("counts exactly the calls that there are, whatever ends or begins at that moment", async () => {
+    const payer = await openPayer(gateway);
+    const calls: Promise<Response>[] = [];
+    const ownerOf = (round: number) => (round % 2 === 0 ? "key" : "account");
+    for (let round = 0; round < 24; round++) {
+      for (let call = 0; call < 6; call++) calls.push(payer.chat({ max_tokens: cap }));
+      const budget = ["9/day", "9/month", "none", "9", "8/day"][round % 5] ?? "none";
+      const changed = setBudget(payer, ownerOf(round), budget);
+      for (let turn = 0; turn < round % 4; turn++)
+        await new Promise((resolve) => setImmediate(resolve));
+      calls.push(payer.chat({ max_tokens: cap }));
+      await changed;
+    }
+    for (const owner of ["key", "account"]) await setBudget(payer, owner, "9/day");
+    for (const call of calls) expect((await call).status).toBe(200);
+    await payer.settled(calls.length);
+    const spent = BigInt(calls.length) * cost;
+    for (const id of [payer.keyId, payer.id])
+      expect(await budgetRows(id, "2028-02-28")).toEqual([spent]);
+    const { budget } = await gateway.server.operations.showAccount({ account: payer.id });
+    expect(budget?.spent_usd).toBe(toUsd(spent));
+  });
+
+  /** What is written of an owner's budget, in all periods or in that of a day. */
+  const budgetRows = async (ownerId: string, day?: string) => {
+    const reader = openLedgerReader(join(gateway.dataDir, "svc.db"));
+    try {
+      return (await reader.budgetSpends())
+        .filter(
+          (row) =>
+            row.ownerId === ownerId &&
+            (day === undefined || row.periodStartMs === Date.parse(`${day}T00:00:00Z`)),
+        )
+        .map(({ spent }) => spent);
+    } finally {
+      await reader.close();
+    }
+  };
 });
 
 test("a call that began before midnight is charged to the day it was let in", async () => {

@@ -32,6 +32,14 @@ export type Command =
       readonly nano: bigint | undefined;
       readonly period: BudgetPeriod;
     }
+  /** A budget is set while a call ends, some turns of the event loop later. */
+  | {
+      readonly type: "race";
+      readonly call: number;
+      readonly use: Use;
+      readonly turns: number;
+      readonly budget: Extract<Command, { readonly type: "budget" }>;
+    }
   | { readonly type: "clock"; readonly ms: number }
   /** To shortly before a period ends. */
   | { readonly type: "edge"; readonly of: "day" | "month"; readonly beforeMs: number }
@@ -128,11 +136,30 @@ function drawTrouble(dice: Dice): readonly Command[] {
   ];
 }
 
-/** A budget that changes while calls count for it. */
+/** A budget that changes while calls run, or comes when they have begun. */
 function drawBudgetDance(dice: Dice): readonly Command[] {
   const owner = dice.below(3);
   const budget = () => ({ ...drawBudget(dice), owner });
-  return [budget(), drawAdmit(dice), budget(), budget(), drawEnd(dice), drawAdmit(dice), budget()];
+  const race = () =>
+    ({
+      type: "race",
+      call: dice.below(100),
+      use: drawUse(dice),
+      turns: dice.below(4),
+      budget: budget(),
+    }) as const;
+  return dice.percent(50)
+    ? [budget(), drawAdmit(dice), budget(), race(), drawEnd(dice), drawAdmit(dice), budget()]
+    : [
+        { ...budget(), nano: undefined },
+        drawAdmit(dice),
+        drawAdmit(dice),
+        drawAdmit(dice),
+        race(),
+        drawEnd(dice),
+        race(),
+        drawAdmit(dice),
+      ];
 }
 
 function drawEntry(dice: Dice): Command {

@@ -48,7 +48,7 @@ export class ModelRun {
     const path = join(options.folder, "0", "svc.db");
     const real = await RealLedger.open(path, { nowMs: () => clock.ms });
     const run = new ModelRun(options, real, clock);
-    await real.store.catalog.write({ saveModels: models.map(toModel) });
+    await real.store.catalog.write({ atMs: clock.ms, saveModels: models.map(toModel) });
     for (const model of models.keys())
       await run.#price({
         type: "price",
@@ -115,7 +115,7 @@ export class ModelRun {
   }
 
   #operate(
-    command: Of<"account" | "entry" | "budget" | "price" | "suspend" | "resume" | "sums">,
+    command: Of<"account" | "entry" | "budget" | "race" | "price" | "suspend" | "resume" | "sums">,
   ): Promise<void> {
     switch (command.type) {
       case "account":
@@ -124,6 +124,8 @@ export class ModelRun {
         return this.#enter(command);
       case "budget":
         return this.#setBudget(command);
+      case "race":
+        return this.#race(command);
       case "price":
         return this.#price(command);
       case "suspend":
@@ -178,6 +180,15 @@ export class ModelRun {
       budget: nano === undefined ? undefined : { nano, period },
       nowMs: this.#clock.ms,
     });
+  }
+
+  /** Whether the receipt is written before the budget is set or after it, it counts once. */
+  async #race({ call: at, use, turns, budget }: Of<"race">): Promise<void> {
+    const call = pick(this.plain.open, at);
+    const ended = call && this.#end(call, { how: "whole", use });
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await this.#setBudget(budget);
+    await ended;
   }
 
   async #price({ model: at, input, cached, output, inHours }: Of<"price">): Promise<void> {

@@ -28,8 +28,6 @@ export interface PlainCall {
   readonly price: PlainPrice;
   readonly hold: bigint;
   readonly cap: number;
-  /** The periods of budgets that it counts for. */
-  readonly counts: readonly { readonly ownerId: string; readonly startMs: number }[];
   /** In the order in which calls ended; undefined while it runs. */
   ended: number | undefined;
   units: PlainUnits;
@@ -54,15 +52,11 @@ interface PlainBudget {
   readonly period: Period;
 }
 
-/** A budget in one of its periods. One that was taken away still counts for calls under way. */
-interface PlainPot {
+/** What was spent and held of a period when its budget was set: a low one takes nothing back. */
+interface UsedAtChange {
   readonly ownerId: string;
   readonly startMs: number;
-  nano: bigint;
-  /** What had been spent in the period when the budget was given, and which calls are in that. */
-  opening: { readonly spent: bigint; readonly ended: number };
-  /** What was spent and held when its sum was last changed: a lower sum takes nothing back. */
-  usedAtChange: bigint;
+  readonly nano: bigint;
 }
 
 export interface PlainNeed {
@@ -82,7 +76,7 @@ export class PlainLedger {
   prices: PlainPrice[] = [];
   calls: PlainCall[] = [];
   readonly budgets = new Map<string, PlainBudget>();
-  readonly #pots: PlainPot[] = [];
+  #usedAtChange: UsedAtChange[] = [];
   readonly concurrency = new Map<string, number>();
   #ends = 0;
 
@@ -141,43 +135,48 @@ export class PlainLedger {
     readonly nowMs: number;
   }): void {
     const { ownerId, budget, nowMs } = options;
-    const before = this.budgets.get(ownerId);
+    this.#usedAtChange = this.#usedAtChange.filter((used) => used.ownerId !== ownerId);
     if (budget === undefined) {
       this.budgets.delete(ownerId);
       return;
     }
     this.budgets.set(ownerId, budget);
-    const pot = this.#potOf(ownerId, startOf(budget.period, nowMs));
-    pot.nano = budget.nano;
-    if (before?.period !== budget.period)
-      pot.opening = { spent: this.#spentSince(ownerId, pot.startMs), ended: this.#ends };
-    pot.usedAtChange =
-      this.budgetSpent(ownerId, pot.startMs) + this.budgetHeld(ownerId, pot.startMs);
+    const startMs = startOf(budget.period, nowMs);
+    const nano = this.budgetSpent(ownerId, startMs) + this.budgetHeld(ownerId, startMs);
+    this.#usedAtChange.push({ ownerId, startMs, nano });
   }
 
-  /** What a budget has used up in the period that began then. */
+  /** What was spent in the period of a budget that began then, whenever the budget was set. */
   budgetSpent(ownerId: string, startMs: number, isDurableOnly = false): bigint {
-    const { opening } = this.#potOf(ownerId, startMs);
     const counted = this.over.filter(
-      ({ counts, ended = 0, isDurable }) =>
-        counts.some((one) => one.ownerId === ownerId && one.startMs === startMs) &&
-        (isDurable || !isDurableOnly) &&
-        ended > opening.ended,
+      (call) => this.#counts(call, ownerId, startMs) && (call.isDurable || !isDurableOnly),
     );
-    return opening.spent + sum(counted.map(({ charged }) => charged));
+    return sum(counted.map(({ charged }) => charged));
   }
 
   budgetHeld(ownerId: string, startMs: number): bigint {
-    const counted = this.open.filter(({ counts }) =>
-      counts.some((one) => one.ownerId === ownerId && one.startMs === startMs),
-    );
+    const counted = this.open.filter((call) => this.#counts(call, ownerId, startMs));
     return sum(counted.map(({ hold }) => hold));
   }
 
   /** The most that may be spent and held of a budget now. */
   budgetCeiling(ownerId: string, startMs: number): bigint {
-    const { nano, usedAtChange } = this.#potOf(ownerId, startMs);
-    return usedAtChange > nano ? usedAtChange : nano;
+    const { nano } = this.#budgetOf(ownerId);
+    const used = this.#usedAtChange.find(
+      (one) => one.ownerId === ownerId && one.startMs === startMs,
+    );
+    return used !== undefined && used.nano > nano ? used.nano : nano;
+  }
+
+  #counts({ account, keyId, startedMs }: PlainCall, ownerId: string, startMs: number): boolean {
+    const { period } = this.#budgetOf(ownerId);
+    return [account.id, keyId].includes(ownerId) && startOf(period, startedMs) === startMs;
+  }
+
+  #budgetOf(ownerId: string): PlainBudget {
+    const budget = this.budgets.get(ownerId);
+    if (budget === undefined) throw new Error(`${ownerId} has no budget`);
+    return budget;
   }
 
   /** Why a call is refused, or what is held for it. */
@@ -208,12 +207,11 @@ export class PlainLedger {
   admit(
     call: Omit<
       PlainCall,
-      "counts" | "ended" | "units" | "outcome" | "cost" | "charged" | "isDurable" | "mayTakeBack"
+      "ended" | "units" | "outcome" | "cost" | "charged" | "isDurable" | "mayTakeBack"
     >,
   ): PlainCall {
     const admitted: PlainCall = {
       ...call,
-      counts: this.#countsOf(call.account, call.keyId, call.startedMs),
       ended: undefined,
       units: { input: 0, cached_input: 0, output: 0 },
       outcome: "",
@@ -237,12 +235,7 @@ export class PlainLedger {
   ): void {
     Object.assign(call, how);
     call.cost = costOf(how.units, call.price);
-    const free = smallest([
-      this.free(call.account),
-      ...call.counts.map(({ ownerId, startMs }) => this.#budgetFree(ownerId, startMs)),
-    ]);
-    const reach = call.hold + (free > 0n ? free : 0n);
-    call.charged = smallest([call.cost, reach]);
+    call.charged = smallest([call.cost, call.hold]);
     this.#ends++;
     call.ended = this.#ends;
   }
@@ -259,18 +252,8 @@ export class PlainLedger {
   }
 
   #budgetFree(ownerId: string, startMs: number): bigint {
-    const { nano } = this.#potOf(ownerId, startMs);
+    const { nano } = this.#budgetOf(ownerId);
     return nano - this.budgetSpent(ownerId, startMs) - this.budgetHeld(ownerId, startMs);
-  }
-
-  /** A new period begins with the sum that the budget has by then. */
-  #potOf(ownerId: string, startMs: number): PlainPot {
-    const known = this.#pots.find((pot) => pot.ownerId === ownerId && pot.startMs === startMs);
-    if (known !== undefined) return known;
-    const nano = this.budgets.get(ownerId)?.nano ?? 0n;
-    const fresh = { ownerId, startMs, nano, opening: { spent: 0n, ended: 0 }, usedAtChange: 0n };
-    this.#pots.push(fresh);
-    return fresh;
   }
 
   #countsOf(account: PlainAccount, keyId: string, startedMs: number) {
@@ -278,14 +261,6 @@ export class PlainLedger {
       const budget = this.budgets.get(ownerId);
       return budget === undefined ? [] : [{ ownerId, startMs: startOf(budget.period, startedMs) }];
     });
-  }
-
-  #spentSince(ownerId: string, startMs: number): bigint {
-    const mine = this.over.filter(
-      ({ account, keyId, startedMs }) =>
-        (account.id === ownerId || keyId === ownerId) && startedMs >= startMs,
-    );
-    return sum(mine.map(({ charged }) => charged));
   }
 }
 

@@ -14,6 +14,7 @@ import type { GatewayParts } from "../../src/gateway/gateway.ts";
 import { Idempotency } from "../../src/gateway/idempotency.ts";
 import { KeyDirectory } from "../../src/keys/directory.ts";
 import { Journal } from "../../src/ledger/journal.ts";
+import { needOf } from "../../src/ledger/need.ts";
 import type { BudgetPot } from "../../src/ledger/purse.ts";
 import { Purses } from "../../src/ledger/purses.ts";
 import { ReasoningUse } from "../../src/ledger/reasoning.ts";
@@ -96,7 +97,10 @@ export class RealLedger {
     this.store = { ...store, ledger: { ...store.ledger, commit: this.disk.commit } };
     const { accounts, ledger } = this.store;
     this.#rollups = new Rollups(ledger.rollups, maxCallMs);
-    ledger.watch((receipt) => this.#rollups.add(receipt));
+    ledger.watch((receipt) => {
+      this.#rollups.add(receipt);
+      this.purses.committed(receipt.id);
+    });
     this.purses = new Purses(accounts, ledger);
     this.journal = new Journal({
       store: ledger,
@@ -127,7 +131,7 @@ export class RealLedger {
       publicUrl: () => "",
     };
     this.operations = operationsOn(this.store, clock, {
-      money: { purses: this.purses, flushRollups: () => this.flush() },
+      money: { purses: this.purses, sums: this.#rollups, flushRollups: () => this.flush() },
       takeEffect: () => this.#follower.catchUp(),
     });
   }
@@ -184,18 +188,17 @@ export class RealLedger {
     const pricing = model && priceAt(model, nowMs);
     if (key === undefined || purse === undefined || model === undefined || pricing === undefined)
       throw new Error("the key, its account or the model is unknown");
-    const { input = 0n, cached_input: cached = input, output = 0n } = pricing.price;
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
       enter(this.#parts, exchange, { key, purse });
       return admit(
         { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined, call },
-        {
-          fixed: BigInt(need.input) * (cached > input ? cached : input),
-          perToken: BigInt(need.choices) * output,
+        needOf({
+          units: { input: need.input, choices: need.choices },
+          price: pricing.price,
           cap: need.cap,
           isCapNamed: need.isCapNamed,
-        },
+        }),
         need.input,
       );
     } catch (error) {
@@ -215,12 +218,13 @@ export class RealLedger {
   /** The budget of an account or a key in the period of this moment. */
   budgetPot(owner: { readonly id: string; readonly secret: string | undefined }): BudgetPot {
     const nowMs = this.#parts.clock.nowMs();
-    const { limits } =
+    const record =
       (owner.secret === undefined
         ? this.purses.find(owner.id)?.account
         : this.#parts.keys.verify(owner.secret, nowMs)) ?? {};
-    if (limits?.budget === undefined) throw new Error(`${owner.id} has no budget in memory`);
-    return this.purses.budgetOf(owner.id, limits.budget, nowMs);
+    const pot = this.purses.budgetOf(owner.id, record, nowMs);
+    if (pot === undefined) throw new Error(`${owner.id} has no budget in memory`);
+    return pot;
   }
 
   verify(): Promise<LedgerFindings> {

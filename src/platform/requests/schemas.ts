@@ -49,6 +49,27 @@ export const receiptReply = Type.Object({
     }),
   ),
   price_version: Type.Integer(),
+  limits_versions: nullable(
+    Type.Object(
+      { key: Type.Integer(), account: Type.Integer() },
+      { description: "Of the limits that it was admitted by; 0 where there had never been any." },
+    ),
+  ),
+  hold_parts: nullable(
+    Type.Object(
+      {
+        input: Type.Integer({ description: "Tokens, at the dearest input price." }),
+        output: Type.Integer({ description: "Tokens, of all choices together." }),
+        audio: Type.Integer({ description: "Audio output tokens." }),
+        image: Type.Integer(),
+        video: Type.Integer({ description: "Seconds." }),
+      },
+      { description: "What the hold is made of." },
+    ),
+  ),
+  cost_version: Type.Optional(
+    nullable(Type.Integer(forOperators("The version of the model's route costs."))),
+  ),
   arithmetic: nullable(
     Type.Object({
       rows: Type.Array(

@@ -1,10 +1,10 @@
 import { type ChatCall, type ChatResult, wordsOf } from "../../../call/chat.ts";
 import { mostInputTokens, textsOf } from "../../../call/chat-size.ts";
-import { type Price, unitPrice } from "../../../call/price.ts";
+import type { Price } from "../../../call/price.ts";
 import { toTokenUnits, type Usage } from "../../../call/usage.ts";
 import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
-import type { Need } from "../../../ledger/need.ts";
+import { type Need, needOf } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/token-counter.ts";
 import type { ChatOrder } from "../../../wire/v1/chat-call.ts";
 import type { Said } from "../../../wire/v1/chat-events.ts";
@@ -38,24 +38,10 @@ export function chatNeed(options: {
   const cap = isCapNamed ? whole : Math.max(1, Math.min(whole, fitting));
   const expected = choices * (isCapNamed ? cap : Math.min(cap, expectedOutputTokens));
   return {
-    need: {
-      fixed: BigInt(most) * dearestInput(price),
-      perToken: BigInt(choices) * unitPrice(price, "output"),
-      cap,
-      isCapNamed,
-    },
+    need: needOf({ units: { input: most, choices }, price, cap, isCapNamed }),
     tokens: about + expected,
     isShortened: cap < whole,
   };
-}
-
-function dearestInput(price: Price): bigint {
-  let dearest = 0n;
-  for (const key of ["input", "cached_input", "cache_write"] as const) {
-    const own = unitPrice(price, key);
-    if (own > dearest) dearest = own;
-  }
-  return dearest;
 }
 
 export function measured(usage: Usage): Measured {

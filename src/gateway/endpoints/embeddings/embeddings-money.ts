@@ -1,7 +1,7 @@
 import type { EmbedInput } from "../../../call/embed.ts";
-import { type Price, priceKeys, type Units, unitPrice } from "../../../call/price.ts";
+import type { Price, Units } from "../../../call/price.ts";
 import { TextBound } from "../../../call/text-bound.ts";
-import type { Need } from "../../../ledger/need.ts";
+import { type Need, needOf } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/token-counter.ts";
 import { billedVideoSeconds } from "../../../media/video.ts";
 import type { Measured } from "../../charge.ts";
@@ -15,12 +15,10 @@ export function embeddingNeed(
   price: Price,
 ): { readonly need: Need; readonly tokens: number } {
   const units = unitsOf(input, mostTokens(input));
-  let fixed = 0n;
-  for (const key of priceKeys) fixed += BigInt(units[key] ?? 0) * unitPrice(price, key);
-  const about = Math.ceil((units.input ?? 0) / 4);
+  const { input: most = 0, image = 0, video_second: video = 0 } = units;
   return {
-    need: { fixed, perToken: 0n, cap: 0, isCapNamed: true },
-    tokens: input.kind === "tokens" ? (units.input ?? 0) : about,
+    need: needOf({ units: { input: most, image, video }, price }),
+    tokens: input.kind === "tokens" ? most : Math.ceil(most / 4),
   };
 }
 

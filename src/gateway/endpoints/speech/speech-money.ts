@@ -1,6 +1,6 @@
-import { type Price, unitPrice } from "../../../call/price.ts";
+import type { Price } from "../../../call/price.ts";
 import { TextBound } from "../../../call/text-bound.ts";
-import type { Need } from "../../../ledger/need.ts";
+import { type Need, needOf } from "../../../ledger/need.ts";
 
 /** 24,000 samples a second of two bytes. */
 const bytesPerSecond = 48_000;
@@ -29,14 +29,7 @@ export function speechNeed(options: {
   const input = new TextBound().bytesOf(text) + tokensAroundText;
   const audio = audioTokens(mostBytes);
   return {
-    need: {
-      fixed:
-        BigInt(input) * unitPrice(price, "input") +
-        BigInt(audio) * unitPrice(price, "audio_output"),
-      perToken: 0n,
-      cap: 0,
-      isCapNamed: true,
-    },
+    need: needOf({ units: { input, audio }, price }),
     // Speech has about fifteen characters a second.
     tokens: Math.ceil(input / 4) + Math.ceil((text.length / 15) * tokensPerSecond),
   };

@@ -8,9 +8,9 @@ const backslash = 0x5c;
  * the runtime writes 24,000 levels in two milliseconds, and takes six seconds for 32,000.
  */
 export const smallJsonChars = 16 * 1024;
-/** Lists and objects, and fields: those of 6,000 tokens with 20 logprobs each. */
-const maxGroups = 250_000;
-const maxFields = 400_000;
+/** Lists and objects, and fields: those of 4,096 tokens with 20 logprobs each. */
+const maxGroups = 200_000;
+const maxFields = 270_000;
 
 /**
  * Parses JSON that somebody else wrote; throws a RangeError before that would take long. Vectors are

@@ -23,7 +23,7 @@ const secrets = {
 };
 const needed = {
   PATH: "/bin",
-  HOME: "/home/me",
+  HOME: "/srv/me",
   TMPDIR: "/tmp",
   LC_ALL: "C.UTF-8",
   HTTPS_PROXY: "http://proxy:3128",

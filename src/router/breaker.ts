@@ -240,13 +240,15 @@ export class Breaker {
     const { probe } = this.#options;
     if (probe === undefined) return this.#open(error, nowMs);
     if (this.#probe !== undefined || (!isTrial && nowMs < this.#probeAfterMs)) return;
+    void this.#run(probe, isTrial ? this.begin() : 0);
+  }
+
+  async #run(probe: () => Promise<Probed>, trial: number): Promise<void> {
     const mark = {};
     this.#probe = mark;
-    const trial = isTrial ? this.begin() : 0;
-    void probe().then((probed) => {
-      // Closed by hand or with other settings meanwhile: what it found is of the past.
-      if (this.#probe === mark) this.#take(probed, trial);
-    });
+    const probed = await probe();
+    // Closed by hand or with other settings meanwhile: what it found is of the past.
+    if (this.#probe === mark) this.#take(probed, trial);
   }
 
   #take({ error, nowMs }: Probed, trial: number): void {

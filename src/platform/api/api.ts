@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { newId } from "../../base/ids.ts";
+import { JsonWeight } from "../../base/json-weight.ts";
 import { Problem } from "../../base/problem.ts";
 import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
@@ -27,6 +28,8 @@ import { Share } from "./share.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
+/** About ten milliseconds of parsing (json-weight.ts): anybody may send a body, signed in or not. */
+const mostBodyWeight = 1_500_000;
 
 /** Of the questions to the ledger that one person or one token has open. */
 const reportShare = { mostAtOnce: 4, mostWaiting: 20 };
@@ -180,6 +183,8 @@ export class Api {
       });
     const text = await request.text();
     if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
+    if (!new JsonWeight(mostBodyWeight).add(Buffer.from(text)))
+      throw new Problem("invalid", "The body has too many fields or is nested too deeply.");
     let body: unknown;
     try {
       body = JSON.parse(text);

@@ -80,7 +80,7 @@ function isSupported(url: string, patterns: Fields): boolean {
 }
 
 function fromDataUri(uri: string, param: string, reader: Reader): Fields {
-  const comma = uri.indexOf(",");
+  const comma = uri.slice(0, maxHeadChars).indexOf(",");
   const head = comma === -1 ? "" : uri.slice("data:".length, comma).toLowerCase();
   const [mediaType = "", ...attributes] = head.split(";");
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
@@ -91,7 +91,13 @@ function fromDataUri(uri: string, param: string, reader: Reader): Fields {
   return { type: "file", mediaType, data };
 }
 
+/** Real ones have some 30 characters: megabytes of parameters are not looked at. */
+const maxHeadChars = 256;
+/** Whoever sends more sends it in base64. */
+const maxPercentChars = 64 * 1024;
+
 function fromPercents(text: string, param: string): string {
+  if (text.length > maxPercentChars) throw refusal(param, "must be a data URI in base64");
   try {
     return Buffer.from(decodeURIComponent(text)).toString("base64");
   } catch {

@@ -3,6 +3,7 @@ import { SseReader } from "../../base/sse.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { readJson, toNetworkError } from "../kit/http.ts";
+import { PacketReader } from "../kit/packets.ts";
 import { throwStray } from "./told-failure.ts";
 
 export interface ReplyReaderOptions {
@@ -28,7 +29,7 @@ export class ReplyReader {
   readonly #signal: AbortSignal;
   readonly #sse: SseReader;
   readonly #maxReplyBytes: number | undefined;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #packets: PacketReader | undefined;
   /** The packets since the last event, and the one that held it. */
   #strays: Uint8Array[] = [];
   #strayBytes = 0;
@@ -42,7 +43,8 @@ export class ReplyReader {
     this.#signal = signal;
     this.#sse = new SseReader(maxEventChars);
     const type = (response.headers.get("content-type") ?? "").toLowerCase();
-    if (type.startsWith("text/event-stream")) this.#reader = response.body?.getReader();
+    if (type.startsWith("text/event-stream") && response.body !== null)
+      this.#packets = new PacketReader(response.body);
   }
 
   get isCancelled(): boolean {
@@ -51,16 +53,16 @@ export class ReplyReader {
 
   /** Hands on the replies of the next packet; false at the end. What it throws may follow good ones. */
   async pull(onReply: (reply: JsonObject) => void): Promise<boolean> {
-    if (this.#reader === undefined) {
+    if (this.#packets === undefined) {
       await this.#pullWhole(onReply);
       return false;
     }
-    const { value, done } = await this.#reader.read();
+    const bytes = await this.#packets.read();
     if (this.#isCancelled) return false;
-    const events = done ? this.#sse.end() : this.#sse.push(value);
-    if (!done) this.#keep(value, events.length > 0);
+    const events = bytes === undefined ? this.#sse.end() : this.#sse.push(bytes);
+    if (bytes !== undefined) this.#keep(bytes, events.length > 0);
     for (const event of events) onReply(this.#parse(event));
-    return !done;
+    return bytes !== undefined;
   }
 
   /** Of a body that has ended before its answer did: throws what it says of it, if anything. */
@@ -76,7 +78,7 @@ export class ReplyReader {
 
   cancel(): void {
     this.#isCancelled = true;
-    const body = this.#reader ?? this.#response.body;
+    const body = this.#packets ?? this.#response.body;
     body?.cancel().catch(() => {});
   }
 

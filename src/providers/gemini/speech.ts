@@ -126,7 +126,10 @@ function fromBase64(text: string): Uint8Array | undefined {
 
 /** `audio/L16;codec=pcm;rate=24000`: other rates and channels would be heard as noise. */
 function isPcm(type: string): boolean {
-  const [kind = "", ...parameters] = type.toLowerCase().split(/\s*;\s*/);
+  const [kind = "", ...parameters] = type
+    .toLowerCase()
+    .split(";")
+    .map((word) => word.trim());
   if (!/^audio\/(x-)?(l16|pcm|wav)$/.test(kind)) return false;
   return parameters.every((parameter) => {
     const [name = "", value = ""] = parameter.split("=");

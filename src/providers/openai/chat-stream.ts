@@ -3,6 +3,7 @@ import { SseReader } from "../../base/sse.ts";
 import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
+import { PacketReader } from "../kit/packets.ts";
 import { dropOddTexts, isPlace, toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
@@ -20,7 +21,7 @@ export interface ChatStreamOptions {
 export class OpenAiChatStream implements ChatStream {
   readonly #provider: string;
   readonly #signal: AbortSignal;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #packets: PacketReader;
   readonly #sse = new SseReader();
   readonly #calledTools = new Set<number>();
   #ended = false;
@@ -30,16 +31,16 @@ export class OpenAiChatStream implements ChatStream {
   constructor({ provider, body, signal }: ChatStreamOptions) {
     this.#provider = provider;
     this.#signal = signal;
-    this.#reader = body.getReader();
+    this.#packets = new PacketReader(body);
   }
 
   async read(): Promise<readonly ChatPart[] | undefined> {
     while (this.#failure === undefined && !this.#ended) {
       const parts: ChatPart[] = [];
       try {
-        const { value, done } = await this.#reader.read();
-        this.#ended = done;
-        for (const event of done ? this.#sse.end() : this.#sse.push(value))
+        const bytes = await this.#packets.read();
+        this.#ended = bytes === undefined;
+        for (const event of bytes === undefined ? this.#sse.end() : this.#sse.push(bytes))
           this.#take(event, parts);
       } catch (cause) {
         this.#failure = toNetworkError({ provider: this.#provider, signal: this.#signal, cause });
@@ -55,7 +56,7 @@ export class OpenAiChatStream implements ChatStream {
 
   cancel(): void {
     this.#ended = true;
-    this.#reader.cancel().catch(() => {});
+    this.#packets.cancel().catch(() => {});
   }
 
   #take(event: string, parts: ChatPart[]): void {
@@ -121,9 +122,9 @@ export class OpenAiChatStream implements ChatStream {
   #letClose(): void {
     this.#ended = true;
     const timer = setTimeout(() => this.cancel(), closeWithinMs);
-    this.#reader
+    this.#packets
       .read()
-      .then(({ done }) => (done ? undefined : this.#reader.cancel()))
+      .then((bytes) => (bytes === undefined ? undefined : this.#packets.cancel()))
       .catch(() => {})
       .finally(() => clearTimeout(timer));
   }

@@ -11,8 +11,15 @@ import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
-import { fromOpenAiReply, toParts } from "./chat-reply.ts";
+import {
+  baseHeaders,
+  maxReplyBytes,
+  readJson,
+  send as sendTo,
+  toBody,
+  toNetworkError,
+} from "../kit/http.ts";
+import { fromOpenAiReply, isPlace, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { fromOpenAiModels } from "./models.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
@@ -122,6 +129,10 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   } satisfies Provider;
 }
 
+/** 8,192 numbers as text, each on a line of its own: twice as long as those of any vendor. */
+const bytesPerVector = 8_192 * 32;
+const bytesAroundVectors = 64 * 1024;
+
 /** How a server is asked for vectors. */
 interface EmbedWay {
   readonly encoding: EmbedCall["encoding"];
@@ -142,11 +153,12 @@ function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
     const ask = async ({ encoding, isSized }: EmbedWay) => {
       const dimensions = isSized ? call.dimensions : undefined;
       const body = toBody(toEmbedBody({ ...call, encoding, dimensions }, target.model));
+      const expected = inputCount(call.input);
       const reply = await readJson(await send("/embeddings", body, options), {
         provider: name,
         signal,
+        maxBytes: Math.min(maxReplyBytes, bytesAroundVectors + expected * bytesPerVector),
       });
-      const expected = inputCount(call.input);
       return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
     };
     let refusal: unknown;
@@ -241,11 +253,11 @@ function fromEmbedReply(
 ): EmbedResult {
   const rows = isJsonObject(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
   const vectors: Vector[] = [];
-  for (const [position, row] of rows.entries()) {
+  for (const [position, row] of rows.slice(0, expected).entries()) {
     if (!isJsonObject(row)) continue;
     const vector: unknown = row["embedding"];
     const index = typeof row["index"] === "number" ? row["index"] : position;
-    if (isVector(vector, encoding)) vectors[index] = vector;
+    if (isPlace(index) && index < expected && isVector(vector, encoding)) vectors[index] = vector;
   }
   const filled = Object.keys(vectors).length;
   const lengths = new Set(vectors.map(lengthOf));
@@ -284,7 +296,10 @@ function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vec
  * sends anything else is believed: it would be heard as noise.
  */
 function mayBePcm(type: string): boolean {
-  const [kind = "", ...parameters] = type.toLowerCase().split(/\s*;\s*/);
+  const [kind = "", ...parameters] = type
+    .toLowerCase()
+    .split(";")
+    .map((word) => word.trim());
   if (
     !/^(audio\/(x-|vnd\.)?(pcm|l16|raw|wav|wave)|(application|binary)\/octet-stream|)$/.test(kind)
   )

@@ -10,6 +10,8 @@ const backslash = 0x5c;
 export const smallJsonChars = 16 * 1024;
 /** Lists and objects, and fields: those of 4,096 tokens with 20 logprobs each. */
 const maxGroups = 200_000;
+/** Of a hundred vectors of 8,192 numbers, and more. */
+const maxEntries = 900_000;
 const maxFields = 270_000;
 
 /**
@@ -28,6 +30,7 @@ export function isTooHeavy(text: string): boolean {
   if (text.length <= smallJsonChars) return false;
   const groups = countOf(text, "[", maxGroups) + countOf(text, "{", maxGroups);
   if (groups > maxGroups || countOf(text, ":", maxFields) > maxFields) return true;
+  if (countOf(text, ",", maxEntries) > maxEntries) return true;
   return groups > maxJsonDepth && isTooDeep(text);
 }
 

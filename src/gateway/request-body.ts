@@ -12,6 +12,7 @@ const smallBodyBytes = 64 * 1024;
 /** Larger bodies are worked on in several turns of the event loop, so that nobody else waits. */
 export const largeBodyBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
+const readsPerTurn = 64;
 /** No request has so many; taking thousands of nulls out of an object holds up everybody else. */
 const maxFields = 1_000;
 
@@ -19,6 +20,12 @@ export interface RequestBody {
   readonly fields: JsonObject;
   /** HMAC of the bytes, of bodies that were read in pieces and where one was asked for. */
   readonly hash: string | undefined;
+}
+
+interface Gathering {
+  readonly reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly held: HeldBody;
+  readonly text: BodyText;
 }
 
 export interface ReadBodyOptions {
@@ -85,47 +92,52 @@ const toRequestBody = (body: unknown): RequestBody => ({ fields: toFields(body),
 async function readInPieces({ request, held, hashKey }: ReadBodyOptions): Promise<RequestBody> {
   const text = new BodyText(hashKey);
   const reader = request.body?.getReader();
-  let buffer = new Uint8Array(4 * 1024);
-  let filled = 0;
-  for (;;) {
-    const read = await reader?.read();
-    if (read === undefined || read.done) break;
-    const { value } = read;
-    try {
-      if (held.sizeBytes + value.length > maxBodyBytes) throw tooLarge();
-      held.grow(value.length);
-      if (value.length >= pieceBytes) {
-        text.add(buffer.subarray(0, filled));
-        filled = 0;
-        for (let at = 0; at < value.length; at += pieceBytes) {
-          if (at > 0) await nextTurn();
-          text.add(value.subarray(at, at + pieceBytes));
-        }
-        continue;
-      }
-      if (filled + value.length > buffer.length) {
-        text.add(buffer.subarray(0, filled));
-        filled = 0;
-        // Chunks may be single bytes: they are gathered, in a buffer that grows with what comes.
-        if (value.length > buffer.length || buffer.length < pieceBytes)
-          buffer = new Uint8Array(Math.min(pieceBytes, Math.max(2 * buffer.length, value.length)));
-      }
-      buffer.set(value, filled);
-      filled += value.length;
-    } catch (error) {
-      reader?.cancel().catch(() => {});
-      throw error;
-    }
+  try {
+    await gather({ reader, held, text });
+  } catch (error) {
+    reader?.cancel().catch(() => {});
+    throw error;
   }
-  text.add(buffer.subarray(0, filled));
   const isLarge = held.sizeBytes > largeBodyBytes;
-  if (isLarge) await nextTurn();
   const whole = text.end();
   if (isLarge) await nextTurn();
   const fields = toFields(JSON.parse(whole));
   if (isLarge) await nextTurn();
   // A small one is hashed by what it says, however it came.
   return { fields, hash: held.sizeBytes > smallBodyBytes ? text.hash?.digest("hex") : undefined };
+}
+
+/**
+ * Chunks may be single bytes: they are gathered in a buffer that grows with what comes. A reader
+ * that has chunks in store never lets go of the event loop by itself, so this does.
+ */
+async function gather({ reader, held, text }: Gathering): Promise<void> {
+  let buffer = new Uint8Array(4 * 1024);
+  let filled = 0;
+  let reads = 0;
+  const flush = () => {
+    text.add(buffer.subarray(0, filled));
+    filled = 0;
+  };
+  for (;;) {
+    const read = await reader?.read();
+    if (read === undefined || read.done) return flush();
+    const { value } = read;
+    if (held.sizeBytes + value.length > maxBodyBytes) throw tooLarge();
+    held.grow(value.length);
+    if (++reads % readsPerTurn === 0) await nextTurn();
+    if (filled + value.length <= buffer.length) {
+      buffer.set(value, filled);
+      filled += value.length;
+      continue;
+    }
+    flush();
+    for (let at = 0; at < value.length; at += pieceBytes) {
+      await nextTurn();
+      text.add(value.subarray(at, at + pieceBytes));
+    }
+    if (buffer.length < pieceBytes) buffer = new Uint8Array(2 * buffer.length);
+  }
 }
 
 class BodyText {

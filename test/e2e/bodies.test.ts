@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { gzipSync } from "node:zlib";
 import { chatAnswers, embeddingsReply } from "../fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../harness.ts";
+import { waitUntil } from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
 
 let gateway: TestGateway;
@@ -173,8 +174,9 @@ describe("many bodies at once", () => {
     expect((await send(JSON.stringify(hello))).status).toBe(200);
     for (const { opened } of open) (await opened).end();
     await Promise.all(open.map(({ replied }) => replied));
-    gateway.upstream.replyOnce(chatAnswers.plain());
-    expect((await send(withImage(30 * 1024 * 1024))).status).toBe(200);
+    gateway.upstream.replyWith(chatAnswers.plain());
+    const large = withImage(30 * 1024 * 1024);
+    await waitUntil("a large one to be served", async () => (await send(large)).status === 200);
   });
 
   test("in single bytes are gathered as they come", async () => {

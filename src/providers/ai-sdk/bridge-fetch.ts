@@ -3,6 +3,7 @@ import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { maxReplyBytes, readWhole, send, toNetworkError } from "../kit/http.ts";
+import { PacketReader } from "../kit/packets.ts";
 import { toldIn } from "./failure.ts";
 import { Recent } from "./recent.ts";
 import type { AwsSigner } from "./sign-aws.ts";
@@ -201,6 +202,9 @@ async function streamed(response: Response, provider: string): Promise<Response>
   throw told ?? upstreamError("upstream_error", { detail });
 }
 
+/** What a package reads without a break: some 20 µs for each small event. */
+const bridgedBytes = 32 * 1024;
+
 /** Packages keep what they cannot read yet, however much it is. */
 function bounded(
   response: Response,
@@ -208,25 +212,25 @@ function bounded(
 ): Response {
   const { body, headers, status } = response;
   if (body === null) return response;
-  const reader = body.getReader();
+  const packets = new PacketReader(body, bridgedBytes);
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { value, done } = await reader.read();
-        if (done) {
+        const value = await packets.read();
+        if (value === undefined) {
           controller.close();
           return;
         }
         call.onHeard?.();
         if (call.isTooMuch(value)) {
-          reader.cancel().catch(ignore);
+          packets.cancel().catch(ignore);
           throw upstreamError("upstream_error", {
             detail: `${provider} sent an event that is too large or has too many values`,
           });
         }
         controller.enqueue(value);
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => packets.cancel(reason),
     },
     { highWaterMark: 0 },
   );

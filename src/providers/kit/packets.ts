@@ -1,7 +1,7 @@
 import { nextTurn } from "../../base/clock.ts";
 
 /** What is parsed without a break: some milliseconds, whatever is in it. */
-const pieceBytes = 128 * 1024;
+const usualPieceBytes = 128 * 1024;
 
 /**
  * Reads a body a packet at a time. A packet of megabytes, which comes when an upstream is faster
@@ -9,10 +9,12 @@ const pieceBytes = 128 * 1024;
  */
 export class PacketReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #pieceBytes: number;
   #rest: Uint8Array | undefined;
 
-  constructor(body: ReadableStream<Uint8Array>) {
+  constructor(body: ReadableStream<Uint8Array>, pieceBytes = usualPieceBytes) {
     this.#reader = body.getReader();
+    this.#pieceBytes = pieceBytes;
   }
 
   /** Undefined at the end. */
@@ -21,13 +23,13 @@ export class PacketReader {
     return this.#reader.read().then(({ value }) => this.#cut(value));
   }
 
-  cancel(): Promise<void> {
-    return this.#reader.cancel();
+  cancel(reason?: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
   }
 
   #cut(packet: Uint8Array | undefined): Uint8Array | undefined {
-    const isLong = packet !== undefined && packet.length > pieceBytes;
-    this.#rest = isLong ? packet.subarray(pieceBytes) : undefined;
-    return isLong ? packet.subarray(0, pieceBytes) : packet;
+    const isLong = packet !== undefined && packet.length > this.#pieceBytes;
+    this.#rest = isLong ? packet.subarray(this.#pieceBytes) : undefined;
+    return isLong ? packet.subarray(0, this.#pieceBytes) : packet;
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "./base/clock.ts";
+import { type Clock, nextTurn } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { KeyUses } from "./keys/uses.ts";
 import { Journal } from "./ledger/journal.ts";
@@ -53,25 +53,22 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   await ledger.releaseRunningClaims();
   await rollups.start(clock.nowMs());
   const minutes = new Minutes();
-  const receiptWatchers = new Set([
-    (receipt: Receipt) => rollups.add(receipt),
-    (receipt: Receipt) => minutes.add(receipt),
-  ]);
   const reasoning = new ReasoningUse();
   for (const counted of await ledger.recentCounts()) reasoning.note(counted);
-  receiptWatchers.add((receipt) => reasoning.note(receipt));
   const keyUses = new KeyUses(store.keys);
-  receiptWatchers.add(({ keyId, id }) => keyUses.add(keyId, id));
+  const purses = new Purses(accounts, ledger);
+  await purses.start(clock.nowMs());
+  const receiptWatchers = new Set<(receipt: Receipt) => void>([
+    (receipt) => rollups.add(receipt),
+    (receipt) => minutes.add(receipt),
+    (receipt) => reasoning.note(receipt),
+    ({ keyId, id }) => keyUses.add(keyId, id),
+    ({ id }) => purses.committed(id),
+  ]);
   ledger.watch((receipt) => {
     for (const tell of receiptWatchers) tell(receipt);
   });
-  const purses = new Purses(accounts, ledger);
-  await purses.start(clock.nowMs());
-  receiptWatchers.add(({ id }) => purses.committed(id));
-  const journal = new Journal({
-    store: ledger,
-    log,
-  });
+  const journal = new Journal({ store: ledger, log });
   const limiter = new Limiter();
   const counter = new TokenCounter();
   const tell = (what: string) => (error: unknown) => {
@@ -79,14 +76,10 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
   const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
-  const reports = store.openReports({
-    clock,
-    flush: () => rollups.write(clock.nowMs()),
-    minutes,
-  });
+  const flush = () => rollups.write(clock.nowMs());
+  const reports = store.openReports({ clock, flush, minutes });
   const eraseAll = async () => {
-    while ((await ledger.eraseClaims(clock.nowMs())) > 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    while ((await ledger.eraseClaims(clock.nowMs())) > 0) await nextTurn();
   };
   const timers = [
     setInterval(

@@ -16,7 +16,6 @@ import { ActiveCalls } from "./gateway/active-calls.ts";
 import { BodyBytes } from "./gateway/body-bytes.ts";
 import { Idempotency } from "./gateway/idempotency.ts";
 import type { Major } from "./gateway/majors.ts";
-import { maxBodyBytes } from "./gateway/request-body.ts";
 import { type GatewayServer, startGateway } from "./gateway/server.ts";
 import { v1 } from "./gateway/v1.ts";
 import { KeyDirectory } from "./keys/directory.ts";
@@ -352,9 +351,6 @@ interface ListenOptions {
   readonly log: Log;
 }
 
-/** Two of the largest requests, or many smaller ones. */
-const bodyBytesPerKey = 2 * maxBodyBytes;
-
 function listenGateway({
   configuration: { settings },
   opened,
@@ -374,10 +370,7 @@ function listenGateway({
     calls,
     ...money,
     idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
-    bodies: new BodyBytes({
-      perProcess: settings.maxBodiesMb * 1024 * 1024,
-      perKey: bodyBytesPerKey,
-    }),
+    bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
     clock,
     log,
     tally: metrics.traffic,

@@ -3,9 +3,12 @@ import { ApiError } from "../base/errors.ts";
 export interface BodyByteLimits {
   /** Of all requests, from the first byte read to the end of the call. */
   readonly perProcess: number;
-  /** Of one key, until its requests are admitted. */
-  readonly perKey: number;
+  /** Of one key, until its requests are admitted; two of the largest requests, if not given. */
+  readonly perKey?: number;
 }
+
+const mebibyte = 1024 * 1024;
+const usualPerKey = 64 * mebibyte;
 
 /**
  * Bytes of request bodies that the process holds. Every other limit is known per request; this one
@@ -53,7 +56,7 @@ export class BodyBytes {
   }
 
   #check(keyId: string, sizeBytes: number): void {
-    const { perProcess, perKey } = this.#limits;
+    const { perProcess, perKey = usualPerKey } = this.#limits;
     if ((this.#byKey.get(keyId) ?? 0) + sizeBytes > perKey)
       throw new ApiError({
         code: "rate_limit_exceeded",
@@ -69,8 +72,6 @@ export class BodyBytes {
       });
   }
 }
-
-const mebibyte = 1024 * 1024;
 
 /** What one request holds. */
 export class HeldBody {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { seededRandom } from "../../test/fixtures/media/fixture.ts";
 import type { Limits } from "../call/limits.ts";
-import { type LimitedOwner, Limiter, Permit } from "./limiter.ts";
+import { formatReset, type LimitedOwner, Limiter, Permit } from "./limiter.ts";
 
 const startMs = 1_794_000_000_000;
 
@@ -57,4 +57,21 @@ describe("concurrency", () => {
     // Nothing runs: the limits are free again to the last place, 3 + 5 and what 12 leaves of 7.
     expect([...keys, keyWith()].map(freeFor)).toEqual([3, 5, 4, 0, 0]);
   });
+});
+
+test("durations are told as clients read them, rounded up", () => {
+  for (const [ms, told] of [
+    [0, "0ms"],
+    [0.2, "1ms"],
+    [12, "12ms"],
+    [999, "999ms"],
+    [999.5, "1s"],
+    [1_001, "2s"],
+    [6_000, "6s"],
+    [59_001, "1m0s"],
+    [90_000, "1m30s"],
+    [3_599_001, "1h0m0s"],
+    [3_723_000, "1h2m3s"],
+  ] as const)
+    expect(formatReset(ms)).toBe(told);
 });

@@ -9,8 +9,8 @@ const chatMoney = "src/gateway/endpoints/chat/chat-money.ts";
 export const moneyEdits: readonly SourceEdit[] = [
   {
     path: gateway,
-    find: 'import { admit } from "./admit.ts";',
-    replace: `import { admit, noPurse } from ${freeCall};`,
+    find: 'import { admit, enter } from "./admit.ts";',
+    replace: `import { admit, enter, noPurse } from ${freeCall};`,
   },
   { path: gateway, find: "purses.find(key.accountId)", replace: "noPurse" },
   { path: "src/gateway/exchange.ts", find: "    this.#addLimits(headers);\n", replace: "" },
@@ -26,8 +26,8 @@ export const moneyEdits: readonly SourceEdit[] = [
 export const watchEdits: readonly SourceEdit[] = [
   {
     path: "src/store/wal-sync.ts",
-    find: 'import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";',
-    replace: `import { closeSync, fsyncSync, openSync } from "node:fs";
+    find: 'import { closeSync, fdatasync, openSync } from "node:fs";',
+    replace: `import { closeSync, openSync } from "node:fs";
 import { fdatasync } from ${benchModule("watched-sync.ts")};`,
   },
   {

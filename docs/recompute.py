@@ -10,10 +10,14 @@ from collections import defaultdict
 from datetime import datetime, timezone
 from decimal import Decimal
 
+if len(sys.argv) != 2:
+    sys.exit("usage: python3 docs/recompute.py DATA_DIR/svc.db")
 db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 db.row_factory = sqlite3.Row
 db.execute("begin")  # one moment of the ledger, also beside a running gateway
 rows = db.execute
+if not rows("select 1 from sqlite_master where name = 'limit_versions'").fetchone():
+    sys.exit("this database was written by an earlier version: start the gateway once to migrate it")
 differences, counts = 0, defaultdict(int)
 
 def expect(what, subject, expected, found, is_right=None):

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "./base/clock.ts";
 import { FeedFollower } from "./base/feed.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { socketPath } from "./base/socket-path.ts";
+import { fillTextBounds } from "./call/text-bound.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "./catalog/model.ts";
 import type { Configuration } from "./config/load.ts";
@@ -127,6 +128,7 @@ export async function startServer({
         baseUrl: () => `${toUrl(settings.host, gateway.port)}/v1`,
       },
     });
+    void fillTextBounds();
     const calls = new ActiveCalls(settings);
     const metrics = new Metrics({ version, calls, router: state.router, ...money });
     undo.push(async () => metrics.close());

@@ -5,8 +5,8 @@ export interface Clock {
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** For lengths of time: steps of the wall clock (NTP, a resumed machine) do not move it. */
-export const monotonicMs = (): number => performance.now();
+/** For lengths of time, in whole ms: steps of the wall clock (NTP, a resumed machine) do not move it. */
+export const monotonicMs = (): number => Math.trunc(performance.now());
 
 /** Lets others have the event loop between two long pieces of work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -79,6 +79,8 @@ export interface UpstreamTrouble {
   readonly reason: UpstreamReason;
   /** How long the upstream asks to be left alone, if it does. */
   readonly delayMs?: number | undefined;
+  /** It answered, with this as its answer: an input can be the cause. */
+  readonly isReply?: boolean | undefined;
 }
 
 export interface ApiErrorOptions {

@@ -1,3 +1,5 @@
+import { nextTurn } from "../base/clock.ts";
+
 /**
  * The most bytes of UTF-8 that a text has after any normalization that tokenizers use (none, NFC,
  * NFKC), in time linear in the text.
@@ -66,6 +68,15 @@ function sumOfCodePoints(text: string): number {
     apartBefore = apart - alone;
   }
   return bytes;
+}
+
+/** Fills the table a little at a time, so that no request has to wait for all of it. */
+export async function fillTextBounds(): Promise<void> {
+  for (let block = 0; block < isFilled.length; block++) {
+    if (isFilled[block] !== 0) continue;
+    fillBlock(block);
+    await nextTurn();
+  }
 }
 
 /** All of a block is normalized at once: a line feed composes with nothing. */

@@ -44,7 +44,7 @@ function count(text: string): number | Wrong {
 /** Room for one request of the largest size, at the least. */
 function bodiesMb(text: string): number | Wrong {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  return value >= 32 ? value : new Wrong("a whole number of MiB, at least 32");
+  return value >= 32 ? value : new Wrong("a whole number of MiB from 32 to 9999999");
 }
 
 function few(text: string): number | Wrong {

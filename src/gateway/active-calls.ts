@@ -147,7 +147,8 @@ export class ActiveCall implements RoutedCall {
   leave(reason: ApiError): void {
     if (this.isLeft || this.isOver) return;
     this.isLeft = true;
-    if (this.#slots.used < maxReadOn && this.hidesWork?.() === true) {
+    const hidesWork = this.hidesWork?.() === true;
+    if (hidesWork && this.#slots.used < maxReadOn) {
       this.isReadingOn = true;
       this.#slots.used++;
     } else if (!this.isFinishing) return this.abort(reason);

@@ -5,10 +5,20 @@ export interface BodyByteLimits {
   readonly perProcess: number;
   /** Of one key, until its requests are admitted; two of the largest requests, if not given. */
   readonly perKey?: number;
+  /** Of one account, to the end of its calls; half of all, if not given. */
+  readonly perAccount?: number;
+}
+
+/** Whose body it is. */
+export interface BodyOwner {
+  readonly keyId: string;
+  readonly accountId: string;
 }
 
 const mebibyte = 1024 * 1024;
 const usualPerKey = 64 * mebibyte;
+/** One request always fits. */
+const mostPerRequest = 32 * mebibyte;
 
 /**
  * Bytes of request bodies that the process holds. Every other limit is known per request; this one
@@ -16,53 +26,56 @@ const usualPerKey = 64 * mebibyte;
  * really came: a caller who announces much and sends nothing takes nothing from others.
  */
 export class BodyBytes {
-  readonly #limits: BodyByteLimits;
+  readonly #limits: Required<BodyByteLimits>;
   readonly #byKey = new Map<string, number>();
+  readonly #byAccount = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: BodyByteLimits) {
-    this.#limits = limits;
+  constructor({ perProcess, perKey = usualPerKey, perAccount = perProcess / 2 }: BodyByteLimits) {
+    this.#limits = { perProcess, perKey, perAccount: Math.max(perAccount, mostPerRequest) };
   }
 
   get total(): number {
     return this.#total;
   }
 
-  /** Keys with bodies that are being read. */
-  get keys(): number {
-    return this.#byKey.size;
+  /** Keys and accounts that hold any. */
+  get owners(): number {
+    return this.#byKey.size + this.#byAccount.size;
   }
 
   /** For one request. Throws if what it announces would not fit. */
-  open(keyId: string, announcedBytes: number): HeldBody {
-    this.#check(keyId, announcedBytes);
-    return new HeldBody(this, keyId);
+  open(owner: BodyOwner, announcedBytes: number): HeldBody {
+    this.#check(owner, announcedBytes);
+    return new HeldBody(this, owner);
   }
 
-  take(keyId: string, sizeBytes: number): void {
-    this.#check(keyId, sizeBytes);
+  take(owner: BodyOwner, sizeBytes: number): void {
+    this.#check(owner, sizeBytes);
     this.#total += sizeBytes;
-    this.#byKey.set(keyId, (this.#byKey.get(keyId) ?? 0) + sizeBytes);
+    add(this.#byKey, owner.keyId, sizeBytes);
+    add(this.#byAccount, owner.accountId, sizeBytes);
   }
 
-  giveBackKey(keyId: string, sizeBytes: number): void {
-    const left = (this.#byKey.get(keyId) ?? 0) - sizeBytes;
-    if (left > 0) this.#byKey.set(keyId, left);
-    else this.#byKey.delete(keyId);
+  admitted({ keyId }: BodyOwner, sizeBytes: number): void {
+    add(this.#byKey, keyId, -sizeBytes);
   }
 
-  giveBack(sizeBytes: number): void {
+  giveBack({ accountId }: BodyOwner, sizeBytes: number): void {
     this.#total -= sizeBytes;
+    add(this.#byAccount, accountId, -sizeBytes);
   }
 
-  #check(keyId: string, sizeBytes: number): void {
-    const { perProcess, perKey = usualPerKey } = this.#limits;
+  #check({ keyId, accountId }: BodyOwner, sizeBytes: number): void {
+    const { perProcess, perKey, perAccount } = this.#limits;
     if ((this.#byKey.get(keyId) ?? 0) + sizeBytes > perKey)
-      throw new ApiError({
-        code: "rate_limit_exceeded",
-        message: `This key is sending more than ${perKey / mebibyte} MiB of request bodies at once. Send fewer large requests at a time.`,
-        retryAfterMs: 1_000,
-      });
+      throw tooMuch(
+        `This key is sending more than ${toMiB(perKey)} MiB of request bodies at once.`,
+      );
+    if ((this.#byAccount.get(accountId) ?? 0) + sizeBytes > perAccount)
+      throw tooMuch(
+        `The account's running requests have more than ${toMiB(perAccount)} MiB of bodies.`,
+      );
     if (this.#total + sizeBytes > perProcess)
       throw new ApiError({
         code: "gateway_overloaded",
@@ -73,16 +86,33 @@ export class BodyBytes {
   }
 }
 
+const toMiB = (sizeBytes: number) => Math.floor(sizeBytes / mebibyte);
+
+function tooMuch(sentence: string): ApiError {
+  return new ApiError({
+    code: "rate_limit_exceeded",
+    message: `${sentence} Send fewer large requests at a time.`,
+    retryAfterMs: 1_000,
+  });
+}
+
+/** Owners without any are forgotten. */
+function add(sizes: Map<string, number>, owner: string, sizeBytes: number): void {
+  const left = (sizes.get(owner) ?? 0) + sizeBytes;
+  if (left > 0) sizes.set(owner, left);
+  else sizes.delete(owner);
+}
+
 /** What one request holds. */
 export class HeldBody {
   readonly #bytes: BodyBytes;
-  readonly #keyId: string;
+  readonly #owner: BodyOwner;
   #sizeBytes = 0;
   #isReading = true;
 
-  constructor(bytes: BodyBytes, keyId: string) {
+  constructor(bytes: BodyBytes, owner: BodyOwner) {
     this.#bytes = bytes;
-    this.#keyId = keyId;
+    this.#owner = owner;
   }
 
   get sizeBytes(): number {
@@ -91,21 +121,21 @@ export class HeldBody {
 
   /** More has come. Throws if it does not fit; then it is not counted. */
   grow(sizeBytes: number): void {
-    this.#bytes.take(this.#keyId, sizeBytes);
+    this.#bytes.take(this.#owner, sizeBytes);
     this.#sizeBytes += sizeBytes;
   }
 
-  /** The call has its hold: from now on money bounds how much of this one key can have. */
+  /** The call has its hold: from now on it counts for its account and for all. */
   admitted(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
-    this.#bytes.giveBackKey(this.#keyId, this.#sizeBytes);
+    this.#bytes.admitted(this.#owner, this.#sizeBytes);
   }
 
   /** Nobody needs it any more. A second time does nothing. */
   release(): void {
     this.admitted();
-    this.#bytes.giveBack(this.#sizeBytes);
+    this.#bytes.giveBack(this.#owner, this.#sizeBytes);
     this.#sizeBytes = 0;
   }
 }

@@ -107,7 +107,8 @@ export function modelEndpoint(
     exchange.purse = purse;
     enter(parts, exchange, { key, purse });
     const sizeBytes = announcedBytes(request);
-    const held = parts.bodies.open(key.id, sizeBytes ?? 0);
+    const owner = { keyId: key.id, accountId: key.accountId };
+    const held = parts.bodies.open(owner, sizeBytes ?? 0);
     exchange.heldBody = held;
     const header = request.headers.get("idempotency-key");
     const hashKey = header === null ? undefined : bearerOf(request);

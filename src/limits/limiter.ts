@@ -76,6 +76,8 @@ export class Limiter {
    */
   takeTokens(permit: Permit | undefined, request: TokenRequest): Permit | LimitRefusal | undefined {
     const { tokens, nowMs } = request;
+    // Images have none: they wait for nobody's debt.
+    if (tokens === 0) return permit;
     const key = this.#usageOf(request.key, nowMs);
     const account = this.#usageOf(request.account, nowMs);
     if (key?.tokens === undefined && account?.tokens === undefined) return permit;

@@ -157,17 +157,20 @@ export class Breaker {
     const isTrial = this.#endTrial(trial);
     this.#turn(nowMs);
     if (!hasBegun) this.#requests++;
-    const asksForRest = reason === "limited" || (reason === "overloaded" && delayMs !== undefined);
+    const isFirm = !mayBeInput(error, hasBegun);
+    if (!isFirm) this.#suspect.fail(accountId, nowMs);
+    // One account's inputs must not put it to rest for others that it serves.
+    const isOverloaded = reason === "overloaded" && delayMs !== undefined;
+    const isForAll = !this.#suspect.servesOthers(nowMs) || this.#suspect.isShared(nowMs);
+    const asksForRest = reason === "limited" || (isOverloaded && isForAll);
     if (asksForRest && this.#options.isEnabled) {
       this.#restUntilMs = nowMs + Math.min(longestRestMs, delayMs ?? restUnknownMs);
       this.plea = error;
     }
     // One that says when to come back is well.
     if (reason === "limited") return;
-    const isFirm = !mayBeInput(error, hasBegun);
     this.#failures.add(nowMs);
     if (isFirm) this.#firmFailures.add(nowMs);
-    else this.#suspect.fail(accountId, nowMs);
     if (!this.#options.isEnabled) return;
     // Calls that were under way when it opened say nothing new; only the trial does.
     if (this.#openUntilMs !== 0 && !isTrial) return;
@@ -298,13 +301,15 @@ const reasonOf = (error: ApiError | undefined): UpstreamReason =>
 
 /** Whether what a caller sent can be the cause: then it says little of the target. */
 function mayBeInput({ upstream }: ApiError, hasBegun: boolean): boolean {
-  const { reason = "failed", delayMs } = upstream ?? {};
+  const { reason = "failed", isReply } = upstream ?? {};
   switch (reason) {
     case "failed":
     case "missing":
       return true;
     case "overloaded":
-      return delayMs === undefined;
+      return true;
+    case "timeout":
+      return isReply === true;
     case "unreachable":
       // No connection, or one that broke in mid-answer.
       return hasBegun;

@@ -10,20 +10,26 @@ const newsMs = 10_000;
  * read. One account's inputs must not take a target from everybody, so failures that an input can
  * cause count against the target only when a second account has them too.
  *
- * One account is remembered, the suspect; of all others only when they last failed and when they
- * were last served. Nothing here grows with the number of accounts, and a success costs one
- * comparison.
+ * One account is remembered, the suspect; of all others only when they last failed; and the last two
+ * accounts that were served. Nothing here grows with the number of accounts, and a success costs two
+ * comparisons.
  */
 export class Suspect {
   #accountId: string | undefined;
   #failedMs = 0;
   #othersFailedMs = 0;
   #othersServedMs = 0;
+  #servedId: string | undefined;
+  #servedMs = 0;
+  /** When another account than the last one was served. */
+  #formerMs = 0;
 
   clear(): void {
     this.#accountId = undefined;
     this.#othersFailedMs = 0;
     this.#othersServedMs = 0;
+    this.#servedId = undefined;
+    this.#formerMs = 0;
   }
 
   is(accountId: string): boolean {
@@ -46,6 +52,11 @@ export class Suspect {
 
   succeed(accountId: string, nowMs: number): void {
     if (accountId !== this.#accountId) this.#othersServedMs = nowMs;
+    if (accountId !== this.#servedId) {
+      this.#formerMs = this.#servedId === undefined ? 0 : this.#servedMs;
+      this.#servedId = accountId;
+    }
+    this.#servedMs = nowMs;
   }
 
   /** Two accounts have failed recently: it is not the input of one of them. */
@@ -56,5 +67,12 @@ export class Suspect {
   /** Others were served while the suspect failed: the target works. */
   isRefuted(nowMs: number): boolean {
     return this.#othersServedMs !== 0 && nowMs - this.#othersServedMs <= newsMs;
+  }
+
+  /** Others than the suspect were served a moment ago, if only before it failed. */
+  servesOthers(nowMs: number): boolean {
+    const isSuspect = this.#servedId === this.#accountId;
+    const othersMs = isSuspect ? this.#formerMs : this.#servedId === undefined ? 0 : this.#servedMs;
+    return othersMs !== 0 && nowMs - othersMs <= newsMs;
   }
 }

@@ -56,7 +56,7 @@ export function refuseEmptied(path: string): void {
   if (readMark(path) === undefined) return;
   throw new Problem(
     "failed",
-    `The database ${path} is empty, but ${path}-mark shows that it was not. Restore the database, or move both files away to begin with an empty one.`,
+    `The database ${path} is empty, but ${path}-mark shows that it was not. Restore the database, or move both files and the data directory's file secret away to begin with an empty one.`,
   );
 }
 

@@ -51,6 +51,7 @@ export function openLedgerReader(path: string): LedgerReader {
       }));
     },
     async limits() {
+      checkMigrated(raw, path);
       const rows = await db
         .selectFrom("limit_versions")
         .selectAll()
@@ -91,6 +92,16 @@ export function openLedgerReader(path: string): LedgerReader {
       raw.close();
     },
   };
+}
+
+/** Reading changes nothing, so it does not migrate either. */
+function checkMigrated(raw: Database, path: string): void {
+  const known = raw.query("select 1 from sqlite_master where name = 'limit_versions'").get();
+  if (known !== null) return;
+  throw new Problem(
+    "failed",
+    `The database ${path} was written by an earlier version and is not migrated yet. Back it up, then start the gateway once.`,
+  );
 }
 
 function openForReading(path: string): Database {

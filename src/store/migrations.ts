@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { Problem } from "../base/problem.ts";
 import { keys } from "./migration-keys.ts";
@@ -17,6 +17,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0005-keys": { up: keys },
   "0006-people": { up: people },
   "0007-versions": { up: versions },
+  "0008-sessions": { up: endSessions },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -51,6 +52,11 @@ async function appliedNames(db: Db): Promise<readonly string[]> {
 async function providers(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("providers").addColumn("options", "text").execute();
   await db.schema.alterTable("models").addColumn("timeouts", "text").execute();
+}
+
+/** Sessions of before cannot be opened any more: browsers' are bound to the console now. */
+async function endSessions(db: Kysely<unknown>): Promise<void> {
+  await sql`delete from sessions`.execute(db);
 }
 
 async function foundation(db: Kysely<unknown>): Promise<void> {

@@ -101,7 +101,7 @@ function chatChecks(check: Check, stage: Stage): void {
         output_tokens: 10,
         total_tokens: 29,
         input_token_details: { cache_read: 8 },
-        output_token_details: { reasoning: 4 },
+        output_token_details: { reasoning: 0 },
       });
     }
     expect(sentUpstream(stage.gateway)["messages"]).toEqual([{ role: "user", content: question }]);

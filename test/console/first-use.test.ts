@@ -91,14 +91,14 @@ test("its receipt adds up, on the page and at the command line", async () => {
     outcome: string;
   }>(["receipt", requestId]);
   expect(receipt.outcome).toBe("ok");
-  const shown = await page.evaluate(
-    async (path) =>
-      (await (await fetch(path)).json()) as {
-        charged_usd: string;
-        arithmetic: { adds_up: boolean; cost_usd: string };
-      },
-    `/api/accounts/${account}/requests/${requestId}`,
-  );
+  const shown = await page.evaluate(async (path) => {
+    const binding = localStorage.getItem("svc-session") ?? "";
+    const reply = await fetch(path, { headers: { "x-svc-session": binding } });
+    return (await reply.json()) as {
+      charged_usd: string;
+      arithmetic: { adds_up: boolean; cost_usd: string };
+    };
+  }, `/api/accounts/${account}/requests/${requestId}`);
   expect(shown.arithmetic).toMatchObject({ adds_up: true, cost_usd: receipt.cost_usd });
   expect(shown.charged_usd).toBe(receipt.charged_usd);
   await page.getByText("adds up").first().waitFor();

@@ -259,8 +259,6 @@ describe("a caller who leaves aborts the upstream", () => {
   for (const [name, body, reply] of [
     ["a stream, before the head", hello, silence],
     ["a stream, before the first event", hello, headOnly],
-    ["a whole reply, before the head", whole, silence],
-    ["a whole reply, within the body", whole, [{ send: chatAnswers.plain().head }]],
   ] as const)
     test(`by fetch: ${name}`, async () => {
       await expectAbort(reply, async (arrival) => {
@@ -297,17 +295,16 @@ describe("a caller who leaves aborts the upstream", () => {
     });
   });
 
-  for (const body of [hello, whole])
-    test(`by the SDK: a signal before the first byte, ${"stream" in body ? "streamed" : "whole"}`, async () => {
-      await expectAbort(silence, async (arrival) => {
-        const leave = new AbortController();
-        const answer = gateway().client().chat.completions.create(body, { signal: leave.signal });
-        const thrown = thrownBy(answer);
-        await arrival;
-        leave.abort();
-        expect((await thrown).message).toBe("Request was aborted.");
-      });
+  test("by the SDK: a signal before the first byte", async () => {
+    await expectAbort(silence, async (arrival) => {
+      const leave = new AbortController();
+      const answer = gateway().client().chat.completions.create(hello, { signal: leave.signal });
+      const thrown = thrownBy(answer);
+      await arrival;
+      leave.abort();
+      expect((await thrown).message).toBe("Request was aborted.");
     });
+  });
 
   test("who has read the whole stream aborts nothing", async () => {
     gateway().upstream.replyWith(chatStreams.openai());

@@ -59,7 +59,7 @@ describe("the SDK", () => {
         completion_tokens: CHAT_USAGE.completion_tokens,
         total_tokens: CHAT_USAGE.total_tokens,
         prompt_tokens_details: { cached_tokens: 8 },
-        completion_tokens_details: { reasoning_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 0 },
       },
     });
     expect(id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);

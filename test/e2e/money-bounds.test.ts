@@ -42,7 +42,8 @@ function text(dice: Dice, most = 200): string {
   let made = "";
   for (let left = dice.below(most); left > 0; left--)
     made += dice.percent(10) ? dice.pick(dice.pick(alphabets)) : dice.pick(alphabet);
-  return made;
+  // Half of a surrogate pair is refused: what comes through is well-formed.
+  return made.toWellFormed();
 }
 
 function message(dice: Dice): JsonObject {

@@ -235,7 +235,7 @@ describe("images that nobody counted", () => {
   const question = "What is this?";
 
   for (const [model, each] of [
-    ["svc-3-flash", 4_096],
+    ["svc-3-flash", 16_384],
     ["small-images", 85],
     ["usual-images", 1_000],
     ["large-images", 1_500],

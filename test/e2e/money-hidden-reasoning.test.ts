@@ -164,6 +164,55 @@ describe("a caller who leaves after the last word", () => {
   });
 });
 
+describe("nobody makes it cheap", () => {
+  const plain = usageOf({ prompt: 10, completion: 1 });
+  const cheap = () => streamOf(textChunk("No"), chatChunk({ choices: [], usage: plain }), DONE);
+  const textChunk = (content: string) => chatChunk({ delta: { content } });
+
+  test("by many short calls without thoughts before it", async () => {
+    const payer = await openPayer(gateway);
+    await learn(payer);
+    for (let at = 0; at < 101; at++) {
+      gateway.upstream.replyOnce(cheap());
+      await (await payer.chat({ stream: true, max_tokens: 1 })).text();
+    }
+    const gate = Promise.withResolvers<void>();
+    await leaveAfterTheWords(payer, [{ until: gate.promise }, { send: rest() }]);
+    gate.resolve();
+    expect((await payer.settled(103)).at(-1)).toMatchObject({ charged: full, estimated: false });
+  });
+
+  test("by asking a model to think that did not until now", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(cheap());
+    await (await payer.chat({ stream: true, max_tokens: 1 })).text();
+    const gate = Promise.withResolvers<void>();
+    const after = [{ until: gate.promise }, { send: rest() }];
+    await leaveAfterTheWords(payer, after, { reasoning_effort: "high" });
+    gate.resolve();
+    expect((await payer.settled(2)).at(-1)).toMatchObject({ charged: full, estimated: false });
+  });
+
+  test("by a summary of thoughts that stands for all of them", async () => {
+    const payer = await openPayer(gateway);
+    await learn(payer);
+    const { signal, leave } = leaver();
+    const summary = chatChunk({ delta: { reasoning_content: "Thinking" } });
+    const gate = Promise.withResolvers<void>();
+    gateway.upstream.replyOnce([
+      { send: open(streamOf(summary, ...spoken)) },
+      { until: gate.promise },
+      { send: rest() },
+    ]);
+    const call = payer.chat({ stream: true }, { signal });
+    await new BodyReader(await call).until(" word19");
+    await leave(call);
+    await fetch(`${gateway.origin}/healthz`);
+    gate.resolve();
+    expect((await payer.settled(2)).at(-1)).toMatchObject({ charged: full, estimated: false });
+  });
+});
+
 describe("the upstream is aborted at once", () => {
   const isAborted = async (request: RecordedRequest) => {
     await request.closed;
@@ -180,7 +229,9 @@ describe("the upstream is aborted at once", () => {
 
   test("where its thoughts were streamed", async () => {
     const payer = await openPayer(gateway);
-    await learn(payer);
+    const thoughts = chatChunk({ delta: { reasoning_content: "Let me think. ".repeat(2_500) } });
+    gateway.upstream.replyOnce(streamOf(thoughts, ...spoken, ...ending));
+    await (await payer.chat({ stream: true })).text();
     const { signal, leave } = leaver();
     const thought = chatChunk({ delta: { reasoning_content: "Let me think" } });
     gateway.upstream.replyOnce([{ send: open(streamOf(thought)) }, { hang: true }]);

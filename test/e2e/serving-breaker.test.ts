@@ -149,7 +149,11 @@ describe("what callers do wrong is not held against a target:", () => {
     home.first.replyWith([{ hang: true }]);
     const arrivals = Array.from({ length: 8 }, () => home.first.nextRequest());
     const calls = arrivals.map(() =>
-      home.gateway.call("/chat/completions", { model: "chat", messages }, { signal: leave.signal }),
+      home.gateway.call(
+        "/chat/completions",
+        { model: "chat", messages, stream: true },
+        { signal: leave.signal },
+      ),
     );
     for (const call of calls) call.catch(() => {});
     const requests = await Promise.all(arrivals);

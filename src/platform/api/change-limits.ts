@@ -7,16 +7,18 @@ const memberLimit = { burst: 100, everyMs: 1_000 };
 const operatorLimit = { burst: 1_000, everyMs: 100 };
 
 /**
- * How often one person or token may change something. Each change is a write to the ledger's disk
+ * How often one person, or the tokens of one account, may change something. Each change is a write to the ledger's disk
  * and a line of the audit log that is never erased, so nobody gets to make them without end.
  */
 export class ChangeLimits {
   readonly #members = new Throttle(memberLimit);
   readonly #operators = new Throttle(operatorLimit);
 
-  /** Counts one change, or refuses it. */
+  /** Counts one change, or refuses it. All tokens of an account count together: anybody can make more. */
   admit(actor: Actor, nowMs: number): void {
-    this.#admit(actorOf(actor).id, isOperator(actor), nowMs);
+    const name =
+      actor.kind === "token" ? `tokens of ${actor.token.accountId ?? ""}` : actorOf(actor).id;
+    this.#admit(name, isOperator(actor), nowMs);
   }
 
   /** A session is a row too. Counted apart, so that no thief of a session keeps its person out. */

@@ -48,6 +48,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
     detail: `${failure.provider} answered ${failure.status}${said.code === "" ? "" : ` (${said.code})`}`,
     reason,
     delayMs: toldDelayMs(failure.headers) ?? said.delayMs,
+    isReply: reason === "timeout" ? true : undefined,
   });
 }
 
@@ -57,12 +58,14 @@ export function upstreamError(
     detail,
     reason = "failed",
     delayMs,
+    isReply,
     cause,
   }: {
     readonly detail: string;
     readonly reason?: UpstreamReason;
     /** How long the upstream asks to be left alone. */
     readonly delayMs?: number | undefined;
+    readonly isReply?: boolean | undefined;
     readonly cause?: unknown;
   },
 ): ApiError {
@@ -72,7 +75,7 @@ export function upstreamError(
     message: words[code] ?? "The model failed to answer.",
     detail,
     retryAfterMs: waits ? boundedWaitMs(delayMs) : undefined,
-    upstream: { reason, delayMs },
+    upstream: isReply === undefined ? { reason, delayMs } : { reason, delayMs, isReply },
     cause,
   });
 }

@@ -46,12 +46,11 @@ export class Said {
   }
 }
 
-const hasReasoning = (delta: Readonly<Record<string, Json | undefined>>) =>
-  isWords(delta["reasoning_content"]) ||
-  isWords(delta["reasoning"]) ||
-  Array.isArray(delta["reasoning_details"]);
+/** The same thoughts may go out under two names. */
+const reasoningCharsOf = (delta: Readonly<Record<string, Json | undefined>>) =>
+  Math.max(charsOf(delta["reasoning_content"]), charsOf(delta["reasoning"]));
 
-const isWords = (value: Json | undefined) => typeof value === "string" && value !== "";
+const charsOf = (value: Json | undefined) => (typeof value === "string" ? value.length : 0);
 
 interface ChoiceState {
   tools: ToolPieces | undefined;
@@ -74,7 +73,7 @@ export class ChatEventWriter {
   readonly #choices = new Map<number, ChoiceState>();
   #held = "";
   readonly #said = new Said();
-  #hasShownReasoning = false;
+  #reasoningChars = 0;
 
   constructor(
     { id, createdS, model }: ReplyIdentity,
@@ -88,9 +87,9 @@ export class ChatEventWriter {
     this.#includeUsage = includeUsage;
   }
 
-  /** Whether the model's thoughts went out with its words. */
-  get hasShownReasoning(): boolean {
-    return this.#hasShownReasoning;
+  /** How much of the model's thoughts went out with its words. */
+  get reasoningChars(): number {
+    return this.#reasoningChars;
   }
 
   /** What has gone out, for who has to count it where no upstream does. */
@@ -184,7 +183,7 @@ export class ChatEventWriter {
     state.hasRole = true;
     const text = JSON.stringify(delta);
     this.#said.add(wordsOf(delta));
-    this.#hasShownReasoning ||= hasReasoning(delta);
+    this.#reasoningChars += reasoningCharsOf(delta);
     return `${this.#release()}${this.#head}{"index":${index},"delta":${text},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}${this.#tail}`;
   }
 

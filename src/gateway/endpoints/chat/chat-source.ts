@@ -18,6 +18,8 @@ export interface ChatSourceOptions {
   readonly cap: number | undefined;
   /** Counts what went in and out, where the upstream has not. */
   readonly count: () => Promise<Usage>;
+  /** The upstream has counted an answer that went out whole. */
+  readonly onCounted?: (usage: Usage) => void;
 }
 
 const encoder = new TextEncoder();
@@ -167,6 +169,7 @@ export class ChatSource implements StreamSource {
   async #end(): Promise<string> {
     const { writer, charge } = this.#options;
     const usage = await this.#used();
+    if (!usage.estimated) this.#options.onCounted?.(usage);
     // Written first: what an upstream left unfinished may still make it fail.
     const text = writer.end(usage);
     await charge.settle(measured(usage));

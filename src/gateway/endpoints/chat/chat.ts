@@ -1,7 +1,7 @@
 import { nextTurn } from "../../../base/clock.ts";
 import type { ChatCall } from "../../../call/chat.ts";
 import { textsOf } from "../../../call/chat-size.ts";
-import { isHollow } from "../../../call/usage.ts";
+import { isHollow, type Usage } from "../../../call/usage.ts";
 import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat-call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat-reply.ts";
@@ -100,17 +100,22 @@ async function stream({
     return openChat(parts, provider.name);
   });
   const { reasoning, counter } = parts;
-  const mayHide = () =>
-    !writer.hasShownReasoning && reasoning.mayHide(model.id, asksForReasoning(chat));
+  // Asked once, when the caller leaves.
+  let hidesWork = false;
+  const mayHide = () => {
+    hidesWork = reasoning.mayHide(model.id, asksForReasoning(chat), writer.reasoningChars);
+    return hidesWork;
+  };
   const count = () => {
     const { isLeft } = call;
-    const isSeen = !isLeft || writer.hasShownReasoning;
-    const hiddenTokens = isSeen ? 0 : reasoning.meanOf(model.id);
+    const hiddenTokens = hidesWork ? reasoning.meanOf(model.id) : 0;
     const counted = { counter, chat, said: writer.said, model, choices: order.choices };
     return countUsage({ ...counted, isLeft, hiddenTokens });
   };
   const cap = chat.maxOutputTokens;
-  const source = new ChatSource({ opening, writer, call, charge, cap, count });
+  const onCounted = ({ reasoningTokens = 0 }: Usage) =>
+    reasoning.noteShown(model.id, reasoningTokens, writer.reasoningChars);
+  const source = new ChatSource({ opening, writer, call, charge, cap, count, onCounted });
   charge.measure = () => source.measure();
   call.hidesWork = () => charge.isTaken && !source.isCounted && mayHide();
   // Until the model speaks, a failure still gets its real status; but a caller who has heard
@@ -128,6 +133,6 @@ async function stream({
 
 /** The fields by which callers ask a model to think. */
 const asksForReasoning = ({ options }: ChatCall) =>
-  options["reasoning_effort"] !== undefined ||
+  (options["reasoning_effort"] ?? "none") !== "none" ||
   options["reasoning"] !== undefined ||
   options["thinking"] !== undefined;

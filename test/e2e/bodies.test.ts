@@ -179,9 +179,37 @@ describe("many bodies at once", () => {
     await waitUntil("a large one to be served", async () => (await send(large)).status === 200);
   });
 
+  test("leave nothing behind when their calls have ended", async () => {
+    const small = await startTestGateway({ environment: { SVC_MAX_BODIES_MB: "64" } });
+    try {
+      small.upstream.replyWith(chatAnswers.plain());
+      const body = withImage(20 * 1024 * 1024);
+      // Four of them one after the other are more than the gateway may hold at once.
+      for (let at = 0; at < 4; at++)
+        expect((await small.call("/chat/completions", body)).status).toBe(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  test("of one key that are admitted leave room for more of the same key", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { bytes } = chatAnswers.plain();
+    gateway.upstream.replyWith([{ until: gate.promise }, { send: bytes }]);
+    const body = withImage(28 * 1024 * 1024);
+    const calls: Promise<Response>[] = [];
+    for (let at = 0; at < 3; at++) {
+      const arrived = gateway.upstream.nextRequest();
+      calls.push(send(body));
+      await arrived;
+    }
+    gate.resolve();
+    for (const call of calls) expect((await call).status).toBe(200);
+  });
+
   test("in single bytes are gathered as they come", async () => {
     gateway.upstream.replyOnce(chatAnswers.plain());
-    const bytes = new TextEncoder().encode(withContent("Grüße ".repeat(10_000)));
+    const bytes = new TextEncoder().encode(withContent("Grüße ".repeat(500)));
     let at = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {

@@ -59,6 +59,20 @@ describe("concurrency", () => {
   });
 });
 
+test("a request without tokens, as one with images alone, waits for no debt of tokens", () => {
+  const limiter = new Limiter();
+  const owners = { key: keyWith({ tpm: 3_000 }), account: accountWith(), nowMs: startMs };
+  const first = limiter.enter(owners);
+  if (!(first instanceof Permit)) throw new Error("refused");
+  const taken = limiter.takeTokens(first, { ...owners, tokens: 100 });
+  if (!(taken instanceof Permit)) throw new Error("refused");
+  limiter.release(taken, 8_000, startMs);
+  const next = limiter.enter(owners);
+  if (!(next instanceof Permit)) throw new Error("refused");
+  expect(limiter.takeTokens(next, { ...owners, tokens: 0 })).toBe(next);
+  expect(limiter.takeTokens(next, { ...owners, tokens: 1 })).toMatchObject({ kind: "tokens" });
+});
+
 test("durations are told as clients read them, rounded up", () => {
   for (const [ms, told] of [
     [0, "0ms"],

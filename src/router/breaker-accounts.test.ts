@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { failure } from "../../test/router-home.ts";
-import type { ApiError, UpstreamReason } from "../base/errors.ts";
+import { ApiError, type UpstreamReason } from "../base/errors.ts";
 import { Breaker, type Probed } from "./breaker.ts";
 
 /** A target that several accounts call, and whose probes end when the test says so. */
@@ -168,4 +168,35 @@ test("what one account's repeats use up is not taken from the others", () => {
   expect(repeat("a")).toBe(3);
   expect(repeat("b")).toBe(3);
   expect([repeat("a"), repeat("b"), repeat("c")]).toEqual([0, 0, 0]);
+});
+
+describe("what one account is answered", () => {
+  const reply = (upstream: NonNullable<ApiError["upstream"]>) =>
+    new ApiError({ code: "upstream_error", message: "words", upstream });
+  const answer = (target: Shared, accountId: string, error: ApiError) => {
+    const trial = target.breaker.begin();
+    target.breaker.fail(error, { accountId, nowMs: target.nowMs, trial, hasBegun: false });
+  };
+
+  test("with 504 does not take the target from others; our own timeouts do", () => {
+    const told = new Shared().succeed("b");
+    for (let time = 0; time < 30; time++)
+      answer(told, "a", reply({ reason: "timeout", isReply: true }));
+    expect(told.succeed("b").state).toBe("closed");
+    const silent = new Shared().succeed("b");
+    for (let time = 0; time < 30; time++) answer(silent, "a", reply({ reason: "timeout" }));
+    expect(silent.state).toBe("open");
+  });
+
+  test("with a time to come back puts it to rest for all only where it serves no others", () => {
+    const overloaded = reply({ reason: "overloaded", delayMs: 300_000 });
+    const alone = new Shared().succeed("a");
+    answer(alone, "a", overloaded);
+    expect(alone.state).toBe("resting");
+    const shared = new Shared().succeed("b").succeed("a");
+    answer(shared, "a", overloaded);
+    expect(shared.state).toBe("closed");
+    answer(shared, "b", overloaded);
+    expect(shared.state).toBe("resting");
+  });
 });

@@ -190,7 +190,7 @@ function toFields(body: unknown): JsonObject {
 function tooLarge(): ApiError {
   return new ApiError({
     code: "request_too_large",
-    message: `The body is larger than ${maxBodyBytes / 1024 / 1024} MiB. Send less in one request.`,
+    message: `The body is larger than ${maxBodyBytes / 1024 / 1024} MiB.`,
   });
 }
 

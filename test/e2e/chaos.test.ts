@@ -104,10 +104,12 @@ function judgeReceipts(options: {
         estimated || charged !== costOf(vendor) || cost !== costOf(vendor),
     );
     expect(wrong).toEqual([]);
-    expect(own.length).toBe(vendor.answered);
+    // A breaker in doubt asks with a small call of its own, which has no receipt: one per minute.
+    const mostProbes = 1 + Math.ceil(seconds / 60);
+    expect(vendor.answered - own.length).toBeWithin(0, mostProbes + 1);
     const asked = receipts.flatMap(attemptsOf).filter((provider) => provider === vendor.name);
     const seen = vendor.received + vendor.deafResets;
-    if (isUp) expect(seen).toBe(asked.length);
+    if (isUp) expect(seen - asked.length).toBeWithin(0, mostProbes + 1);
     else expect(seen).toBeLessThanOrEqual(asked.length);
     // A fifth of what it was asked, and the few that a quiet target is allowed in each ten seconds.
     const budget = asked.length / 5 + 3 * Math.ceil(seconds / 10 + 1);

@@ -323,7 +323,7 @@ for (const [level, count] of [
       gateway.upstream.replyWith([{ hang: true }]);
       const { signal, leave } = leaver();
       const asked = gateway.upstream.nextRequest();
-      const call = chat({}, { signal });
+      const call = chat({ stream: true }, { signal });
       await asked;
       await leave(call);
       await payer.settled(1);

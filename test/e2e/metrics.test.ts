@@ -93,7 +93,7 @@ async function failAfterAdmission(): Promise<number> {
   const { signal, leave } = leaver();
   upstream.replyOnce([{ hang: true }]);
   const asked = upstream.nextRequest();
-  const call = payer.chat({ model: "talker" }, { signal });
+  const call = payer.chat({ model: "talker", stream: true }, { signal });
   await asked;
   await leave(call);
   return 3;

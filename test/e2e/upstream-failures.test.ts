@@ -295,7 +295,7 @@ describe("with two routes", () => {
     byRoute([{ hang: true }], chatAnswers.plain());
     const arrival = gateway.upstream.nextRequest();
     const leave = new AbortController();
-    const body = { model: "two", messages };
+    const body = { model: "two", messages, stream: true };
     const response = gateway.call("/chat/completions", body, { signal: leave.signal });
     response.catch(() => {});
     const request = await arrival;

@@ -172,7 +172,7 @@ describe("what was counted", () => {
     gateway.upstream.replyOnce([{ hang: true }]);
     const { signal, leave } = leaver();
     const asked = gateway.upstream.nextRequest();
-    const call = payer.chat({ model: "talker" }, { signal });
+    const call = payer.chat({ model: "talker", stream: true }, { signal });
     await asked;
     const during = await scrape();
     const { held } = await payer.standing();

@@ -1,7 +1,7 @@
 import { fixtureBytes } from "../fixtures/media/fixture.ts";
 import type { Dice } from "./dice.ts";
 import type { FuzzBody, FuzzJson } from "./json-text.ts";
-import { oddText, promptMark } from "./odd-values.ts";
+import { oddText, oddWellFormedText, promptMark } from "./odd-values.ts";
 import { sentence } from "./words.ts";
 
 /** The endpoints that take a body, each with its own kinds of bodies. */
@@ -182,7 +182,7 @@ function validChat(dice: Dice): FuzzBody {
     ...some(dice, "tools", () => dice.list(dice.pick([0, 1, 128]), () => validTool(dice))),
     ...some(dice, "tool_choice", () => dice.pick(["none", "auto", { type: "function" }])),
     ...some(dice, "response_format", () => ({ type: dice.pick(["text", "json_object"]) })),
-    ...some(dice, "metadata", () => ({ a: oddText(dice) })),
+    ...some(dice, "metadata", () => ({ a: oddWellFormedText(dice) })),
     ...some(dice, "unknown_field", () => dice.pick([1, "x", [{ a: [] }], { b: {} }])),
   };
 }

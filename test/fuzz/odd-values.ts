@@ -112,6 +112,12 @@ export function oddText(dice: Dice): FuzzJson {
   ])();
 }
 
+/** Odd, and still Unicode: half of a surrogate pair goes to no vendor. */
+export function oddWellFormedText(dice: Dice): FuzzJson {
+  const text = oddText(dice);
+  return typeof text === "string" ? text.toWellFormed() : `${promptMark} plain`;
+}
+
 function randomCodePoint(dice: Dice): string {
   return String.fromCodePoint(
     dice.pick([dice.below(0x80), dice.below(0x800), dice.below(0x10000), dice.below(0x110000)]),

@@ -190,10 +190,10 @@ export class PlainLedger {
   }): { readonly refusal: string } | { readonly hold: bigint; readonly cap: number } {
     const { account, keyId, price, need, startedMs } = options;
     if (account.isSuspended) return { refusal: "account_suspended" };
-    if (options.isStoreFailing) return { refusal: "store_unavailable" };
     const running = this.open.filter((call) => call.keyId === keyId).length;
     if (running >= (this.concurrency.get(keyId) ?? Number.POSITIVE_INFINITY))
       return { refusal: "rate_limit_exceeded" };
+    if (options.isStoreFailing) return { refusal: "store_unavailable" };
     const inAccount = this.free(account);
     const inBudgets = this.#countsOf(account, keyId, startedMs).map((one) =>
       this.#budgetFree(one.ownerId, one.startMs),

@@ -48,11 +48,13 @@ class Disk {
   }
 
   readonly commit: LedgerStore["commit"] = async (writes) => {
-    if (this.mode === "gone") return new Promise(() => {});
+    // A try ends as it began, whatever the disk is told meanwhile.
+    const { mode } = this;
+    if (mode === "gone") return new Promise(() => {});
     try {
-      if (this.mode === "fails") throw new Error("the disk is full");
+      if (mode === "fails") throw new Error("the disk is full");
       await this.#commit(writes);
-      if (this.mode === "unsure") throw new NotSyncedError("not confirmed", { cause: "the disk" });
+      if (mode === "unsure") throw new NotSyncedError("not confirmed", { cause: "the disk" });
     } finally {
       // Of a try that had begun before they came, too: it may be the last one that there is.
       const waiters = this.#waiters;

@@ -1,3 +1,4 @@
+import { nextTurn } from "./clock.ts";
 import { maxJsonDepth } from "./json-weight.ts";
 
 const quote = 0x22;
@@ -8,6 +9,8 @@ const backslash = 0x5c;
  * the runtime writes 24,000 levels in two milliseconds, and takes six seconds for 32,000.
  */
 export const smallJsonChars = 16 * 1024;
+/** From here on others have the event loop between counting, parsing and what follows. */
+const largeJsonChars = 1024 * 1024;
 /** Lists and objects, and fields: those of 4,096 tokens with 20 logprobs each. */
 const maxGroups = 200_000;
 /** Of a hundred vectors of 8,192 numbers, and more. */
@@ -20,10 +23,24 @@ const maxFields = 270_000;
  * searches. Brackets within strings count, too; there are never that many.
  */
 export function parseBounded(text: string): unknown {
-  if (isTooHeavy(text))
-    throw new RangeError("the JSON is nested too deeply or has too many values");
+  if (isTooHeavy(text)) throw tooHeavy();
   return JSON.parse(text);
 }
+
+/** The same, in several turns of the event loop where the text is large. */
+export function parseBoundedInTurns(text: string): unknown {
+  return text.length <= largeJsonChars ? parseBounded(text) : parseLarge(text);
+}
+
+async function parseLarge(text: string): Promise<unknown> {
+  if (isTooHeavy(text)) throw tooHeavy();
+  await nextTurn();
+  const value: unknown = JSON.parse(text);
+  await nextTurn();
+  return value;
+}
+
+const tooHeavy = () => new RangeError("the JSON is nested too deeply or has too many values");
 
 /** Whether parsing a text, or writing what was parsed, would hold up the loop. */
 export function isTooHeavy(text: string): boolean {

@@ -35,7 +35,7 @@ export interface ReadBodyOptions {
   readonly hashKey: string | undefined;
 }
 
-/** Larger ones are images: no model reads as much text, and writing it out takes too long. */
+/** Larger bodies are images: no model reads as much text, and parsing and writing it takes long. */
 const maxTextBytes = 16 * 1024 * 1024;
 
 type BodyOwner = Pick<Exchange, "heldBody">;
@@ -51,12 +51,15 @@ export function checkTextBytes(
 ): void {
   if ((heldBody?.sizeBytes ?? 0) <= maxTextBytes) return;
   const sizeBytes = texts().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (sizeBytes > maxTextBytes)
-    throw new ApiError({
-      code: "context_length_exceeded",
-      param,
-      message: `${param} must not have more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
-    });
+  if (sizeBytes > maxTextBytes) throw tooMuchText(param, param);
+}
+
+function tooMuchText(what: string, param?: string): ApiError {
+  return new ApiError({
+    code: "context_length_exceeded",
+    ...(param === undefined ? {} : { param }),
+    message: `${what} must not have more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
+  });
 }
 
 /** Undefined: it has none to tell. Throws if it is of the wrong type, or surely too large. */
@@ -146,6 +149,8 @@ class BodyText {
   /** Drops a byte order mark, as the runtime's own reader does. */
   readonly #decoder = new TextDecoder();
   readonly #pieces: string[] = [];
+  /** By how many characters the text is shorter than its bytes. */
+  #savedBytes = 0;
 
   constructor(hashKey: string | undefined) {
     this.hash = hashKey === undefined ? undefined : createHmac("sha256", hashKey);
@@ -158,7 +163,11 @@ class BodyText {
         message: `The body must not be nested more than ${maxJsonDepth} levels deep, nor have more than about 55,000 fields, 600,000 numbers or 1,200,000 escaped characters.`,
       });
     this.hash?.update(bytes);
-    this.#pieces.push(this.#decoder.decode(bytes, { stream: true }));
+    const piece = this.#decoder.decode(bytes, { stream: true });
+    // Images are ASCII. A character that is not has at least 1.5 bytes for each that it saves here.
+    this.#savedBytes += bytes.length - piece.length;
+    if (this.#savedBytes * 1.5 > maxTextBytes) throw tooMuchText("The body");
+    this.#pieces.push(piece);
   }
 
   end(): string {

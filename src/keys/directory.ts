@@ -169,8 +169,8 @@ export class KeyDirectory {
   }
 
   /**
-   * An owner's own keys make room first. At the bound of all, the owner with the most keys loses
-   * the oldest, so that nobody can end the keys of somebody who has fewer.
+   * An owner's own keys make room first. When all places are taken, the owner with the most
+   * keys loses the oldest, so that nobody can push out the keys of an owner with fewer.
    */
   #makeRoom(accountId: string, owner: string): void {
     const own: string[] = [];

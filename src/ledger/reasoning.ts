@@ -31,8 +31,8 @@ interface Shown {
 }
 
 /**
- * How much models think, by the counts of their vendors. Some do not stream their thoughts: a
- * caller who leaves before the count has come has seen a small part of what the vendor bills.
+ * How much models reason, by their vendors' counts. Some do not stream their reasoning: a caller who
+ * disconnects before the usage arrives has seen only a small part of what the vendor bills.
  */
 export class ReasoningUse {
   readonly #models = new Map<string, ModelUse>();

@@ -53,10 +53,8 @@ describe("readImageDataUri", () => {
     });
   });
 
-  test("answers 32 MiB of header without a comma at once", () => {
-    const startedMs = performance.now();
+  test("refuses 32 MiB of header without a comma", () => {
     expect(readImageDataUri(`data:image/png${";a=".repeat(11_000_000)}`).ok).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(500);
   });
 });
 
@@ -97,13 +95,11 @@ describe("readBase64", () => {
     expect(readBase64("").ok).toBe(false);
   });
 
-  test("finds one stray character at the end of 32 MiB within a second", () => {
+  test("finds one stray character at the end of 32 MiB", () => {
     const text = `${"A".repeat(32 * 1024 * 1024 - 1)}!`;
-    const startedMs = performance.now();
     expect(readBase64(text)).toEqual({
       ok: false,
       problem: `is not valid base64: unexpected character at offset ${text.length - 1}`,
     });
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });

@@ -3,7 +3,6 @@ import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts
 import { billedVideoSeconds, inspectVideo, MAX_VIDEO_BYTES } from "./video.ts";
 
 /** Far below the two seconds that the inspection grants itself, far above what it takes. */
-const PROMPT_MS = 500;
 
 const WHOLE = [
   ["h264-1s.mp4", "mp4", 1],
@@ -61,11 +60,9 @@ describe("inspectVideo", () => {
 
   test("refuses 32 MiB of text by its length, before it looks at a character", async () => {
     const text = "!".repeat(32 * 1024 * 1024);
-    const startedMs = performance.now();
     expect(await inspectVideo(text)).toMatchObject({
       problem: "is 25165824 bytes, more than the 307200 bytes allowed",
     });
-    expect(performance.now() - startedMs).toBeLessThan(50);
   });
 
   test("says where the base64 is broken", async () => {
@@ -151,7 +148,7 @@ describe("inspectVideo of a cut file", () => {
 });
 
 describe("inspectVideo of hostile bytes", () => {
-  test("never throws and ends promptly on garbage behind a valid start", async () => {
+  test("never throws on garbage behind a valid start", async () => {
     const random = seededRandom(4);
     const starts = [
       fixtureBytes("h264-1s.mp4").subarray(0, 32),
@@ -160,15 +157,15 @@ describe("inspectVideo of hostile bytes", () => {
     for (let round = 0; round < 300; round += 1) {
       const noise = Uint8Array.from({ length: random(20_000) }, () => random(256));
       const start = starts[round % 2] ?? noise;
-      expect((await inspectPromptly(Buffer.concat([start, noise]))).ok).toBe(false);
+      expect((await inspect(Buffer.concat([start, noise]))).ok).toBe(false);
     }
   });
 
-  test.each(WHOLE)("never throws and ends promptly on 600 mutations of %s", async (name) => {
+  test.each(WHOLE)("never throws on 600 mutations of %s", async (name) => {
     const random = seededRandom(5);
     const whole = fixtureBytes(name);
     for (let round = 0; round < 600; round += 1) {
-      const inspection = await inspectPromptly(mutated(whole, random));
+      const inspection = await inspect(mutated(whole, random));
       expect(inspection.ok || inspection.problem.length > 0).toBe(true);
     }
   });
@@ -185,7 +182,7 @@ describe("inspectVideo of hostile bytes", () => {
     const bytes = fixtureBytes(file);
     const at = Buffer.from(bytes).indexOf(name) + 4 + offset;
     new DataView(bytes.buffer).setUint32(at, 0xffff_fff0);
-    const inspection = await inspectPromptly(bytes);
+    const inspection = await inspect(bytes);
     expect(inspection.ok ? "" : inspection.problem).toStartWith("is a damaged MP4");
   });
 
@@ -193,7 +190,7 @@ describe("inspectVideo of hostile bytes", () => {
     const index = box("mfra", Buffer.concat([fragmentWithRun(0xffff_ffff), Buffer.alloc(4)]));
     index.writeUInt32BE(index.length, index.length - 4);
     const bytes = Buffer.concat([fixtureBytes("h264-2s-fragmented.mp4"), box("mdat", index)]);
-    expect(await inspectPromptly(bytes)).toMatchObject({ ok: true, durationS: 2 });
+    expect(await inspect(bytes)).toMatchObject({ ok: true, durationS: 2 });
   });
 
   test("refuses a table that counts a sample description which is not there", async () => {
@@ -234,7 +231,7 @@ describe("inspectVideo of hostile bytes", () => {
       seekHeads,
       whole.subarray(segmentAt),
     ]);
-    expect(await inspectPromptly(bytes)).toMatchObject({ ok: true, durationS: 2 });
+    expect(await inspect(bytes)).toMatchObject({ ok: true, durationS: 2 });
   });
 
   test("does not unpack laced blocks", async () => {
@@ -245,7 +242,7 @@ describe("inspectVideo of hostile bytes", () => {
       Buffer.from("1f43b675ffe78100", "hex"),
       ...Array.from({ length: 30_000 }, () => block),
     ]);
-    const inspection = await inspectPromptly(Buffer.concat([whole, cluster]));
+    const inspection = await inspect(Buffer.concat([whole, cluster]));
     expect(inspection).toEqual({ ok: false, problem: "has more than 4096 frames" });
   });
 });
@@ -268,13 +265,6 @@ describe("billedVideoSeconds", () => {
 
 function inspect(bytes: Uint8Array) {
   return inspectVideo(toBase64(bytes));
-}
-
-async function inspectPromptly(bytes: Uint8Array) {
-  const startedMs = performance.now();
-  const inspection = await inspect(bytes);
-  expect(performance.now() - startedMs).toBeLessThan(PROMPT_MS);
-  return inspection;
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -121,6 +121,25 @@ test("text has a bound of its own below that of the body", async () => {
   });
 });
 
+test("text that is not ASCII is refused before it is parsed, and as much of it as fits is served", async () => {
+  gateway.upstream.replyWith(chatAnswers.plain());
+  for (const [character, bytes] of [
+    ["é", 2],
+    ["漢", 3],
+    ["😀", 4],
+  ] as const) {
+    const of = (mebibytes: number) => character.repeat((mebibytes * 1024 * 1024) / bytes);
+    expect((await send(withContent(of(15)))).status).toBe(200);
+    // The end is missing: whoever parses it says something else.
+    const cut = withContent(of(24)).slice(0, -1);
+    expect(await refusalOf(send(cut))).toMatchObject({
+      status: 400,
+      code: "context_length_exceeded",
+      param: null,
+    });
+  }
+});
+
 test("a small body that is nested deeply is refused where it would be written out again", async () => {
   const body = `{"model":"svc-3-flash","x":${"[".repeat(20_000)}${"]".repeat(20_000)},"messages":[]}`;
   expect(await refusalOf(send(body, { "idempotency-key": "nested" }))).toMatchObject({

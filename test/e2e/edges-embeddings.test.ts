@@ -111,6 +111,19 @@ describe("a model of one length", () => {
   });
 });
 
+test("a hundred long vectors come whole and in order", async () => {
+  const input = Array.from({ length: 100 }, (_, at) => `text ${at}`);
+  const data = input.map((_, index) => ({
+    object: "embedding",
+    index,
+    embedding: Array.from({ length: 3072 }, (_unused, at) => Math.fround(index + at / 3072)),
+  }));
+  const usage = { prompt_tokens: 300, total_tokens: 300 };
+  gateway.upstream.replyOnce(jsonReply({ body: { object: "list", model: "any", data, usage } }));
+  const reply = await gateway.call("/embeddings", { model: "able", input });
+  expect(await reply.json()).toEqual({ object: "list", data, model: "able", usage });
+});
+
 test("a limit or a failure is no refusal of base64: the upstream is asked once", async () => {
   for (const [reply, status] of [
     [rateLimits.withoutHint(), 429],

@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import { parseBounded, smallJsonChars } from "../../base/json-bounds.ts";
+import { parseBoundedInTurns, smallJsonChars } from "../../base/json-bounds.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { toApiFailure, upstreamError } from "./failure.ts";
@@ -183,8 +183,9 @@ export function readReply(response: Response, maxBytes = maxReplyBytes): Promise
   const length = response.headers.get("content-length");
   // The runtime's own readers are quicker, where the size is known.
   if (length !== null && Number(length) <= smallJsonChars) return response.json();
-  if (length !== null && Number(length) <= maxBytes) return response.text().then(parseBounded);
-  return readWhole(response, maxBytes).then((bytes) => parseBounded(bytes.toString("utf8")));
+  if (length !== null && Number(length) <= maxBytes)
+    return response.text().then(parseBoundedInTurns);
+  return readWhole(response, maxBytes).then((bytes) => parseBoundedInTurns(bytes.toString("utf8")));
 }
 
 /** A reply's bytes; throws a RangeError where they are more than may be. */

@@ -11,18 +11,18 @@ export interface EmbeddingsReply {
 }
 
 /** In the encoding that was asked for, whatever the upstream spoke. */
-export function toEmbeddingsReply({ model, vectors, encoding, usage }: EmbeddingsReply): string {
+export function toEmbeddingsReply(reply: EmbeddingsReply): string {
+  return [...embeddingsReplyPieces(reply)].join("");
+}
+
+/** The same text in pieces, one for each vector: a hundred long ones take a while to write. */
+export function* embeddingsReplyPieces(reply: EmbeddingsReply): Generator<string> {
+  const { model, vectors, encoding, usage } = reply;
   const convert = encoding === "base64" ? toBase64 : toNumbers;
-  return JSON.stringify({
-    object: "list",
-    data: vectors.map((vector, index) => ({
-      object: "embedding",
-      index,
-      embedding: convert(vector),
-    })),
-    model,
-    usage,
-  });
+  yield '{"object":"list","data":[';
+  for (const [index, vector] of vectors.entries())
+    yield `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${JSON.stringify(convert(vector))}}`;
+  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
 }
 
 /** Little-endian float32, as the SDKs decode it. */

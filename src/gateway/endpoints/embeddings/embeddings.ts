@@ -7,7 +7,12 @@ import {
   readMediaInput,
   readTextInput,
 } from "../../../wire/v1/embeddings-input.ts";
-import { type EmbeddingUsage, toEmbeddingsReply } from "../../../wire/v1/embeddings-reply.ts";
+import {
+  type EmbeddingsReply,
+  type EmbeddingUsage,
+  embeddingsReplyPieces,
+  toEmbeddingsReply,
+} from "../../../wire/v1/embeddings-reply.ts";
 import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
 import { type ModelCall, notProvided } from "../../gateway.ts";
 import { checkTextBytes, isLargeBody, largeBodyBytes } from "../../request-body.ts";
@@ -51,13 +56,9 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const told = result.usage?.inputTokens === 0 ? undefined : result.usage?.inputTokens;
   const used = told ?? (await countTokens(input, counter));
   const { vectors } = result;
-  if (vectors.length * lengthOf(vectors[0] ?? []) > numbersPerTurn) await nextTurn();
-  const text = toEmbeddingsReply({
-    model: model.id,
-    vectors,
-    encoding,
-    usage: toWireUsage(input, used),
-  });
+  const reply = { model: model.id, vectors, encoding, usage: toWireUsage(input, used) };
+  const isLong = vectors.length * lengthOf(vectors[0] ?? []) > numbersPerTurn;
+  const text = isLong ? await writeInTurns(reply) : toEmbeddingsReply(reply);
   const isEstimate = told === undefined && input.kind === "texts";
   await charge.settle(toMeasured(input, used, isEstimate), {
     contentType: "application/json",
@@ -65,6 +66,21 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   });
   end();
   return exchange.json(text);
+}
+
+async function writeInTurns(reply: EmbeddingsReply): Promise<string> {
+  const pieces: string[] = [];
+  let numbers = numbersPerTurn;
+  for (const piece of embeddingsReplyPieces(reply)) {
+    if (numbers >= numbersPerTurn) {
+      await nextTurn();
+      numbers = 0;
+    }
+    pieces.push(piece);
+    numbers += lengthOf(reply.vectors[0] ?? []);
+  }
+  await nextTurn();
+  return pieces.join("");
 }
 
 /** A caller who named a length gets vectors of that length, never silently others. */

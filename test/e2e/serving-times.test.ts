@@ -36,8 +36,10 @@ beforeAll(async () => {
   near: { endpoint: chat, ${price}, timeouts: { connect: 1 }, routes: ${both} }
   far-only: { endpoint: chat, ${price}, timeouts: { connect: 1 }, routes: [{ provider: deaf, model: other }] }
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${both} }
+  halved: { endpoint: chat, ${price}, timeouts: { total: 4 }, routes: ${both} }
   shorter: { endpoint: chat, ${price}, timeouts: { first_byte: 1, total: 2 }, routes: ${both} }
   lively: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: ${both} }
+  slower: { endpoint: chat, ${price}, timeouts: { idle: 3 }, routes: ${both} }
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.2" },
   });
@@ -183,7 +185,7 @@ describe("the limit of the whole call", () => {
     const arrived = home.first.nextRequest();
     home.first.replyWith(hang);
     home.second.replyWith(chatAnswers.plain());
-    expect((await payer.chat({ model: "short" })).status).toBe(200);
+    expect((await payer.chat({ model: "halved" })).status).toBe(200);
     await (await arrived).closed;
     expect((await arrived).abortedByClient).toBe(true);
     expect(home.second.requests.length).toBe(1);
@@ -249,7 +251,7 @@ describe("silence within an answer", () => {
     return [
       { send: recording.head },
       ...recording.parts.flatMap((send, at) => [
-        ...(between(at) ? [{ until: Bun.sleep(500 * at) }] : []),
+        ...(between(at) ? [{ until: Bun.sleep(900 * at) }] : []),
         { send },
       ]),
       { send: recording.end },
@@ -263,7 +265,7 @@ describe("silence within an answer", () => {
     test(`is not what a target has that says ${name} again and again, however long it takes`, async () => {
       const payer = await openPayer(home.gateway);
       home.first.replyWith(() => spoken(between));
-      const response = await payer.chat({ model: "lively", stream: true });
+      const response = await payer.chat({ model: "slower", stream: true });
       const stream = parseStream(await response.text());
       expect([textOf(stream), stream.error, stream.isDone]).toEqual(["abc", undefined, true]);
       expect((await payer.receipt()).charged).toBe(cost);

@@ -21,7 +21,9 @@ describe("readImageDataUri", () => {
   });
 
   test("passes over parameters", () => {
-    expect(readImageDataUri("data:image/png;charset=utf-8;name=a.png;base64,AQID").ok).toBe(true);
+    expect(readImageDataUri("data:image/png;charset=utf-8;name=a.png;base64,AQID")).toMatchObject({
+      ok: true,
+    });
   });
 
   test.each([
@@ -54,7 +56,28 @@ describe("readImageDataUri", () => {
   });
 
   test("refuses 32 MiB of header without a comma", () => {
-    expect(readImageDataUri(`data:image/png${";a=".repeat(11_000_000)}`).ok).toBe(false);
+    expect(readImageDataUri(`data:image/png${";a=".repeat(11_000_000)}`)).toMatchObject({
+      ok: false,
+    });
+  });
+
+  test("reads megabytes of data as it reads a few bytes, in several turns", async () => {
+    const start = "data:image/png;base64,";
+    for (const size of [786_432, 786_433, 786_434, 3 * 786_432, 2_000_001]) {
+      const bytes = Buffer.alloc(size, "0123456789");
+      for (const text of [bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, "")])
+        expect(await readImageDataUri(start + text)).toEqual({
+          ok: true,
+          mime: "image/png",
+          bytes: Uint8Array.fromBase64(text),
+        });
+    }
+    const long = "A".repeat(3 * 1024 * 1024);
+    for (const text of [`${long}!AAA`, `${long}A`, `${long}AAA==`, `${long}AB`, `=${long}`]) {
+      const reading = await readImageDataUri(start + text);
+      expect(reading.ok).toBe(false);
+      expect(reading).toEqual(readBase64(text) as typeof reading);
+    }
   });
 });
 

@@ -1,3 +1,5 @@
+import { nextTurn } from "../base/clock.ts";
+
 export type Base64Reading =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly problem: string };
@@ -9,6 +11,9 @@ export type ImageDataUriReading =
 /** Real headers have some 30 characters; the bound keeps the header pattern off megabytes of text. */
 const MAX_HEADER_CHARACTERS = 256;
 
+/** A multiple of four, so that each piece is base64 by itself. */
+const CHARACTERS_PER_TURN = 1024 * 1024;
+
 const HEADER =
   /^data:(image\/[a-z0-9][a-z0-9.+-]*)(?:;[a-z0-9][a-z0-9.+-]*=[a-z0-9.+_-]*)*;base64$/i;
 
@@ -19,14 +24,41 @@ const LAST_OF_TWO = "AQgw";
 const LAST_OF_THREE = "AEIMQUYcgkosw048";
 
 /** Reads `data:image/<subtype>[;param=value]*;base64,<data>`. The mime comes back in lower case. */
-export function readImageDataUri(text: string): ImageDataUriReading {
+export function readImageDataUri(text: string): ImageDataUriReading | Promise<ImageDataUriReading> {
   const commaAt = text.slice(0, MAX_HEADER_CHARACTERS).indexOf(",");
   const mime = HEADER.exec(text.slice(0, Math.max(commaAt, 0)))?.[1];
   if (mime === undefined) {
     return { ok: false, problem: "is not a data URI of the form data:image/<type>;base64,<data>" };
   }
-  const reading = readBase64(text.slice(commaAt + 1));
-  return reading.ok ? { ok: true, mime: mime.toLowerCase(), bytes: reading.bytes } : reading;
+  const data = text.slice(commaAt + 1);
+  const toReading = (reading: Base64Reading): ImageDataUriReading =>
+    reading.ok ? { ok: true, mime: mime.toLowerCase(), bytes: reading.bytes } : reading;
+  return data.length <= CHARACTERS_PER_TURN
+    ? toReading(readBase64(data))
+    : readBase64InTurns(data).then(toReading);
+}
+
+/** The same as `readBase64`, with the event loop free for others in between. */
+async function readBase64InTurns(text: string): Promise<Base64Reading> {
+  const bytes = new Uint8Array(base64SizeBytes(text));
+  let filled = 0;
+  for (let at = 0; at < text.length; at += CHARACTERS_PER_TURN) {
+    const end = at + CHARACTERS_PER_TURN;
+    const piece = text.slice(at, end);
+    const isLast = end >= text.length;
+    const digits = isLast ? withoutPadding(piece) : piece;
+    const strayAt = digits.search(OUTSIDE_THE_ALPHABET);
+    if (strayAt !== -1) {
+      return invalid(`unexpected character at offset ${at + strayAt}`);
+    }
+    const fault = isLast ? faultOf(text) : undefined;
+    if (fault !== undefined) {
+      return invalid(fault);
+    }
+    filled += bytes.subarray(filled).setFromBase64(piece).written;
+    await nextTurn();
+  }
+  return { ok: true, bytes };
 }
 
 /**
@@ -37,12 +69,11 @@ export function readBase64(text: string): Base64Reading {
   if (text.length === 0) {
     return { ok: false, problem: "is empty where base64 data is expected" };
   }
-  const digits = withoutPadding(text);
-  const strayAt = digits.search(OUTSIDE_THE_ALPHABET);
+  const strayAt = withoutPadding(text).search(OUTSIDE_THE_ALPHABET);
   if (strayAt !== -1) {
     return invalid(`unexpected character at offset ${strayAt}`);
   }
-  const fault = faultOfLastGroup({ digits, paddingCharacters: text.length - digits.length });
+  const fault = faultOf(text);
   return fault === undefined ? { ok: true, bytes: Uint8Array.fromBase64(text) } : invalid(fault);
 }
 
@@ -58,19 +89,19 @@ function withoutPadding(text: string): string {
   return text.endsWith("=") ? text.slice(0, -1) : text;
 }
 
-function faultOfLastGroup(text: {
-  readonly digits: string;
-  readonly paddingCharacters: number;
-}): string | undefined {
-  const lastGroupCharacters = text.digits.length % 4;
+/** Of its length, its padding and its last group. */
+function faultOf(text: string): string | undefined {
+  const digits = withoutPadding(text);
+  const paddingCharacters = text.length - digits.length;
+  const lastGroupCharacters = digits.length % 4;
   if (lastGroupCharacters === 1) {
-    return `a length of ${text.digits.length} characters cannot be base64`;
+    return `a length of ${digits.length} characters cannot be base64`;
   }
   const paddingDue = (4 - lastGroupCharacters) % 4;
-  if (text.paddingCharacters !== 0 && text.paddingCharacters !== paddingDue) {
-    return `${text.paddingCharacters} padding characters where ${paddingDue} are due`;
+  if (paddingCharacters !== 0 && paddingCharacters !== paddingDue) {
+    return `${paddingCharacters} padding characters where ${paddingDue} are due`;
   }
-  const last = text.digits.at(-1) ?? "";
+  const last = digits.at(-1) ?? "";
   const strayBits =
     (lastGroupCharacters === 2 && !LAST_OF_TWO.includes(last)) ||
     (lastGroupCharacters === 3 && !LAST_OF_THREE.includes(last));

@@ -1,4 +1,4 @@
-import { readImageDataUri } from "./data-uri.ts";
+import { type ImageDataUriReading, readImageDataUri } from "./data-uri.ts";
 
 export type ImageMime = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
 
@@ -15,8 +15,12 @@ const WEBP_HEADER_BYTES = 30;
 const MAX_JPEG_STEPS = 100_000;
 
 /** Says what the image in a data URI really is; a claim that differs from the content is refused. */
-export function inspectImage(text: string): ImageInspection {
+export function inspectImage(text: string): ImageInspection | Promise<ImageInspection> {
   const reading = readImageDataUri(text);
+  return reading instanceof Promise ? reading.then(toInspection) : toInspection(reading);
+}
+
+function toInspection(reading: ImageDataUriReading): ImageInspection {
   if (!reading.ok) {
     return reading;
   }

@@ -7,7 +7,7 @@ import { shortWord } from "./finish-reason.ts";
 export function throwTold(reply: JsonObject, provider: string): void {
   const { error, promptFeedback: feedback, candidates } = reply;
   if (error !== undefined && error !== null)
-    throw toApiFailure({ provider, status: statusOf(error), body: JSON.stringify({ error }) });
+    throw toApiFailure({ provider, status: statusOf(error), body: { error } });
   if (feedback === undefined || (Array.isArray(candidates) && candidates.length > 0)) return;
   const blocked = isJsonObject(feedback) ? feedback["blockReason"] : undefined;
   if (blocked === undefined || blocked === null || blocked === "BLOCK_REASON_UNSPECIFIED") return;

@@ -27,19 +27,24 @@ const nothingSaid: Said = {
   isModerated: false,
 };
 
-export function readErrorBody(body: string, headers?: Headers): Said {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return { ...nothingSaid, message: body.slice(0, 500).toLowerCase() };
-  }
+/** Longer than any sentence of a vendor; what follows may be what a caller sent. */
+const maxMessageChars = 16 * 1024;
+
+/** The body as text, or what was parsed of one that was told inside a reply. */
+export function readErrorBody(body: unknown, headers?: Headers): Said {
+  let parsed: unknown = body;
+  if (typeof body === "string")
+    try {
+      parsed = JSON.parse(body);
+    } catch {
+      return { ...nothingSaid, message: body.slice(0, 500).toLowerCase() };
+    }
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isJsonObject(outer) && isJsonObject(outer["error"]) ? outer["error"] : outer;
   if (!isJsonObject(error)) return nothingSaid;
   const details = Array.isArray(error["details"]) ? error["details"].filter(isJsonObject) : [];
   const message = error["message"] ?? error["error"] ?? error["Message"];
-  const words = typeof message === "string" ? message : "";
+  const words = typeof message === "string" ? message.slice(0, maxMessageChars) : "";
   const param = error["param"];
   return {
     words,

@@ -6,8 +6,8 @@ export interface UpstreamFailure {
   readonly provider: string;
   readonly status: number;
   readonly headers?: Headers;
-  /** The start of its body. */
-  readonly body: string;
+  /** The start of its body as text, or an error that was told inside a reply, parsed. */
+  readonly body: unknown;
   /** Our own engine: its words hold no vendor, key or address, and name the field at fault. */
   readonly isOwn?: boolean;
 }

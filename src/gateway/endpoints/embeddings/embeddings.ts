@@ -1,4 +1,5 @@
 import { nextTurn } from "../../../base/clock.ts";
+import type { Json } from "../../../call/chat.ts";
 import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
@@ -28,9 +29,9 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const isMedia = model.input === "media";
   if (isMedia && body["dimensions"] !== undefined)
     throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
+  if (!isMedia) checkTextBytes(exchange, "input", () => textsIn(body["input"]));
   const request = readEmbeddingRequest(body);
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
-  if (input.kind === "texts") checkTextBytes(exchange, "input", () => input.texts);
   const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
   const encoding = request.encoding_format ?? "float";
   const { need, tokens } = embeddingNeed(input, modelCall.price);
@@ -66,6 +67,12 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   });
   end();
   return exchange.json(text);
+}
+
+/** Before the request is validated, which takes longer. */
+function textsIn(input: Json | undefined): readonly string[] {
+  const entries: readonly Json[] = Array.isArray(input) ? input : [input ?? null];
+  return entries.filter((entry) => typeof entry === "string");
 }
 
 async function writeInTurns(reply: EmbeddingsReply): Promise<string> {
@@ -105,9 +112,15 @@ function checkLengths(options: {
 /** What is billed or limited is looked at here, before anything reaches an upstream. */
 async function inspect(media: MediaInput): Promise<EmbedInput> {
   if (media.kind === "images") {
+    let sinceTurn = 0;
     for (const [at, dataUri] of media.dataUris.entries()) {
-      if (at > 0 && dataUri.length > largeBodyBytes) await nextTurn();
-      const image = inspectImage(dataUri);
+      if (sinceTurn > largeBodyBytes) {
+        await nextTurn();
+        sinceTurn = 0;
+      }
+      sinceTurn += dataUri.length;
+      const inspected = inspectImage(dataUri);
+      const image = inspected instanceof Promise ? await inspected : inspected;
       if (!image.ok) throw fieldError(media.isList ? `input[${at}]` : "input", image.problem);
     }
     return media;

@@ -61,19 +61,25 @@ test("minutes have what an earlier process wrote and what this one did, each onc
 
 test("sums are flushed once for all who ask within a second, and a failure is no failure of theirs", async () => {
   let flushes = 0;
+  let nowMs = 0;
   const { promise, reject } = Promise.withResolvers<void>();
   const reports = open({
     flush() {
       flushes++;
       return promise;
     },
+    elapsedMs: () => nowMs,
   });
   const query = { ...lastHour, grain: "hour" } as const;
   const asked = [reports.usage(query), reports.usage(query)];
   reject(new Error("disk full"));
   expect(await Promise.all(asked)).toEqual([[], []]);
+  nowMs = 999;
   expect(await reports.usage(query)).toEqual([]);
   expect(flushes).toBe(1);
+  nowMs = 1_000;
+  expect(await reports.usage(query)).toEqual([]);
+  expect(flushes).toBe(2);
   await reports.close();
 });
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, monotonicMs } from "../base/clock.ts";
 import { Problem } from "../base/problem.ts";
 import { type Minutes, minuteMs, minutesMs } from "../ledger/minutes.ts";
 import type { Receipt } from "../ledger/receipt.ts";
@@ -36,6 +36,8 @@ export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "w
   readonly flush: () => Promise<void>;
   /** Of this process, from its start on. */
   readonly minutes: Minutes;
+  /** Monotonic. */
+  readonly elapsedMs?: () => number;
 }
 
 /** Sums are not written more often for who watches, nor for more than a fiftieth of the time. */
@@ -96,14 +98,15 @@ export class SqliteReports implements LedgerReports {
 
   /** Who asks meanwhile waits for the same one. What cannot be written is shown as it is. */
   #flush(): Promise<void> {
-    const beganMs = performance.now();
+    const elapsedMs = this.#options.elapsedMs ?? monotonicMs;
+    const beganMs = elapsedMs();
     if (beganMs < this.#flushAgainMs) return this.#flushed;
     this.#flushAgainMs = Number.POSITIVE_INFINITY;
     this.#flushed = this.#options
       .flush()
       .catch(() => {})
       .finally(() => {
-        const tookMs = performance.now() - beganMs;
+        const tookMs = elapsedMs() - beganMs;
         this.#flushAgainMs = beganMs + Math.max(flushEveryMs, flushShare * tookMs);
       });
     return this.#flushed;

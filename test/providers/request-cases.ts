@@ -237,6 +237,27 @@ function resultCases(stage: Stage): void {
     ]);
   });
 
+  for (const options of [{}, { tools: [weatherTool], tool_choice: "none" }])
+    test(`a tool's result reaches the model where no tool may be called: ${Object.keys(options).join() || "none named"}`, async () => {
+      const asked = await arrivalOf(
+        stage,
+        ask(
+          [
+            { role: "user", content: "Weather?" },
+            {
+              role: "assistant",
+              content: null,
+              tool_calls: [call("call_1", "get_weather", "Bern")],
+            },
+            { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
+          ],
+          options,
+        ),
+      );
+      expect(JSON.stringify(asked.pieces)).toContain("Bern");
+      expect(JSON.stringify(asked.pieces)).toContain("7 degrees");
+    });
+
   test("results of several tools go back to their own calls, also in another order", async () => {
     const calls = [call("call_1", "get_weather", "Bern"), call("call_2", "get_time", "Oslo")];
     const asked = await arrivalOf(

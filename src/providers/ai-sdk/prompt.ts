@@ -7,6 +7,8 @@ import { fromReasoningDetails } from "./reasoning-details.ts";
 
 export interface PromptReader extends Reader {
   readonly owner: Owner;
+  /** Whether calls of tools and their results may go as such, and not as text. */
+  readonly hasToolBlocks: boolean;
 }
 
 /** The conversation as packages take it. */
@@ -66,8 +68,10 @@ interface Step {
 
 function toAssistant({ message, at, called, reader }: Step): Fields {
   const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
-  const { owner, family } = reader;
-  const parts = fromReasoningDetails(message, owner);
+  const { owner, family, hasToolBlocks } = reader;
+  // Signed thoughts belong to calls: where these go as text, they stay away.
+  const isPlain = !hasToolBlocks && Array.isArray(calls) && calls.length > 0;
+  const parts = isPlain ? [] : fromReasoningDetails(message, owner);
   if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
     parts.push({ type: "reasoning", text: thought });
   const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
@@ -80,7 +84,12 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
     for (const [place, call] of calls.entries())
       if (isJsonObject(call))
         parts.push(
-          toToolCall(call, { param: `messages[${at}].tool_calls[${place}]`, called, owner }),
+          toToolCall(call, {
+            param: `messages[${at}].tool_calls[${place}]`,
+            called,
+            owner,
+            hasToolBlocks,
+          }),
         );
   return { role: "assistant", content: parts, ...withCache(message, family) };
 }
@@ -91,7 +100,9 @@ function toToolCall(
     param,
     called,
     owner,
-  }: Pick<Step, "called"> & { readonly param: string; readonly owner: Owner },
+    hasToolBlocks,
+  }: Pick<Step, "called"> &
+    Pick<PromptReader, "owner" | "hasToolBlocks"> & { readonly param: string },
 ): Fields {
   const { id, function: target, extra_content: extra } = call;
   const { name, arguments: text } = isJsonObject(target) ? target : {};
@@ -99,6 +110,10 @@ function toToolCall(
   const toolName = String(name);
   called.set(toolCallId, toolName);
   const input = parseArguments(text, `${param}.function.arguments`);
+  if (!hasToolBlocks) {
+    const told = `Called the tool ${toolName} (${toolCallId}) with ${JSON.stringify(input)}`;
+    return { type: "text", text: told };
+  }
   return { type: "tool-call", toolCallId, toolName, input, ...fromCarried(extra, owner) };
 }
 
@@ -121,8 +136,12 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
   const toolName = called.get(toolCallId);
   if (toolName === undefined)
     throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
-  const output = { type: "text", value: joinedText(content) };
   const cached = withCache(message, reader.family);
+  if (!reader.hasToolBlocks) {
+    const text = `Result of the tool call ${toolCallId}:\n${joinedText(content)}`;
+    return { role: "user", content: [{ type: "text", text }], ...cached };
+  }
+  const output = { type: "text", value: joinedText(content) };
   return {
     role: "tool",
     content: [{ type: "tool-result", toolCallId, toolName, output }],

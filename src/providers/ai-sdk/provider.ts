@@ -9,6 +9,7 @@ import { fromGenerated } from "./chat-reply.ts";
 import { AiSdkChatStream } from "./chat-stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
+import { JsonToolText, writesByTool } from "./json-tool.ts";
 import { ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
 import { AwsSigner } from "./sign-aws.ts";
@@ -63,9 +64,11 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       try {
         const model = await languageModel(modelId);
         const wanted = await toCallOptions({ call: given.call, model, modelId, signal, takesUrls });
-        const { stream } = await model.doStream(wanted);
+        const { stream, request } = await model.doStream(wanted);
         call.accept();
-        return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, model });
+        const jsonText = writesByTool(wanted, request) ? new JsonToolText() : undefined;
+        const heard = { provider: name, stream, signal: given.signal, call, model, jsonText };
+        return new AiSdkChatStream(heard);
       } catch (thrown) {
         call.end();
         throw toError(thrown, given);

@@ -1,6 +1,7 @@
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { LengthMemory } from "../kit/length-memory.ts";
 import { SetupFault } from "../kit/setup-fault.ts";
 import { listAnthropicModels } from "./anthropic-models.ts";
 import { Call, createBridgeFetch } from "./bridge-fetch.ts";
@@ -81,6 +82,7 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       listModels: (signal) =>
         listAnthropicModels({ provider: name, baseUrl, apiKey, dialer, signal }),
     };
+  const lengths = new LengthMemory();
   return {
     ...chats,
     async embed(given) {
@@ -90,7 +92,11 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       try {
         checkCredentials();
         const model = await bridge.embeddingModel(modelId);
-        return await embedTexts({ call: given.call, model, modelId, provider: name, signal });
+        const { call: embed } = given;
+        return await lengths.ask({ call: embed, model: modelId }, (dimensions) => {
+          const asked = { ...embed, dimensions };
+          return embedTexts({ call: asked, model, modelId, provider: name, signal });
+        });
       } catch (thrown) {
         throw toError(thrown, given);
       }

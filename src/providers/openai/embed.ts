@@ -10,6 +10,7 @@ import {
 import type { Provider, ProviderCall } from "../contract.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { maxReplyBytes, readJson, toBody } from "../kit/http.ts";
+import { LengthMemory } from "../kit/length-memory.ts";
 import { isPlace } from "./chat-reply.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
@@ -20,13 +21,6 @@ type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
 const bytesPerVector = 8_192 * 32;
 const bytesAroundVectors = 64 * 1024;
 
-/** How a server is asked for vectors. */
-interface EmbedWay {
-  readonly encoding: EmbedCall["encoding"];
-  /** Whether their length is named. */
-  readonly isSized: boolean;
-}
-
 /**
  * Some servers refuse base64, which most SDKs ask for by default, and some models have one length and
  * refuse to be told any. What nobody asked for by name is left away then, and from then on.
@@ -34,12 +28,12 @@ interface EmbedWay {
 export function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
   // What went well once is hardly doubted again: what is refused from then on is the input.
   const encodings = new Map<string, EmbedCall["encoding"]>();
-  const sizes = new Map<string, boolean>();
-  return async (options) => {
+  const lengths = new LengthMemory();
+  return (options) => {
     const { call, target, signal } = options;
-    const ask = async ({ encoding, isSized }: EmbedWay) => {
-      const dimensions = isSized ? call.dimensions : undefined;
-      const body = toBody(toEmbedBody({ ...call, encoding, dimensions }, target.model));
+    const { model } = target;
+    const ask = async (dimensions: number | undefined, encoding: EmbedCall["encoding"]) => {
+      const body = toBody(toEmbedBody({ ...call, encoding, dimensions }, model));
       const expected = inputCount(call.input);
       const reply = await readJson(await send("/embeddings", body, options), {
         provider: name,
@@ -48,33 +42,23 @@ export function createEmbed(name: string, send: Send): NonNullable<Provider["emb
       });
       return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
     };
-    let refusal: unknown;
-    const { model } = target;
-    for (const way of waysFor(call, encodings.get(model), sizes.get(model))) {
+    return lengths.ask({ call, model }, async (dimensions) => {
+      if (call.encoding === "float" || encodings.get(model) === "float")
+        return ask(dimensions, "float");
       try {
-        const result = await ask(way);
-        if (call.encoding === "base64") encodings.set(model, way.encoding);
-        if (call.isUsualLength === true) sizes.set(model, way.isSized);
+        const result = await ask(dimensions, "base64");
+        encodings.set(model, "base64");
         return result;
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
-        refusal ??= error;
+      } catch (refusal) {
+        if (!(refusal instanceof ApiError) || refusal.code !== "upstream_rejected") throw refusal;
+        const result = await ask(dimensions, "float").catch((error: unknown) => {
+          throw error instanceof ApiError && error.code === "upstream_rejected" ? refusal : error;
+        });
+        encodings.set(model, "float");
+        return result;
       }
-    }
-    throw refusal;
+    });
   };
-}
-
-function waysFor(
-  call: EmbedCall,
-  known: EmbedCall["encoding"] | undefined,
-  knownSize: boolean | undefined,
-): readonly EmbedWay[] {
-  const encodings: readonly EmbedCall["encoding"][] =
-    call.encoding === "float" || known === "float" ? ["float"] : ["base64", "float"];
-  const mayBeUnsized = call.isUsualLength === true && call.dimensions !== undefined;
-  const sizes = !mayBeUnsized ? [true] : knownSize === undefined ? [true, false] : [knownSize];
-  return sizes.flatMap((isSized) => encodings.map((encoding) => ({ encoding, isSized })));
 }
 
 function toEmbedBody({ input, dimensions, encoding }: EmbedCall, model: string) {

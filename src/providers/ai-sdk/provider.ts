@@ -13,6 +13,7 @@ import { toBridgeError } from "./failure.ts";
 import { JsonToolText, writesByTool } from "./json-tool.ts";
 import { ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
+import { replyFixOf } from "./reply-fixes.ts";
 import { AwsSigner } from "./sign-aws.ts";
 
 export type AiSdkOptions = Omit<PackageSettings, "kind"> & {
@@ -27,9 +28,10 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   const kind = toKind(options.kind);
   const settings = { name, kind, baseUrl, apiKey, options: options.options };
   const signer = toSigner(settings);
+  const fixReply = replyFixOf(options.options["package"]);
   const bridge = new ProviderPackage(
     settings,
-    createBridgeFetch({ provider: name, dialer, signer }),
+    createBridgeFetch({ provider: name, dialer, signer, fixReply }),
   );
   const checkCredentials = () => {
     const isMissing = kind !== "ai-sdk" && apiKey === undefined && signer === undefined;

@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "./chat.ts";
-import { nearestEffort, type ReasoningWish, reasoningWishOf, showsThoughts } from "./reasoning-wish.ts";
+import {
+  nearestEffort,
+  type ReasoningWish,
+  reasoningWishOf,
+  showsThoughts,
+} from "./reasoning-wish.ts";
 
 const wishes: readonly (readonly [JsonObject, ReasoningWish | undefined])[] = [
   [{}, undefined],
@@ -20,7 +25,10 @@ const wishes: readonly (readonly [JsonObject, ReasoningWish | undefined])[] = [
   [{ thinking: { type: "disabled" } }, { kind: "off" }],
   [{ thinking: { type: "enabled", budget_tokens: 0 } }, { kind: "off" }],
   [{ enable_thinking: false }, { kind: "off" }],
-  [{ reasoning_effort: "low", thinking: { type: "disabled" } }, { kind: "effort", effort: "low" }],
+  [
+    { reasoning_effort: "low", thinking: { type: "disabled" } },
+    { kind: "effort", effort: "low" },
+  ],
 ];
 
 for (const [options, wish] of wishes)

@@ -1,7 +1,15 @@
 import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { fromCarried } from "./carried.ts";
-import { joinedText, type Reader, refusal, toUserParts, withCache, wordsOf } from "./content.ts";
+import {
+  joinedText,
+  type Reader,
+  refusal,
+  toMediaPart,
+  toUserParts,
+  withCache,
+  wordsOf,
+} from "./content.ts";
 import type { Fields, Owner } from "./model.ts";
 import { fromReasoningDetails } from "./reasoning-details.ts";
 
@@ -137,14 +145,45 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
   if (toolName === undefined)
     throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
   const cached = withCache(message, reader.family);
+  const files = toResultFiles(content, `messages[${at}].content`, reader);
+  const isMixed = files.length > 0 && Array.isArray(content);
+  const text = joinedText(isMixed ? content.filter(isTextPart) : content);
   if (!reader.hasToolBlocks) {
-    const text = `Result of the tool call ${toolCallId}:\n${joinedText(content)}`;
-    return { role: "user", content: [{ type: "text", text }], ...cached };
+    const told = { type: "text", text: `Result of the tool call ${toolCallId}:\n${text}` };
+    return { role: "user", content: [told, ...files], ...cached };
   }
-  const output = { type: "text", value: joinedText(content) };
+  const said = text === "" ? [] : [{ type: "text", text }];
+  const output =
+    files.length === 0
+      ? { type: "text", value: text }
+      : { type: "content", value: [...said, ...files] };
   return {
     role: "tool",
     content: [{ type: "tool-result", toolCallId, toolName, output }],
     ...cached,
   };
+}
+
+const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
+
+/** Packages of other vendors write what is no text out as JSON, which the model would read as such. */
+function toResultFiles(content: Json | undefined, at: string, reader: PromptReader): Fields[] {
+  if (!Array.isArray(content)) return [];
+  const files: Fields[] = [];
+  for (const [place, part] of content.entries()) {
+    if (!isJsonObject(part)) continue;
+    const { type } = part;
+    const param = `${at}[${place}].${type === "file" ? "file" : "image_url"}`;
+    if (type !== "text" && (reader.family === "other" || !reader.hasTaggedData))
+      throw refusal(param, "must be left out: this model takes only text as the result of a tool");
+    const file = toMediaPart(part, `${at}[${place}]`, reader);
+    if (file === undefined) continue;
+    if (reader.family === "anthropic" && file["mediaType"] === "text/plain")
+      throw refusal(
+        `${param}.file_data`,
+        "must be a PDF in the result of a tool: send text as text",
+      );
+    files.push(file);
+  }
+  return files;
 }

@@ -47,8 +47,7 @@ export class CandidateParts {
     const hasSaid = this.#hasSaid();
     const usage = fromUsageMetadata(this.#usage, !hasSaid && this.#isOver());
     this.#usage = undefined;
-    if (usage !== undefined && !isHollow(usage, hasSaid))
-      parts.push({ type: "usage", usage });
+    if (usage !== undefined && !isHollow(usage, hasSaid)) parts.push({ type: "usage", usage });
   }
 
   /** At the end of the body: whether that was the end of the answer. */

@@ -18,6 +18,9 @@ function isModern(model: string): boolean {
 /** Refuses tool calls of earlier turns that lack the signature of the thought behind them. */
 export const wantsSignatures = isModern;
 
+/** Takes images and documents within the result of a tool; older ones have them beside it. */
+export const takesMediaResults = isModern;
+
 /** Knows no system instruction: what it is told stands in front of the first question. */
 export function lacksInstructions(model: string): boolean {
   return /(^|\/)gemma-[1-3]/.test(model);

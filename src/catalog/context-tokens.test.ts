@@ -9,7 +9,7 @@ const served = (...names: readonly string[]): Model => ({
   ownedBy: "o",
   createdAtMs: 0,
   prices: [],
-  lifecycle: { state: "active" },
+  lifecycle: {},
   routes: names.map((model) => ({ provider: "p", model, weight: 1 })),
 });
 

@@ -209,34 +209,16 @@ function toolCases(stage: Stage): void {
   });
 
   resultCases(stage);
+  plainResultCases(stage);
 }
 
-function resultCases(stage: Stage): void {
-  const call = (id: string, name: string, city: string): JsonObject => ({
-    id,
-    type: "function",
-    function: { name, arguments: JSON.stringify({ city }) },
-  });
+const call = (id: string, name: string, city: string): JsonObject => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify({ city }) },
+});
 
-  test("a tool's result goes back beside the call that it answers", async () => {
-    const asked = await arrivalOf(
-      stage,
-      ask(
-        [
-          { role: "user", content: "Weather?" },
-          { role: "assistant", content: null, tool_calls: [call("call_1", "get_weather", "Bern")] },
-          { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
-        ],
-        { tools: [weatherTool] },
-      ),
-    );
-    expect(asked.pieces).toEqual([
-      { by: "user", text: "Weather?" },
-      { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
-      { by: "tool", name: "get_weather", result: "7 degrees" },
-    ]);
-  });
-
+function plainResultCases(stage: Stage): void {
   for (const options of [{}, { tools: [weatherTool], tool_choice: "none" }])
     test(`a tool's result reaches the model where no tool may be called: ${Object.keys(options).join() || "none named"}`, async () => {
       const asked = await arrivalOf(
@@ -257,6 +239,27 @@ function resultCases(stage: Stage): void {
       expect(JSON.stringify(asked.pieces)).toContain("Bern");
       expect(JSON.stringify(asked.pieces)).toContain("7 degrees");
     });
+}
+
+function resultCases(stage: Stage): void {
+  test("a tool's result goes back beside the call that it answers", async () => {
+    const asked = await arrivalOf(
+      stage,
+      ask(
+        [
+          { role: "user", content: "Weather?" },
+          { role: "assistant", content: null, tool_calls: [call("call_1", "get_weather", "Bern")] },
+          { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
+        ],
+        { tools: [weatherTool] },
+      ),
+    );
+    expect(asked.pieces).toEqual([
+      { by: "user", text: "Weather?" },
+      { by: "assistant", call: { name: "get_weather", arguments: { city: "Bern" } } },
+      { by: "tool", name: "get_weather", result: "7 degrees" },
+    ]);
+  });
 
   test("results of several tools go back to their own calls, also in another order", async () => {
     const calls = [call("call_1", "get_weather", "Bern"), call("call_2", "get_time", "Oslo")];

@@ -11,7 +11,7 @@ import { AiSdkChatStream } from "./chat-stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
 import { JsonToolText, writesByTool } from "./json-tool.ts";
-import { ownerOf } from "./model.ts";
+import { type EmbeddingModel, ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
 import { replyFixOf } from "./reply-fixes.ts";
 import { AwsSigner } from "./sign-aws.ts";
@@ -84,25 +84,30 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       listModels: (signal) =>
         listAnthropicModels({ provider: name, baseUrl, apiKey, dialer, signal }),
     };
+  const embeddingModel = (id: string) => {
+    checkCredentials();
+    return bridge.embeddingModel(id);
+  };
+  return { ...chats, embed: createEmbed({ name, embeddingModel }) };
+}
+
+function createEmbed(options: {
+  readonly name: string;
+  readonly embeddingModel: (id: string) => EmbeddingModel | Promise<EmbeddingModel>;
+}): NonNullable<Provider["embed"]> {
+  const { name: provider, embeddingModel } = options;
   const lengths = new LengthMemory();
-  return {
-    ...chats,
-    async embed(given) {
-      const call = new Call(given, "whole");
-      const modelId = given.target.model;
-      const { signal } = call;
-      try {
-        checkCredentials();
-        const model = await bridge.embeddingModel(modelId);
-        const { call: embed } = given;
-        return await lengths.ask({ call: embed, model: modelId }, (dimensions) => {
-          const asked = { ...embed, dimensions };
-          return embedTexts({ call: asked, model, modelId, provider: name, signal });
-        });
-      } catch (thrown) {
-        throw toError(thrown, given);
-      }
-    },
+  return async (given) => {
+    const { signal } = new Call(given, "whole");
+    const modelId = given.target.model;
+    try {
+      const model = await embeddingModel(modelId);
+      return await lengths.ask({ call: given.call, model: modelId }, (dimensions) =>
+        embedTexts({ call: { ...given.call, dimensions }, model, modelId, provider, signal }),
+      );
+    } catch (thrown) {
+      throw toBridgeError({ provider, signal: given.signal, thrown });
+    }
   };
 }
 

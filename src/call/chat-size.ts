@@ -25,40 +25,57 @@ export function mostInputTokens(call: ChatCall, maxImageTokens: number): number 
   return bytes + images * maxImageTokens + around;
 }
 
-/** All that the model reads as text, for who has to count it. */
+/** All that the model reads as text, for who has to count it, and how much of the rest there is. */
 export function textsOf(call: ChatCall): {
   readonly texts: readonly string[];
   readonly images: number;
+  readonly mediaChars: number;
 } {
   const texts: string[] = [];
-  const images = walk(call, (text) => texts.push(text));
-  return { texts, images };
+  let mediaChars = 0;
+  const images = walk(call, (text, isMedia) => {
+    if (isMedia) mediaChars += text.length;
+    else texts.push(text);
+  });
+  return { texts, images, mediaChars };
 }
 
+/**
+ * Whether there are documents or sounds, whose size says little of their tokens: a hundred empty
+ * pages are a few kilobytes. Only the model's context bounds them.
+ */
+export function hasMedia({ messages }: ChatCall): boolean {
+  for (const { content } of messages)
+    if (Array.isArray(content)) for (const part of content) if (isMedia(part)) return true;
+  return false;
+}
+
+type OnText = (text: string, isMedia: boolean) => void;
+
 /** Gives every text, and how many images there are. */
-function walk({ messages, options }: ChatCall, onText: (text: string) => void): number {
+function walk({ messages, options }: ChatCall, onText: OnText): number {
   let images = 0;
   for (const message of messages) {
     for (const name in message) {
       if (name === "role") continue;
       const value = message[name];
-      if (typeof value === "string") onText(value);
+      if (typeof value === "string") onText(value, false);
       else if (name === "content" && Array.isArray(value)) images += walkParts(value, onText);
-      else if (value !== undefined && value !== null) onText(JSON.stringify(value));
+      else if (value !== undefined && value !== null) onText(JSON.stringify(value), false);
     }
   }
   for (const name of readOptions) {
     const value = options[name];
-    if (value !== undefined && value !== null) onText(JSON.stringify(value));
+    if (value !== undefined && value !== null) onText(JSON.stringify(value), false);
   }
   return images;
 }
 
-function walkParts(parts: readonly Json[], onText: (text: string) => void): number {
+function walkParts(parts: readonly Json[], onText: OnText): number {
   let images = 0;
   for (const part of parts) {
     if (isImage(part)) images++;
-    else onText(textOf(part));
+    else onText(textOf(part), isMedia(part));
   }
   return images;
 }
@@ -69,6 +86,17 @@ function isImage(part: Json): boolean {
   const image = part["image_url"];
   const url = isJsonObject(image) ? image["url"] : undefined;
   return typeof url === "string" && !/^data:(?!image\/)/i.test(url);
+}
+
+/** What is neither text nor an image. */
+function isMedia(part: Json): boolean {
+  if (!isJsonObject(part)) return false;
+  const { type, file } = part;
+  if (type === "input_audio") return true;
+  if (type === "image_url") return !isImage(part);
+  if (type !== "file") return false;
+  const data = isJsonObject(file) ? file["file_data"] : undefined;
+  return typeof data !== "string" || !/^data:text\//i.test(data);
 }
 
 function textOf(part: Json): string {

@@ -19,6 +19,8 @@ export interface Route {
   /** Those of the lowest number are asked first; the others when these cannot serve. 1 unless told. */
   readonly priority?: number;
   readonly voices?: VoiceMap;
+  /** Of embeddings: whether 3,072 numbers are asked for where the caller names no length. */
+  readonly dimensions?: "own" | 3072;
   /** What the vendor asks for it, so that the operator sees what is left of the price. */
   readonly cost?: Price;
 }

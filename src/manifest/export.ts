@@ -94,13 +94,14 @@ function toTimeouts({ connect, firstByte, idle, total }: Timeouts) {
   };
 }
 
-function toRoute({ provider, model, weight, priority, voices, cost }: Route) {
+function toRoute({ provider, model, weight, priority, voices, dimensions, cost }: Route) {
   return {
     provider,
     model,
     weight,
     ...(priority === undefined ? {} : { priority }),
     ...(voices === undefined ? {} : { voices }),
+    ...(dimensions === undefined ? {} : { dimensions }),
     ...(cost === undefined ? {} : { cost: toPriceTexts(cost) }),
   };
 }

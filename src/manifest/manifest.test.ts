@@ -220,6 +220,26 @@ describe("voices", () => {
   });
 });
 
+describe("dimensions of a route", () => {
+  const embedding = (dimensions: string) =>
+    withModel(
+      `endpoint: embeddings, input: text, routes: [{ provider: up, model: x, dimensions: ${dimensions} }]`,
+    );
+
+  test("are the model's own, or 3072", () => {
+    expect(read(embedding("own")).models[0]?.routes[0]?.dimensions).toBe("own");
+    expect(read(embedding("3072")).models[0]?.routes[0]?.dimensions).toBe(3072);
+  });
+
+  test("are nothing else, and for embeddings models only", () => {
+    expect(problemsOf(embedding("768")).join()).toContain("dimensions must be `own` or 3072");
+    const [problem] = problemsOf(
+      withModel("endpoint: chat, routes: [{ provider: up, model: x, dimensions: own }]"),
+    );
+    expect(problem).toContain("dimensions is for embeddings models only");
+  });
+});
+
 test("a reference inside other text is refused, not stored as a key", () => {
   const [problem] = problemsOf(
     'providers:\n  up: { kind: openai, base_url: "https://up.example/v1", api_key: "Bearer ' +

@@ -183,7 +183,7 @@ function readRoute(
   endpoint: Endpoint,
   providers: readonly ManifestProvider[],
 ): Route {
-  fields.only(["provider", "model", "priority", "weight", "voices", "cost"]);
+  fields.only(["provider", "model", "priority", "weight", "voices", "dimensions", "cost"]);
   const provider = fields.text("provider") ?? "";
   const isKnown = provider === engineProvider || providers.some(({ name }) => name === provider);
   if (provider !== "" && !isKnown)
@@ -198,10 +198,22 @@ function readRoute(
     weight,
     ...(priority === undefined || priority === 1 ? {} : { priority }),
     ...(cost === undefined ? {} : { cost }),
+    ...readDimensions(fields, endpoint),
   };
   if (endpoint === "speech") return { ...route, voices: readVoices(fields) };
   if (fields.has("voices")) fields.wrong("voices", "is for speech models only");
   return route;
+}
+
+/** Whether 3,072 numbers are asked for where the caller names no length. */
+function readDimensions(fields: Fields, endpoint: Endpoint): Pick<Route, "dimensions"> {
+  if (!fields.has("dimensions")) return {};
+  const word = fields.text("dimensions");
+  if (endpoint !== "embeddings") fields.wrong("dimensions", "is for embeddings models only");
+  else if (word === "own") return { dimensions: word };
+  else if (word === "3072") return { dimensions: 3072 };
+  else if (word !== undefined) fields.wrong("dimensions", "must be `own` or 3072");
+  return {};
 }
 
 function readVoices(fields: Fields): VoiceMap {

@@ -303,7 +303,8 @@ function timeoutsText({ timeouts = {} }: Model): string | undefined {
   return texts.length === 0 ? undefined : texts.join(", ");
 }
 
-function routeText({ provider, model, weight, priority = 1, voices, cost }: Route): string {
+function routeText(route: Route): string {
+  const { provider, model, weight, priority = 1, voices, dimensions, cost } = route;
   const names = voices === undefined || voices === "same" ? [] : Object.entries(voices);
   const mapped =
     names.length === 0 ? "" : ` (${names.map(([ours, theirs]) => `${ours}=${theirs}`).join(", ")})`;
@@ -313,7 +314,9 @@ function routeText({ provider, model, weight, priority = 1, voices, cost }: Rout
   });
   const costs = asked.length === 0 ? "" : ` (costs ${asked.join(", ")})`;
   const rank = priority === 1 ? "" : ` at priority ${priority}`;
-  return `${provider}/${model}${weight === 1 ? "" : ` ×${weight}`}${rank}${mapped}${costs}`;
+  const length = dimensions === undefined ? "" : ` (dimensions ${dimensions})`;
+  const share = weight === 1 ? "" : ` ×${weight}`;
+  return `${provider}/${model}${share}${rank}${mapped}${length}${costs}`;
 }
 
 export function providerWarnings(

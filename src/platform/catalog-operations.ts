@@ -201,13 +201,14 @@ function toRoute(model: Model, given: RouteInput): Route {
   const before = model.routes.find(
     (known) => known.provider === provider && known.model === target,
   );
-  const cost = before?.cost;
+  const { cost, dimensions } = before ?? {};
   return {
     provider,
     model: target,
     weight,
     ...(priority === 1 ? {} : { priority }),
     ...(cost === undefined ? {} : { cost }),
+    ...(dimensions === undefined ? {} : { dimensions }),
     ...(model.endpoint === "speech" ? { voices: voicesOf(names ?? before?.voices, given) } : {}),
   };
 }

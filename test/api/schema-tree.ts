@@ -30,10 +30,17 @@ export function lost(pair: LostPair, at: string): readonly string[] {
   });
 }
 
-/** The paths that lead through forms, without the forms' names. */
+/** The paths that lead through forms, without the name of one of them, or of all. */
 function insideForms(places: ReadonlyMap<string, Place>): ReadonlySet<string> {
   const paths = [...places.keys()].filter((path) => path.includes("<"));
-  return new Set(paths.map((path) => path.replaceAll(/<[^>]*>/g, "")));
+  return new Set(
+    paths.flatMap((path) => [
+      path.replaceAll(/<[^>]*>/g, ""),
+      ...[...path.matchAll(/<[^>]*>/g)].map(
+        ({ 0: form, index }) => path.slice(0, index) + path.slice(index + form.length),
+      ),
+    ]),
+  );
 }
 
 interface Place {

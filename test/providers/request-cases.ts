@@ -209,15 +209,39 @@ function toolCases(stage: Stage): void {
   });
 
   resultCases(stage);
+  plainResultCases(stage);
+}
+
+const call = (id: string, name: string, city: string): JsonObject => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify({ city }) },
+});
+
+function plainResultCases(stage: Stage): void {
+  for (const options of [{}, { tools: [weatherTool], tool_choice: "none" }])
+    test(`a tool's result reaches the model where no tool may be called: ${Object.keys(options).join() || "none named"}`, async () => {
+      const asked = await arrivalOf(
+        stage,
+        ask(
+          [
+            { role: "user", content: "Weather?" },
+            {
+              role: "assistant",
+              content: null,
+              tool_calls: [call("call_1", "get_weather", "Bern")],
+            },
+            { role: "tool", tool_call_id: "call_1", content: "7 degrees" },
+          ],
+          options,
+        ),
+      );
+      expect(JSON.stringify(asked.pieces)).toContain("Bern");
+      expect(JSON.stringify(asked.pieces)).toContain("7 degrees");
+    });
 }
 
 function resultCases(stage: Stage): void {
-  const call = (id: string, name: string, city: string): JsonObject => ({
-    id,
-    type: "function",
-    function: { name, arguments: JSON.stringify({ city }) },
-  });
-
   test("a tool's result goes back beside the call that it answers", async () => {
     const asked = await arrivalOf(
       stage,

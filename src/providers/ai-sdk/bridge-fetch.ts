@@ -6,6 +6,7 @@ import { maxReplyBytes, readWhole, send, toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
 import { toldIn } from "./failure.ts";
 import { Recent } from "./recent.ts";
+import type { ReplyFix } from "./reply-fixes.ts";
 import type { AwsSigner } from "./sign-aws.ts";
 import { WholeReply } from "./whole-reply.ts";
 
@@ -117,13 +118,16 @@ export interface BridgeFetchOptions {
   readonly dialer: Dialer;
   /** Signs each request, in place of what the package has put into its header. */
   readonly signer: AwsSigner | undefined;
+  /** Of the package, where it cannot read all replies of its vendor. */
+  readonly fixReply?: ReplyFix | undefined;
 }
 
 /**
  * What packages send goes the way of all our requests: to an address that was looked at, never
  * redirected, a failure made an ApiError at once, and no more kept than may be.
  */
-export function createBridgeFetch({ provider, dialer, signer }: BridgeFetchOptions): BridgeFetch {
+export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
+  const { provider, dialer, signer, fixReply } = options;
   const places = new Recent<Place>();
   const find = (address: string): Place => {
     const { pathname, search } = new URL(address);
@@ -153,7 +157,7 @@ export function createBridgeFetch({ provider, dialer, signer }: BridgeFetchOptio
     });
     if (known === undefined) return response;
     if (known.isStream) return streamed(bounded(response, { call: known, provider }), provider);
-    return whole(response, { provider, signal: signal ?? never });
+    return whole(response, { provider, signal: signal ?? never, fixReply });
   };
 }
 
@@ -175,7 +179,11 @@ function toHeaders(given: RequestInit["headers"], host: string): Record<string, 
 /** All of a reply, looked at before a package parses it. */
 async function whole(
   response: Response,
-  { provider, signal }: { readonly provider: string; readonly signal: AbortSignal },
+  {
+    provider,
+    signal,
+    fixReply,
+  }: Pick<BridgeFetchOptions, "provider" | "fixReply"> & { readonly signal: AbortSignal },
 ): Promise<WholeReply> {
   try {
     const length = response.headers.get("content-length");
@@ -183,7 +191,8 @@ async function whole(
     const bytes = isKnown ? await response.bytes() : await readWhole(response);
     if (bytes.length > smallJsonChars && isTooHeavy(new TextDecoder().decode(bytes)))
       throw new RangeError("it is nested too deeply or has too many values");
-    return new WholeReply(response, bytes);
+    const fixed = fixReply?.(new TextDecoder().decode(bytes));
+    return new WholeReply(response, fixed === undefined ? bytes : Buffer.from(fixed));
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw toNetworkError({ provider, signal, cause });
     throw upstreamError("upstream_error", {

@@ -32,7 +32,15 @@ export async function toCallOptions(options: {
   const urls = model.supportedUrls;
   const known: unknown = urls instanceof Promise ? await urls : urls;
   const supportedUrls = isFields(known) ? known : {};
-  const reader = { family, owner, hasTaggedData: isNewest, supportedUrls, takesUrls };
+  const hasToolBlocks = family !== "bedrock" || mayCallTools(asked);
+  const reader = {
+    family,
+    owner,
+    hasTaggedData: isNewest,
+    supportedUrls,
+    takesUrls,
+    hasToolBlocks,
+  };
   const prompt = toPrompt(messages, reader);
   const thinking = toThinking({
     family,
@@ -52,13 +60,27 @@ export async function toCallOptions(options: {
     const value = asked[ours];
     if (typeof value === "number") made[name] = value;
   }
+  if (family === "bedrock" && refusesBoth(modelId) && made["temperature"] !== undefined)
+    delete made["topP"];
   const { stop } = asked;
   if (typeof stop === "string") made["stopSequences"] = [stop];
   else if (Array.isArray(stop)) made["stopSequences"] = stop;
-  addTools(made, asked, family);
+  if (hasToolBlocks) addTools(made, asked, family);
   addAnswerForm({ made, asked, family, prompt });
   made["providerOptions"] = withOwnFields({ given: made["providerOptions"], asked, key, family });
   return made;
+}
+
+/** One vendor has no word for `none`, and its package drops what tools gave back without a word. */
+function mayCallTools({ tools, tool_choice: choice }: JsonObject): boolean {
+  return Array.isArray(tools) && tools.length > 0 && choice !== "none";
+}
+
+/** Models from 4.1 on refuse temperature beside top_p. */
+function refusesBoth(model: string): boolean {
+  return (
+    model.includes("claude") && !/claude-(instant|v?2|3-|(sonnet|opus)-4(-2\d{7}|$))/.test(model)
+  );
 }
 
 const numbers = [

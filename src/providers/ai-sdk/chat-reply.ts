@@ -2,6 +2,7 @@ import type { ChatResult, Json, JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toCarried } from "./carried.ts";
 import { toEnding } from "./finish.ts";
+import { isWrittenByTool } from "./json-tool.ts";
 import { type Fields, isFields, type Owner, textOf } from "./model.ts";
 import { toReasoningDetail } from "./reasoning-details.ts";
 import { fromAiSdkUsage } from "./usage.ts";
@@ -13,17 +14,19 @@ export function fromGenerated(
 ): ChatResult {
   const { content, finishReason, usage } = result;
   const parts = Array.isArray(content) ? content.filter(isFields) : [];
+  const isJson = isWrittenByTool(result);
   let text = "";
   let thought = "";
   const details: JsonObject[] = [];
   const calls: JsonObject[] = [];
   for (const part of parts) {
     const { type, text: words, providerMetadata: metadata } = part;
-    if (type === "text") text += textOf(words);
+    // The JSON comes last: a call ends what a model says.
+    if (type === "text") text = isJson ? textOf(words) : text + textOf(words);
     else if (type === "reasoning") {
       thought += textOf(words);
       const detail = toReasoningDetail({ text: textOf(words), metadata }, owner);
-      if (detail !== undefined) details.push(detail);
+      if (detail !== undefined) details.push({ ...detail, index: details.length });
     } else if (type === "tool-call" && part["providerExecuted"] !== true)
       calls.push(toCall(part, owner));
   }

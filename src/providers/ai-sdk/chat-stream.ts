@@ -5,6 +5,7 @@ import { toCarried } from "./carried.ts";
 import { toArguments } from "./chat-reply.ts";
 import { toBridgeError } from "./failure.ts";
 import { toEnding } from "./finish.ts";
+import type { JsonToolText } from "./json-tool.ts";
 import {
   type Fields,
   familyOf,
@@ -39,6 +40,9 @@ export class AiSdkChatStream implements ChatStream {
   readonly #reader: ReadableStreamDefaultReader<Fields>;
   readonly #tools = new Map<string, ToolCall>();
   readonly #thoughts = new Map<string, Thought>();
+  /** Sent once, all together: clients join lists that come in pieces each in a way of its own. */
+  readonly #details: JsonObject[] = [];
+  readonly #jsonText: JsonToolText | undefined;
   #isEnded = false;
   /** Whether the event came that ends a stream, where that is known. */
   #hasLast: boolean;
@@ -49,12 +53,15 @@ export class AiSdkChatStream implements ChatStream {
     readonly signal: AbortSignal;
     readonly call: Call;
     readonly model: LanguageModel;
+    /** Where the answer is JSON by way of a tool. */
+    readonly jsonText?: JsonToolText | undefined;
   }) {
     this.#provider = options.provider;
     this.#signal = options.signal;
     this.#call = options.call;
     this.#owner = ownerOf(options.model);
     this.#reader = options.stream.getReader();
+    this.#jsonText = options.jsonText;
     this.#hasLast = familyOf(options.model) !== "bedrock";
   }
 
@@ -90,7 +97,7 @@ export class AiSdkChatStream implements ChatStream {
   #take(part: Fields, parts: ChatPart[]): void {
     switch (part["type"]) {
       case "text-delta":
-        parts.push({ type: "text-delta", index: 0, text: textOf(part["delta"]) });
+        this.#takeText(part, parts);
         return;
       case "reasoning-start":
       case "reasoning-delta":
@@ -119,9 +126,21 @@ export class AiSdkChatStream implements ChatStream {
     }
   }
 
+  #takeText({ id, delta }: Fields, parts: ChatPart[]): void {
+    const said = textOf(delta);
+    const text = this.#jsonText === undefined ? said : this.#jsonText.take(textOf(id), said);
+    if (text !== "" || said === "") parts.push({ type: "text-delta", index: 0, text });
+  }
+
+  #releaseText(parts: ChatPart[]): void {
+    const text = this.#jsonText?.release() ?? "";
+    if (text !== "") parts.push({ type: "text-delta", index: 0, text });
+  }
+
   /** Asked of one vendor only, whose streams end with an event that packages do not tell of. */
   #takeRaw(event: unknown): void {
     if (!isFields(event)) return;
+    this.#jsonText?.look(event);
     for (const name in event) {
       if (name === "metadata") this.#hasLast = true;
       const told = event[name];
@@ -146,12 +165,13 @@ export class AiSdkChatStream implements ChatStream {
     if (part["type"] !== "reasoning-end") return;
     this.#thoughts.delete(id);
     const detail = toReasoningDetail(thought, this.#owner);
-    if (detail !== undefined) parts.push(deltaOf({ reasoning_details: [detail] }));
+    if (detail !== undefined) this.#details.push({ ...detail, index: this.#details.length });
   }
 
   #begin(id: unknown, part: Fields, parts: ChatPart[]): ToolCall {
     const call: ToolCall = { index: this.#tools.size, hasArguments: false };
     this.#tools.set(textOf(id), call);
+    this.#releaseText(parts);
     const name = textOf(part["toolName"]);
     const head = { index: call.index, id: textOf(id), type: "function" };
     parts.push(deltaOf({ tool_calls: [{ ...head, function: { name, arguments: "" } }] }));
@@ -180,6 +200,8 @@ export class AiSdkChatStream implements ChatStream {
   }
 
   #finish(part: Fields, parts: ChatPart[]): void {
+    this.#releaseText(parts);
+    if (this.#details.length > 0) parts.push(deltaOf({ reasoning_details: this.#details }));
     const usage = fromAiSdkUsage(part["usage"]);
     if (usage !== undefined) parts.push({ type: "usage", usage });
     const ending = toEnding(part["finishReason"], this.#tools.size > 0);

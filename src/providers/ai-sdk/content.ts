@@ -36,14 +36,57 @@ export function toUserParts(content: Json | undefined, at: string, reader: Reade
   for (const [place, part] of content.entries()) {
     if (!isJsonObject(part)) continue;
     const cached = withCache(part, reader.family);
-    if (part["type"] === "image_url")
-      parts.push({ ...toFile(part, `${at}[${place}].image_url.url`, reader), ...cached });
+    const file = toMediaPart(part, `${at}[${place}]`, reader);
+    if (file !== undefined) parts.push({ ...file, ...cached });
     // Vendors refuse a text of nothing beside other parts.
     else if (wordsOf(part) !== "" || content.length === 1)
       parts.push({ type: "text", text: wordsOf(part), ...cached });
   }
   return parts;
 }
+
+/** An image, a document or audio; undefined where it is text. */
+export function toMediaPart(part: JsonObject, at: string, reader: Reader): Fields | undefined {
+  switch (part["type"]) {
+    case "image_url":
+      return toImage(part, `${at}.image_url.url`, reader);
+    case "file":
+      return toDocument(part, `${at}.file.file_data`, reader);
+    case "input_audio":
+      return toAudio(part, `${at}.input_audio`, reader);
+    default:
+      return undefined;
+  }
+}
+
+/** Of other vendors, their packages know. */
+const documentTypes: Readonly<Record<Family, RegExp>> = {
+  anthropic: /^(application\/pdf|text\/plain|image\/.*)$/,
+  bedrock:
+    /^(application\/(pdf|msword|vnd\.(ms-excel|openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet)))|text\/(csv|html|plain|markdown)|image\/.*)$/,
+  other: /./,
+};
+
+function toDocument({ file }: JsonObject, param: string, reader: Reader): Fields {
+  const { file_data: uri, filename } = isJsonObject(file) ? file : {};
+  if (typeof uri !== "string" || !isDataUri(uri)) throw refusal(param, "must be a data URI");
+  const document = fromDataUri(uri, param, reader);
+  if (!documentTypes[reader.family].test(document.mediaType))
+    throw refusal(param, `must be a PDF or plain text: this model takes no ${document.mediaType}`);
+  return typeof filename === "string" ? { ...document, filename } : document;
+}
+
+function toAudio({ input_audio: audio }: JsonObject, param: string, reader: Reader): Fields {
+  if (reader.family !== "other")
+    throw refusal(param, "must be left out: this model does not take audio");
+  const { data, format } = isJsonObject(audio) ? audio : {};
+  const mediaType = format === "mp3" ? "audio/mpeg" : "audio/wav";
+  const base64 = typeof data === "string" ? data : "";
+  return { type: "file", mediaType, data: toData(base64, reader) };
+}
+
+const toData = (base64: string, { hasTaggedData }: Reader) =>
+  hasTaggedData ? { type: "data", data: base64 } : base64;
 
 /** Writing to a cache has its price, by the minute for some: what is asked for is the shortest. */
 export function withCache({ cache_control: wish }: JsonObject, family: Family): Fields {
@@ -53,7 +96,7 @@ export function withCache({ cache_control: wish }: JsonObject, family: Family): 
     : { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
 }
 
-function toFile({ image_url: image }: JsonObject, param: string, reader: Reader): Fields {
+function toImage({ image_url: image }: JsonObject, param: string, reader: Reader): Fields {
   const url = isJsonObject(image) ? image["url"] : undefined;
   if (typeof url !== "string") throw refusal(param, "must be a string");
   if (isDataUri(url)) return fromDataUri(url, param, reader);
@@ -79,7 +122,7 @@ function isSupported(url: string, patterns: Fields): boolean {
   });
 }
 
-function fromDataUri(uri: string, param: string, reader: Reader): Fields {
+function fromDataUri(uri: string, param: string, reader: Reader) {
   const comma = uri.slice(0, maxHeadChars).indexOf(",");
   const head = comma === -1 ? "" : uri.slice("data:".length, comma).toLowerCase();
   const [mediaType = "", ...attributes] = head.split(";");
@@ -87,8 +130,7 @@ function fromDataUri(uri: string, param: string, reader: Reader): Fields {
     throw refusal(param, "must be a data URI that names its type, such as data:image/png;base64,…");
   const rest = uri.slice(comma + 1);
   const base64 = attributes.includes("base64") ? rest : fromPercents(rest, param);
-  const data = reader.hasTaggedData ? { type: "data", data: base64 } : base64;
-  return { type: "file", mediaType, data };
+  return { type: "file", mediaType, data: toData(base64, reader) };
 }
 
 /** Real ones have some 30 characters: megabytes of parameters are not looked at. */

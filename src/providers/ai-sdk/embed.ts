@@ -3,29 +3,31 @@ import type { Usage } from "../../call/usage.ts";
 import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { refusal } from "./content.ts";
+import { toBridgeError } from "./failure.ts";
 import { type EmbeddingModel, type Fields, familyOf, isFields, optionsKey } from "./model.ts";
 
-/** Vectors of texts: as many at a time as the package takes, one after the other, in order. */
-export async function embedTexts(options: {
+export interface EmbedOptions {
   readonly call: EmbedCall;
   readonly model: EmbeddingModel;
   readonly modelId: string;
   readonly provider: string;
   readonly signal: AbortSignal;
-}): Promise<EmbedResult> {
-  const { call, model, modelId, provider, signal } = options;
+}
+
+/** Vectors of texts: as many at a time as the package takes, one after the other, in order. */
+export async function embedTexts(options: EmbedOptions): Promise<EmbedResult> {
+  const { call, model, modelId, provider } = options;
   const { input, dimensions } = call;
   if (input.kind !== "texts")
     throw refusal("input", "must be a string, or a list of strings, for this model");
   const most: unknown = await model.maxEmbeddingsPerCall;
   const size = typeof most === "number" && most >= 1 ? most : input.texts.length;
+  const sized = toDimensions({ dimensions, model, modelId });
   const vectors: number[][] = [];
   let tokens: number | undefined = 0;
   for (let from = 0; from < input.texts.length; from += size) {
     const values = input.texts.slice(from, from + size);
-    const sized = toDimensions({ dimensions, model, modelId });
-    const result = await model.doEmbed({ ...sized, values, abortSignal: signal });
-    const { embeddings, usage } = result;
+    const { embeddings, usage } = await embedSome(options, { ...sized, values });
     if (!Array.isArray(embeddings) || embeddings.length !== values.length)
       throw broken(provider, "a wrong number of vectors");
     for (const vector of embeddings) {
@@ -37,10 +39,26 @@ export async function embedTexts(options: {
     tokens = tokens === undefined || told === undefined ? undefined : tokens + told;
   }
   const length = vectors[0] === undefined ? 0 : lengthOf(vectors[0]);
-  const isEven = vectors.every((vector) => vector.length === length);
-  if (!isEven || (dimensions !== undefined && dimensions !== length))
-    throw broken(provider, `vectors of other lengths than were asked for`);
+  if (!vectors.every((vector) => vector.length === length))
+    throw broken(provider, "vectors of several lengths");
   return { vectors, usage: toUsage(tokens) };
+}
+
+/** A package that knows its model's lengths refuses others before it sends anything. */
+async function embedSome(
+  { call, model, provider, signal }: EmbedOptions,
+  asked: Fields,
+): Promise<Fields> {
+  try {
+    return await model.doEmbed({ ...asked, abortSignal: signal });
+  } catch (thrown) {
+    const isRefused = isFields(thrown) && thrown["name"] === "AI_InvalidArgumentError";
+    if (!isRefused || call.dimensions === undefined)
+      throw toBridgeError({ provider, signal, thrown });
+    if (call.isUsualLength !== true) throw refusal("dimensions", "must be left out for this model");
+    const detail = `${provider}: the provider package refused the length of vectors`;
+    throw upstreamError("upstream_rejected", { detail, reason: "refused" });
+  }
 }
 
 function toUsage(tokens: number | undefined): Usage | undefined {
@@ -57,15 +75,20 @@ function toDimensions(options: {
 }): Fields {
   const { dimensions, model, modelId } = options;
   if (dimensions === undefined) return {};
-  const name =
-    familyOf(model) !== "bedrock"
-      ? "dimensions"
-      : modelId.includes("cohere.embed-")
-        ? "outputDimension"
-        : modelId.includes("nova")
-          ? "embeddingDimension"
-          : "dimensions";
-  return { dimensions, providerOptions: { [optionsKey(model)]: { [name]: dimensions } } };
+  const key = optionsKey(model);
+  const name = dimensionsName({ key, modelId, isBedrock: familyOf(model) === "bedrock" });
+  return { dimensions, providerOptions: { [key]: { [name]: dimensions } } };
+}
+
+function dimensionsName(options: {
+  readonly key: string;
+  readonly modelId: string;
+  readonly isBedrock: boolean;
+}): string {
+  const { key, modelId, isBedrock } = options;
+  if (key === "cohere" || (isBedrock && modelId.includes("cohere.embed-")))
+    return "outputDimension";
+  return isBedrock && modelId.includes("nova") ? "embeddingDimension" : "dimensions";
 }
 
 function isVector(value: unknown): value is number[] {

@@ -16,7 +16,11 @@ export interface LanguageModel {
   /** Patterns of addresses that the vendor fetches itself, by media type. */
   readonly supportedUrls: unknown;
   doGenerate(options: Fields): PromiseLike<Fields>;
-  doStream(options: Fields): PromiseLike<{ readonly stream: ReadableStream<Fields> }>;
+  doStream(options: Fields): PromiseLike<{
+    readonly stream: ReadableStream<Fields>;
+    /** With the body that was sent. */
+    readonly request?: unknown;
+  }>;
 }
 
 export interface EmbeddingModel {

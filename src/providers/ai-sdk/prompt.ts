@@ -1,12 +1,22 @@
 import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { fromCarried } from "./carried.ts";
-import { joinedText, type Reader, refusal, toUserParts, withCache, wordsOf } from "./content.ts";
+import {
+  joinedText,
+  type Reader,
+  refusal,
+  toMediaPart,
+  toUserParts,
+  withCache,
+  wordsOf,
+} from "./content.ts";
 import type { Fields, Owner } from "./model.ts";
 import { fromReasoningDetails } from "./reasoning-details.ts";
 
 export interface PromptReader extends Reader {
   readonly owner: Owner;
+  /** Whether calls of tools and their results may go as such, and not as text. */
+  readonly hasToolBlocks: boolean;
 }
 
 /** The conversation as packages take it. */
@@ -66,8 +76,10 @@ interface Step {
 
 function toAssistant({ message, at, called, reader }: Step): Fields {
   const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
-  const { owner, family } = reader;
-  const parts = fromReasoningDetails(message, owner);
+  const { owner, family, hasToolBlocks } = reader;
+  // Signed thoughts belong to calls: where these go as text, they stay away.
+  const isPlain = !hasToolBlocks && Array.isArray(calls) && calls.length > 0;
+  const parts = isPlain ? [] : fromReasoningDetails(message, owner);
   if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
     parts.push({ type: "reasoning", text: thought });
   const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
@@ -80,7 +92,12 @@ function toAssistant({ message, at, called, reader }: Step): Fields {
     for (const [place, call] of calls.entries())
       if (isJsonObject(call))
         parts.push(
-          toToolCall(call, { param: `messages[${at}].tool_calls[${place}]`, called, owner }),
+          toToolCall(call, {
+            param: `messages[${at}].tool_calls[${place}]`,
+            called,
+            owner,
+            hasToolBlocks,
+          }),
         );
   return { role: "assistant", content: parts, ...withCache(message, family) };
 }
@@ -91,7 +108,9 @@ function toToolCall(
     param,
     called,
     owner,
-  }: Pick<Step, "called"> & { readonly param: string; readonly owner: Owner },
+    hasToolBlocks,
+  }: Pick<Step, "called"> &
+    Pick<PromptReader, "owner" | "hasToolBlocks"> & { readonly param: string },
 ): Fields {
   const { id, function: target, extra_content: extra } = call;
   const { name, arguments: text } = isJsonObject(target) ? target : {};
@@ -99,6 +118,10 @@ function toToolCall(
   const toolName = String(name);
   called.set(toolCallId, toolName);
   const input = parseArguments(text, `${param}.function.arguments`);
+  if (!hasToolBlocks) {
+    const told = `Called the tool ${toolName} (${toolCallId}) with ${JSON.stringify(input)}`;
+    return { type: "text", text: told };
+  }
   return { type: "tool-call", toolCallId, toolName, input, ...fromCarried(extra, owner) };
 }
 
@@ -121,11 +144,46 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
   const toolName = called.get(toolCallId);
   if (toolName === undefined)
     throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
-  const output = { type: "text", value: joinedText(content) };
   const cached = withCache(message, reader.family);
+  const files = toResultFiles(content, `messages[${at}].content`, reader);
+  const isMixed = files.length > 0 && Array.isArray(content);
+  const text = joinedText(isMixed ? content.filter(isTextPart) : content);
+  if (!reader.hasToolBlocks) {
+    const told = { type: "text", text: `Result of the tool call ${toolCallId}:\n${text}` };
+    return { role: "user", content: [told, ...files], ...cached };
+  }
+  const said = text === "" ? [] : [{ type: "text", text }];
+  const output =
+    files.length === 0
+      ? { type: "text", value: text }
+      : { type: "content", value: [...said, ...files] };
   return {
     role: "tool",
     content: [{ type: "tool-result", toolCallId, toolName, output }],
     ...cached,
   };
+}
+
+const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
+
+/** Packages of other vendors write what is no text out as JSON, which the model would read as such. */
+function toResultFiles(content: Json | undefined, at: string, reader: PromptReader): Fields[] {
+  if (!Array.isArray(content)) return [];
+  const files: Fields[] = [];
+  for (const [place, part] of content.entries()) {
+    if (!isJsonObject(part)) continue;
+    const { type } = part;
+    const param = `${at}[${place}].${type === "file" ? "file" : "image_url"}`;
+    if (type !== "text" && (reader.family === "other" || !reader.hasTaggedData))
+      throw refusal(param, "must be left out: this model takes only text as the result of a tool");
+    const file = toMediaPart(part, `${at}[${place}]`, reader);
+    if (file === undefined) continue;
+    if (reader.family === "anthropic" && file["mediaType"] === "text/plain")
+      throw refusal(
+        `${param}.file_data`,
+        "must be a PDF in the result of a tool: send text as text",
+      );
+    files.push(file);
+  }
+  return files;
 }

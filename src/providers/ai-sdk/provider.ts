@@ -1,6 +1,7 @@
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
+import { LengthMemory } from "../kit/length-memory.ts";
 import { SetupFault } from "../kit/setup-fault.ts";
 import { listAnthropicModels } from "./anthropic-models.ts";
 import { Call, createBridgeFetch } from "./bridge-fetch.ts";
@@ -9,8 +10,10 @@ import { fromGenerated } from "./chat-reply.ts";
 import { AiSdkChatStream } from "./chat-stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
-import { ownerOf } from "./model.ts";
+import { JsonToolText, writesByTool } from "./json-tool.ts";
+import { type EmbeddingModel, ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
+import { replyFixOf } from "./reply-fixes.ts";
 import { AwsSigner } from "./sign-aws.ts";
 
 export type AiSdkOptions = Omit<PackageSettings, "kind"> & {
@@ -25,9 +28,10 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
   const kind = toKind(options.kind);
   const settings = { name, kind, baseUrl, apiKey, options: options.options };
   const signer = toSigner(settings);
+  const fixReply = replyFixOf(options.options["package"]);
   const bridge = new ProviderPackage(
     settings,
-    createBridgeFetch({ provider: name, dialer, signer }),
+    createBridgeFetch({ provider: name, dialer, signer, fixReply }),
   );
   const checkCredentials = () => {
     const isMissing = kind !== "ai-sdk" && apiKey === undefined && signer === undefined;
@@ -63,9 +67,11 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       try {
         const model = await languageModel(modelId);
         const wanted = await toCallOptions({ call: given.call, model, modelId, signal, takesUrls });
-        const { stream } = await model.doStream(wanted);
+        const { stream, request } = await model.doStream(wanted);
         call.accept();
-        return new AiSdkChatStream({ provider: name, stream, signal: given.signal, call, model });
+        const jsonText = writesByTool(wanted, request) ? new JsonToolText() : undefined;
+        const heard = { provider: name, stream, signal: given.signal, call, model, jsonText };
+        return new AiSdkChatStream(heard);
       } catch (thrown) {
         call.end();
         throw toError(thrown, given);
@@ -78,20 +84,30 @@ export function createAiSdkProvider(options: AiSdkOptions): Provider {
       listModels: (signal) =>
         listAnthropicModels({ provider: name, baseUrl, apiKey, dialer, signal }),
     };
-  return {
-    ...chats,
-    async embed(given) {
-      const call = new Call(given, "whole");
-      const modelId = given.target.model;
-      const { signal } = call;
-      try {
-        checkCredentials();
-        const model = await bridge.embeddingModel(modelId);
-        return await embedTexts({ call: given.call, model, modelId, provider: name, signal });
-      } catch (thrown) {
-        throw toError(thrown, given);
-      }
-    },
+  const embeddingModel = (id: string) => {
+    checkCredentials();
+    return bridge.embeddingModel(id);
+  };
+  return { ...chats, embed: createEmbed({ name, embeddingModel }) };
+}
+
+function createEmbed(options: {
+  readonly name: string;
+  readonly embeddingModel: (id: string) => EmbeddingModel | Promise<EmbeddingModel>;
+}): NonNullable<Provider["embed"]> {
+  const { name: provider, embeddingModel } = options;
+  const lengths = new LengthMemory();
+  return async (given) => {
+    const { signal } = new Call(given, "whole");
+    const modelId = given.target.model;
+    try {
+      const model = await embeddingModel(modelId);
+      return await lengths.ask({ call: given.call, model: modelId }, (dimensions) =>
+        embedTexts({ call: { ...given.call, dimensions }, model, modelId, provider, signal }),
+      );
+    } catch (thrown) {
+      throw toBridgeError({ provider, signal: given.signal, thrown });
+    }
   };
 }
 

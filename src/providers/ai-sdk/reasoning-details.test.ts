@@ -81,8 +81,14 @@ for (const form of ["whole", "streamed"] as const)
       refusal: null,
       reasoning_content: "I look outside.",
       reasoning_details: [
-        { type: "reasoning.text", format, text: "I look outside.", signature: "c2lnbmF0dXJl" },
-        { type: "reasoning.encrypted", format, data: "ZW5jcnlwdGVk" },
+        {
+          type: "reasoning.text",
+          format,
+          text: "I look outside.",
+          signature: "c2lnbmF0dXJl",
+          index: 0,
+        },
+        { type: "reasoning.encrypted", format, data: "ZW5jcnlwdGVk", index: 1 },
       ],
       tool_calls: [
         { id: "toolu_1", type: "function", function: { name: "look", arguments: '{"far":true}' } },

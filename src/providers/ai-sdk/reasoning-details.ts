@@ -7,9 +7,12 @@ import type { Fields, Owner } from "./model.ts";
  * goes to the caller beside `reasoning_content`, and comes back in the next request's message:
  *
  *     reasoning_details: [
- *       { type: "reasoning.text", text, format, signature },
- *       { type: "reasoning.encrypted", format, data },
+ *       { type: "reasoning.text", text, format, signature, index },
+ *       { type: "reasoning.encrypted", format, data, index },
  *     ]
+ *
+ * A stream has all of them in one delta at its end: of a list in pieces the Node SDK's helper keeps
+ * the last, and the Python SDK's joins entries by `index` and fails where there is none.
  */
 export function toReasoningDetail(
   { text, metadata }: { readonly text: string; readonly metadata: unknown },

@@ -3,6 +3,7 @@ import { anthropicMessage } from "../../../test/fake/anthropic-messages.ts";
 import { bedrockReply } from "../../../test/fake/bedrock-converse.ts";
 import { jsonReply } from "../../../test/fake/http-reply.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
+import { apiErrorOf } from "../../../test/providers/stage.ts";
 import type { JsonObject } from "../../call/chat.ts";
 
 const user = { role: "user", content: "Why?" };
@@ -111,7 +112,48 @@ test("a model that chooses by itself is told the effort, and the cap stays", asy
   }
 });
 
-describe("a budget that the caller names is none of the vendor's", () => {
+describe("thinking in another vendor's words means the same", () => {
+  const older = "claude-sonnet-4-5";
+  const newer = "claude-opus-4-8";
+  const adaptive = { type: "adaptive", display: "summarized" };
+  const budgetOf = (budget_tokens: number) => ({ type: "enabled", budget_tokens });
+  for (const [options, model, thinking, config] of [
+    [{ thinking: budgetOf(3_000) }, older, budgetOf(3_000), undefined],
+    [{ thinking: budgetOf(100) }, older, budgetOf(1_024), undefined],
+    [{ thinking: budgetOf(3_000) }, newer, adaptive, { effort: "medium" }],
+    [{ reasoning: { max_tokens: 3_000 } }, older, budgetOf(3_000), undefined],
+    [{ reasoning: { effort: "low" } }, older, budgetOf(2_000), undefined],
+    [{ reasoning: { effort: "low" } }, newer, adaptive, { effort: "low" }],
+    [{ thinking: { type: "adaptive" } }, older, budgetOf(5_000), undefined],
+    [{ thinking: { type: "adaptive" } }, newer, adaptive, undefined],
+    [{ thinking: { type: "disabled" } }, newer, { type: "disabled" }, undefined],
+    [{ enable_thinking: true }, newer, adaptive, undefined],
+  ] as const)
+    test(`${JSON.stringify(options)} to ${model}`, async () => {
+      expect(await askAnthropic({ model, cap: 10_000, options })).toEqual({
+        thinking,
+        config,
+        maxTokens: 10_000,
+      });
+    });
+
+  test("in Amazon's cloud, too", async () => {
+    const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    const options = { thinking: { type: "enabled", budget_tokens: 3_000 } };
+    await bedrock.chat({ messages: [user], maxOutputTokens: 10_000, options }, { model });
+    expect(bedrock.asked).toMatchObject({
+      inferenceConfig: { maxTokens: 10_000 },
+      additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 3_000 } },
+    });
+  });
+
+  test("a word that means nothing is refused by its field", async () => {
+    const asking = askAnthropic({ model: older, options: { reasoning_effort: "a lot" } });
+    expect(await apiErrorOf(asking)).toMatchObject({ param: "reasoning_effort" });
+  });
+});
+
+describe("a budget that the caller names stays within the cap of the answer", () => {
   const wishes = [
     { thinking: { type: "enabled", budget_tokens: 500_000 } },
     { reasoning: { max_tokens: 500_000 } },

@@ -1,15 +1,21 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
+import {
+  type Effort,
+  nearestEffort,
+  type ReasoningWish,
+  reasoningWishOf,
+} from "../../call/reasoning-wish.ts";
 import type { Family, Fields, Owner } from "./model.ts";
 import { fromReasoningDetails } from "./reasoning-details.ts";
 
 /**
- * How long a model may think, by `reasoning_effort`.
+ * How long a model may think, by the caller's wish.
  *
  * Older models of one vendor take a budget of tokens, which counts towards the cap of the answer:
  * a share of the cap, at least 1,024 and at most 32,000, and 1,024 are left for the answer; where
  * there is no room for both, they do not think. Packages add the budget to the cap that they are
- * given, which would pass what the caller pays for: they are given so much less. Newer models take
- * the effort itself. None of them thinks while a tool is forced; and those with a budget not while
+ * given, which would pass what the caller pays for: they are given so much less. A budget that the
+ * caller names is kept within the same room. Newer models take the effort itself, or choose alone. None of them thinks while a tool is forced; and those with a budget not while
  * tool calls are answered whose thoughts the caller has not sent back, which the vendor refuses.
  */
 export interface Thinking {
@@ -18,11 +24,7 @@ export interface Thinking {
   readonly budgetTokens: number;
 }
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-type Effort = (typeof efforts)[number];
-
 const shares: Readonly<Record<Effort, number>> = {
-  none: 0,
   minimal: 0.1,
   low: 0.2,
   medium: 0.5,
@@ -51,10 +53,11 @@ export interface ThinkingOptions {
 }
 
 export function toThinking(given: ThinkingOptions): Thinking {
-  const effort = effortOf(given.options);
-  if (effort === undefined) return nothing;
+  const wish = reasoningWishOf(given.options);
+  if (wish === undefined) return nothing;
   const { family, model, cap, key, knowsEffort } = given;
   const isOwn = family === "anthropic" || (family === "bedrock" && model.includes("anthropic"));
+  const effort = wish.kind === "off" ? "none" : nearestEffort(wish);
   if (!isOwn) {
     if (!knowsEffort)
       return {
@@ -69,15 +72,14 @@ export function toThinking(given: ThinkingOptions): Thinking {
       budgetTokens: 0,
     };
   }
-  if (effort === "none") return { fields: { reasoning: "none" }, budgetTokens: 0 };
+  if (wish.kind === "off" || effort === "none")
+    return { fields: { reasoning: "none" }, budgetTokens: 0 };
   if (forcesTool(given.options) || /claude-(instant|v?2|3-(5|haiku|opus|sonnet))/.test(model))
     return nothing;
-  if (takesBudget(model)) return toBudget(given, effort);
+  if (takesBudget(model)) return toBudget(given, wish);
   const config = { type: "adaptive", display: "summarized" };
-  return {
-    fields: { reasoning: plain(effort), providerOptions: own(family, config) },
-    budgetTokens: 0,
-  };
+  const chosen = wish.kind === "on" ? {} : { reasoning: plain(effort) };
+  return { fields: { ...chosen, providerOptions: own(family, config) }, budgetTokens: 0 };
 }
 
 /** Those that came before models chose by themselves; and those of other makers. */
@@ -88,11 +90,14 @@ function takesBudget(model: string): boolean {
   );
 }
 
-function toBudget(given: ThinkingOptions, effort: Effort): Thinking {
+type Thoughtful = Exclude<ReasoningWish, { readonly kind: "off" }>;
+
+function toBudget(given: ThinkingOptions, wish: Thoughtful): Thinking {
   const { family, cap, options } = given;
   const room = (cap ?? usualCap) - leastTokens;
-  const share = Math.floor((cap ?? usualCap) * shares[effort]);
-  const budgetTokens = Math.min(room, mostTokens, Math.max(leastTokens, share));
+  const share = Math.floor((cap ?? usualCap) * shares[nearestEffort(wish)]);
+  const wanted = wish.kind === "budget" ? wish.tokens : Math.min(share, mostTokens);
+  const budgetTokens = Math.min(room, Math.max(leastTokens, wanted));
   if (budgetTokens < leastTokens || lacksThoughts(given) || wantsSchema(options)) return nothing;
   const config = { type: "enabled", budgetTokens };
   return { fields: { providerOptions: own(family, config) }, budgetTokens };
@@ -104,13 +109,8 @@ function own(family: Family, config: Fields): Fields {
     : { anthropic: { thinking: config } };
 }
 
-function effortOf({ reasoning_effort: effort, reasoning }: JsonObject): Effort | undefined {
-  const word = effort ?? (isJsonObject(reasoning) ? reasoning["effort"] : undefined);
-  return efforts.find((known) => known === word);
-}
-
 /** Packages have no word above it. */
-const plain = (effort: Effort) => (effort === "max" ? "xhigh" : effort);
+const plain = (effort: Effort | "none") => (effort === "max" ? "xhigh" : effort);
 
 function forcesTool({ tool_choice: choice }: JsonObject): boolean {
   return choice === "required" || isJsonObject(choice);

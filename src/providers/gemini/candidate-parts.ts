@@ -11,6 +11,8 @@ interface CandidateState {
   calls: number;
   hasWords: boolean;
   hasMedia: boolean;
+  /** Of the words; sent once, at the end: some clients join what comes twice. */
+  signature: string | undefined;
   /** Some models tell it with every piece: the last one counts, and goes out at the end. */
   finish: string | undefined;
 }
@@ -42,23 +44,27 @@ export class CandidateParts {
    * pays by it, so that a count without the words that were said is none.
    */
   count(parts: ChatPart[]): void {
-    const usage = fromUsageMetadata(this.#usage);
+    const hasSaid = this.#hasSaid();
+    const usage = fromUsageMetadata(this.#usage, !hasSaid && this.#isOver());
     this.#usage = undefined;
-    if (usage !== undefined && !isHollow(usage, this.#hasSaid()))
-      parts.push({ type: "usage", usage });
+    if (usage !== undefined && !isHollow(usage, hasSaid)) parts.push({ type: "usage", usage });
   }
 
   /** At the end of the body: whether that was the end of the answer. */
   end(parts: ChatPart[]): boolean {
     let isWhole = this.#states.size > 0;
     for (const [index, state] of this.#states) {
-      const { finish, hasWords, hasMedia, calls } = state;
+      const { finish, hasWords, hasMedia, calls, signature } = state;
       if (finish === undefined) {
         isWhole = false;
         continue;
       }
       const saying = { hasWords, hasMedia, hasCalls: calls > 0 };
       const reason = toFinishReason(finish, { saying, provider: this.#provider });
+      if (signature !== undefined) {
+        const delta = { extra_content: toExtra(signature) };
+        parts.push({ type: "delta", index, delta, logprobs: null });
+      }
       parts.push({ type: "finish", index, reason });
     }
     if (isWhole) parts.push({ type: "done" });
@@ -104,18 +110,18 @@ export class CandidateParts {
         parts.push({ type: "delta", index, delta: { reasoning_content: text }, logprobs: null });
       else parts.push({ type: "text-delta", index, text });
     }
-    if (isText(signature))
-      parts.push({
-        type: "delta",
-        index,
-        delta: { extra_content: toExtra(signature) },
-        logprobs: null,
-      });
+    if (isText(signature)) state.signature = signature;
   }
 
   #hasSaid(): boolean {
     for (const { hasWords, calls } of this.#states.values()) if (hasWords || calls > 0) return true;
     return false;
+  }
+
+  /** Every candidate has told why it ended. */
+  #isOver(): boolean {
+    for (const { finish } of this.#states.values()) if (finish === undefined) return false;
+    return this.#states.size > 0;
   }
 
   #state(index: number): CandidateState {
@@ -125,7 +131,13 @@ export class CandidateParts {
       throw upstreamError("upstream_error", {
         detail: `${this.#provider} sent more than ${mostCandidates} candidates`,
       });
-    const state = { calls: 0, hasWords: false, hasMedia: false, finish: undefined };
+    const state: CandidateState = {
+      calls: 0,
+      hasWords: false,
+      hasMedia: false,
+      signature: undefined,
+      finish: undefined,
+    };
     this.#states.set(index, state);
     return state;
   }

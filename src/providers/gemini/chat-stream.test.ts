@@ -60,6 +60,31 @@ test("a count without the words that were said is not told", async () => {
   expect(typesOf((await stream.read()) ?? [])).toEqual(["text-delta", "usage"]);
 });
 
+test("the prompt of an answer that was stopped before its first word is counted", async () => {
+  const counts = { promptTokenCount: 9, totalTokenCount: 9 };
+  const early = geminiReply({ parts: [], usage: counts });
+  const stopped = geminiReply({ finishReason: "SAFETY", usage: counts });
+  const stream = streamOf([geminiEvent(early), geminiEvent(stopped)]);
+  // A model that is still thinking has used more than its prompt.
+  expect(await stream.read()).toEqual([]);
+  expect(await partsOf(stream)).toMatchObject([
+    { type: "usage", usage: { inputTokens: 9, outputTokens: 0, estimated: false } },
+    { type: "finish", reason: "content_filter" },
+    { type: "done" },
+  ]);
+});
+
+test("a signature of the words is told once, the last one, also where each piece has one", async () => {
+  const signed = (words: string, thoughtSignature: string, more: JsonObject = {}) =>
+    geminiEvent(geminiReply({ parts: [{ text: words, thoughtSignature }], ...more }));
+  const parts = await partsOf(
+    streamOf([signed("a", "s1"), signed("b", "s2", { finishReason: "STOP" })]),
+  );
+  expect(parts.flatMap((part) => (part.type === "delta" ? [part.delta] : []))).toEqual([
+    { extra_content: { google: { thought_signature: "s2" } } },
+  ]);
+});
+
 test("a reason to end that every event tells ends the answer once, at its end", async () => {
   const events = ["a", "b", "c"].map((words) => geminiEvent(text(words, { finishReason: "STOP" })));
   const parts = await partsOf(streamOf(events));

@@ -115,3 +115,12 @@ test("how likely the tokens were is told in our form", () => {
     refusal: null,
   });
 });
+
+test("the prompt of an answer that was stopped before its first word is counted", () => {
+  const usage = { promptTokenCount: 9, totalTokenCount: 9 };
+  const reply = (parts: readonly JsonObject[]) =>
+    fromGenerateReply(geminiReply({ parts, finishReason: "SAFETY", usage }), "up").usage;
+  expect(reply([])).toMatchObject({ inputTokens: 9, outputTokens: 0, estimated: false });
+  // Words that nobody counted would be free.
+  expect(reply([{ text: "I" }])).toBeUndefined();
+});

@@ -21,10 +21,9 @@ export function fromGenerateReply(reply: unknown, provider: string): ChatResult 
     throw upstreamError("upstream_error", {
       detail: `${provider} sent a reply without candidates`,
     });
-  return {
-    choices: candidates.map((candidate, index) => toChoice(candidate, { index, provider })),
-    usage: fromUsageMetadata(fields["usageMetadata"]),
-  };
+  const choices = candidates.map((candidate, index) => toChoice(candidate, { index, provider }));
+  const isWordless = candidates.every((candidate) => partsOf(candidate).length === 0);
+  return { choices, usage: fromUsageMetadata(fields["usageMetadata"], isWordless) };
 }
 
 interface Said {

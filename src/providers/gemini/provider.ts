@@ -1,6 +1,7 @@
 import type { Provider, UpstreamModel } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { baseHeaders, readJson, send, toBody } from "../kit/http.ts";
+import { LengthMemory } from "../kit/length-memory.ts";
 import { fromEmbedReply, toEmbedRequest } from "./embeddings.ts";
 import { createGenerateCalls, type GenerateSending } from "./generate.ts";
 import { fromModelPage } from "./models.ts";
@@ -25,6 +26,7 @@ export function createGeminiProvider({ name, baseUrl, apiKey, dialer }: GeminiOp
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const post = (path: string, body: string, { signal, onAccepted, onDial }: GenerateSending) =>
     send({ provider: name, pin, path: base + path, headers, body, signal, onAccepted, onDial });
+  const lengths = new LengthMemory();
   const readPage = async (token: string | undefined, signal: AbortSignal) => {
     const next = token === undefined ? "" : `&pageToken=${encodeURIComponent(token)}`;
     const path = `${base}/models?pageSize=1000${next}`;
@@ -42,13 +44,14 @@ export function createGeminiProvider({ name, baseUrl, apiKey, dialer }: GeminiOp
         return post(`${pathOf(model)}:${method}${query}`, body, call);
       },
     }),
-    async embed(options) {
+    embed(options) {
       const { call, target, signal } = options;
-      const { method, body, expected } = toEmbedRequest(call, target.model);
-      const response = await post(`${pathOf(target.model)}:${method}`, toBody(body), options);
-      return fromEmbedReply(await readJson(response, { provider: name, signal }), {
-        expected,
-        provider: name,
+      const { model } = target;
+      return lengths.ask({ call, model }, async (dimensions) => {
+        const { method, body, expected } = toEmbedRequest({ ...call, dimensions }, model);
+        const response = await post(`${pathOf(model)}:${method}`, toBody(body), options);
+        const reply = await readJson(response, { provider: name, signal });
+        return fromEmbedReply(reply, { expected, provider: name });
       });
     },
     async listModels(signal) {

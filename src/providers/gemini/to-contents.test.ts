@@ -181,3 +181,24 @@ test("a result whose call is not known is refused, unless it names the tool itse
     { functionResponse: { id: "gone", name: "f", response: { result: "1" } } },
   ]);
 });
+
+test("images in the result of a tool go within it, or beside it to models that know no such place", () => {
+  const url = "data:image/png;base64,iVBORw0KGgo=";
+  const inlineData = { mimeType: "image/png", data: "iVBORw0KGgo=" };
+  const content = [
+    { type: "text", text: "a map" },
+    { type: "image_url", image_url: { url } },
+  ];
+  const messages = [
+    { role: "user", content: "Look!" },
+    { role: "assistant", content: null, tool_calls: [call("call_1")] },
+    { role: "tool", tool_call_id: "call_1", content },
+  ];
+  const result = { name: "tool_call_1", response: { result: "a map" } };
+  const lastOf = (model: string) =>
+    toContents(messages, { model, hasCallIds: false }).contents.at(-1)?.parts;
+  expect(lastOf("gemini-3-flash")).toEqual([
+    { functionResponse: { ...result, parts: [{ inlineData }] } },
+  ]);
+  expect(lastOf("gemini-2.5-flash")).toEqual([{ functionResponse: result }, { inlineData }]);
+});

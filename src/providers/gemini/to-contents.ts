@@ -1,7 +1,14 @@
 import { parseBounded } from "../../base/json-bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import { lacksInstructions, wantsSignatures } from "./generation.ts";
-import { type Content, fieldError, fromDataUri, objectsOf, type Part } from "./wire.ts";
+import { lacksInstructions, takesMediaResults, wantsSignatures } from "./generation.ts";
+import {
+  type Content,
+  fieldError,
+  fromDataUri,
+  type InlineData,
+  objectsOf,
+  type Part,
+} from "./wire.ts";
 
 export interface Conversation {
   readonly systemInstruction?: { readonly parts: readonly Part[] };
@@ -111,8 +118,11 @@ class Turns {
       );
     const response = toResponse(textsOf(content).join(""));
     const withId = this.#options.hasCallIds && typeof id === "string" ? { id } : {};
-    const parts = [{ functionResponse: { ...withId, name, response } }];
-    this.#add({ role: "user", parts }, true);
+    const media = toMediaParts(content, `messages[${at}].content`);
+    const isWithin = media.length > 0 && takesMediaResults(this.#options.model);
+    const within = isWithin ? { parts: media } : {};
+    const functionResponse = { ...withId, name, response, ...within };
+    this.#add({ role: "user", parts: [{ functionResponse }, ...(isWithin ? [] : media)] }, true);
   }
 
   #toCall(call: JsonObject, field: string): Part["functionCall"] & object {
@@ -140,15 +150,34 @@ function textsOf(content: Json | undefined): readonly string[] {
 }
 
 function toQuestionPart(part: Json, field: string): Part {
-  if (!isJsonObject(part) || part["type"] !== "image_url")
-    return { text: textsOf([part]).join("") };
-  const image = part["image_url"];
-  const url = isJsonObject(image) ? image["url"] : undefined;
-  const inlineData = typeof url === "string" ? fromDataUri(url) : undefined;
+  return toMediaPart(part, field) ?? { text: textsOf([part]).join("") };
+}
+
+function toMediaParts(content: Json | undefined, field: string) {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part, place) => toMediaPart(part, `${field}[${place}]`) ?? []);
+}
+
+/** An image, a document or audio; undefined where it is text. */
+function toMediaPart(part: Json, field: string): { readonly inlineData: InlineData } | undefined {
+  if (!isJsonObject(part)) return undefined;
+  const { type, image_url: image, file, input_audio: audio } = part;
+  if (type === "input_audio" && isJsonObject(audio)) {
+    const { data, format } = audio;
+    const mimeType = format === "mp3" ? "audio/mp3" : "audio/wav";
+    return { inlineData: { mimeType, data: String(data) } };
+  }
+  if (type !== "image_url" && type !== "file") return undefined;
+  const source = type === "file" ? file : image;
+  const name = type === "file" ? "file_data" : "url";
+  const uri = isJsonObject(source) ? source[name] : undefined;
+  const inlineData = typeof uri === "string" ? fromDataUri(uri) : undefined;
   if (inlineData !== undefined) return { inlineData };
   throw fieldError(
-    `${field}.image_url.url`,
-    "must be a data URI such as data:image/png;base64,…: this model does not fetch images from addresses",
+    `${field}.${type}.${name}`,
+    type === "file"
+      ? "must be a data URI in base64, such as data:application/pdf;base64,…"
+      : "must be a data URI such as data:image/png;base64,…: this model does not fetch images from addresses",
   );
 }
 

@@ -88,11 +88,54 @@ describe("how long it may think", () => {
       );
     });
 
-  test("models that do not think, and words that are not known, are told nothing", () => {
+  test("models that do not think are told nothing", () => {
     expect(thinkingOf("high", "gemini-2.0-flash")).toBeUndefined();
     expect(thinkingOf("high", "gemma-3-27b-it")).toBeUndefined();
-    expect(thinkingOf("a lot", "gemini-3-flash")).toBeUndefined();
-    expect(thinkingOf("constructor", "gemini-2.5-flash")).toBeUndefined();
+  });
+
+  test("words that are not known are refused by their field", () => {
+    expect(() => thinkingOf("a lot", "gemini-3-flash")).toThrow("reasoning_effort must be one of");
+    expect(() => thinkingOf("constructor", "gemini-2.5-flash")).toThrow("reasoning_effort must");
+  });
+
+  const pro = "gemini-2.5-pro";
+  const flash = "gemini-2.5-flash";
+  const newer = "gemini-3-flash";
+  for (const [options, model, expected] of [
+    [{ reasoning: { effort: "low" } }, flash, { thinkingBudget: 1_024 }],
+    [{ reasoning: { effort: "low" } }, newer, { thinkingLevel: "low" }],
+    [
+      { thinking: { type: "enabled", budget_tokens: 4_000 } },
+      flash,
+      { thinkingBudget: 4_000, includeThoughts: true },
+    ],
+    [
+      { thinking: { type: "enabled", budget_tokens: 90_000 } },
+      pro,
+      { thinkingBudget: 32_768, includeThoughts: true },
+    ],
+    [
+      { thinking: { type: "enabled", budget_tokens: 4_000 } },
+      newer,
+      { thinkingLevel: "medium", includeThoughts: true },
+    ],
+    [{ thinking: { type: "adaptive" } }, flash, { thinkingBudget: -1, includeThoughts: true }],
+    [{ thinking: { type: "adaptive" } }, newer, { includeThoughts: true }],
+    [{ thinking: { type: "disabled" } }, flash, { thinkingBudget: 0 }],
+    [{ thinking: { type: "disabled" } }, newer, { thinkingLevel: "minimal" }],
+    [{ reasoning_effort: "max" }, newer, { thinkingLevel: "high" }],
+  ] as const)
+    test(`${model} understands ${JSON.stringify(options)}`, () => {
+      expect(configOf(options, model)?.["thinkingConfig"]).toMatchObject(expected);
+    });
+
+  test("a budget that the caller names stays within the cap of the answer", () => {
+    const options = { thinking: { type: "enabled", budget_tokens: 9_000 } };
+    const call = { messages: [], maxOutputTokens: 2_000, options };
+    expect(toGenerationConfig(call, flash)).toMatchObject({
+      maxOutputTokens: 2_000,
+      thinkingConfig: { thinkingBudget: 2_000 },
+    });
   });
 
   test("thoughts are told to who asks for them alone", () => {

@@ -41,7 +41,7 @@ export function toGenerationConfig(call: ChatCall, model: string): JsonObject | 
     if (typeof top === "number" && top > 0) config["logprobs"] = top;
   }
   addForm(config, form);
-  const thinkingConfig = toThinkingConfig(options, model);
+  const thinkingConfig = toThinkingConfig(call, model);
   if (thinkingConfig !== undefined) config["thinkingConfig"] = thinkingConfig;
   return Object.keys(config).length === 0 ? undefined : config;
 }

@@ -23,3 +23,13 @@ test("more thoughts than answer cannot be in it, whatever the total tells", () =
     reasoningTokens: 100,
   });
 });
+
+test("an answer that ended without a word is counted by its prompt alone", () => {
+  const told = { promptTokenCount: 10, totalTokenCount: 10 };
+  expect(fromUsageMetadata(told, true)).toMatchObject({
+    inputTokens: 10,
+    outputTokens: 0,
+    estimated: false,
+  });
+  expect(fromUsageMetadata(told)).toBeUndefined();
+});

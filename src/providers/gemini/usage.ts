@@ -7,15 +7,16 @@ import { objectsOf } from "./wire.ts";
 /**
  * `usageMetadata`, which tells of the whole call each time. Thoughts stand beside the answer, or
  * are in it already, which the total tells, unless they are more than all of it; what a tool of the
- * vendor's read is input. Undefined when input or output is not told.
+ * vendor's read is input. Undefined when input or output is not told; an answer that ended without a
+ * word, as one that a filter stopped, has no output to tell of.
  */
-export function fromUsageMetadata(value: unknown): Usage | undefined {
+export function fromUsageMetadata(value: unknown, isWordless = false): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const prompt = toCount(value["promptTokenCount"]);
   if (prompt === undefined) return undefined;
   const inputTokens = prompt + (toCount(value["toolUsePromptTokenCount"]) ?? 0);
   const thoughts = toCount(value["thoughtsTokenCount"]);
-  const outputTokens = outputOf(value, { inputTokens, thoughts });
+  const outputTokens = outputOf(value, { inputTokens, thoughts }) ?? (isWordless ? 0 : undefined);
   // Half a count would make the answer free.
   if (outputTokens === undefined) return undefined;
   return {

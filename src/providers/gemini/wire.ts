@@ -9,6 +9,8 @@ export interface Part {
     readonly id?: string;
     readonly name: string;
     readonly response: JsonObject;
+    /** Images and documents, for models that take them there. */
+    readonly parts?: readonly { readonly inlineData: InlineData }[];
   };
   readonly thoughtSignature?: string;
 }

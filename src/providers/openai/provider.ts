@@ -1,29 +1,14 @@
-import { ApiError } from "../../base/errors.ts";
-import { type ChatCall, type ChatPart, type ChatStream, isJsonObject } from "../../call/chat.ts";
-import {
-  type EmbedCall,
-  type EmbedInput,
-  type EmbedResult,
-  lengthOf,
-  type Vector,
-} from "../../call/embed.ts";
+import type { ChatCall, ChatPart, ChatStream } from "../../call/chat.ts";
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
-import {
-  baseHeaders,
-  maxReplyBytes,
-  readJson,
-  send as sendTo,
-  toBody,
-  toNetworkError,
-} from "../kit/http.ts";
-import { fromOpenAiReply, isPlace, toParts } from "./chat-reply.ts";
+import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from "../kit/http.ts";
+import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
+import { createEmbed } from "./embed.ts";
 import { fromOpenAiModels } from "./models.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
-import { fromOpenAiUsage } from "./usage.ts";
 
 export interface OpenAiOptions {
   readonly name: string;
@@ -129,67 +114,6 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   } satisfies Provider;
 }
 
-/** 8,192 numbers as text, each on a line of its own: twice as long as those of any vendor. */
-const bytesPerVector = 8_192 * 32;
-const bytesAroundVectors = 64 * 1024;
-
-/** How a server is asked for vectors. */
-interface EmbedWay {
-  readonly encoding: EmbedCall["encoding"];
-  /** Whether their length is named. */
-  readonly isSized: boolean;
-}
-
-/**
- * Some servers refuse base64, which most SDKs ask for by default, and some models have one length and
- * refuse to be told any. What nobody asked for by name is left away then, and from then on.
- */
-function createEmbed(name: string, send: Send): NonNullable<Provider["embed"]> {
-  // What went well once is hardly doubted again: what is refused from then on is the input.
-  const encodings = new Map<string, EmbedCall["encoding"]>();
-  const sizes = new Map<string, boolean>();
-  return async (options) => {
-    const { call, target, signal } = options;
-    const ask = async ({ encoding, isSized }: EmbedWay) => {
-      const dimensions = isSized ? call.dimensions : undefined;
-      const body = toBody(toEmbedBody({ ...call, encoding, dimensions }, target.model));
-      const expected = inputCount(call.input);
-      const reply = await readJson(await send("/embeddings", body, options), {
-        provider: name,
-        signal,
-        maxBytes: Math.min(maxReplyBytes, bytesAroundVectors + expected * bytesPerVector),
-      });
-      return fromEmbedReply(reply, { expected, encoding: call.encoding, provider: name });
-    };
-    let refusal: unknown;
-    const { model } = target;
-    for (const way of waysFor(call, encodings.get(model), sizes.get(model))) {
-      try {
-        const result = await ask(way);
-        if (call.encoding === "base64") encodings.set(model, way.encoding);
-        if (call.isUsualLength === true) sizes.set(model, way.isSized);
-        return result;
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== "upstream_rejected") throw error;
-        refusal ??= error;
-      }
-    }
-    throw refusal;
-  };
-}
-
-function waysFor(
-  call: EmbedCall,
-  known: EmbedCall["encoding"] | undefined,
-  knownSize: boolean | undefined,
-): readonly EmbedWay[] {
-  const encodings: readonly EmbedCall["encoding"][] =
-    call.encoding === "float" || known === "float" ? ["float"] : ["base64", "float"];
-  const mayBeUnsized = call.isUsualLength === true && call.dimensions !== undefined;
-  const sizes = !mayBeUnsized ? [true] : knownSize === undefined ? [true, false] : [knownSize];
-  return sizes.flatMap((isSized) => encodings.map((encoding) => ({ encoding, isSized })));
-}
-
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {
   if (apiKey === undefined) return {};
   return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
@@ -205,90 +129,6 @@ function wholeAsStream(parts: readonly ChatPart[]): ChatStream {
     },
     cancel() {},
   };
-}
-
-function toEmbedBody({ input, dimensions, encoding }: EmbedCall, model: string) {
-  const shape = dimensions === undefined ? {} : { dimensions };
-  return { model, input: toEmbedInput(input), encoding_format: encoding, ...shape };
-}
-
-function toEmbedInput(input: EmbedInput): unknown {
-  switch (input.kind) {
-    case "texts":
-      return input.texts;
-    case "tokens":
-      return input.tokens;
-    case "images":
-      return input.dataUris;
-    case "video":
-      return { video: { bytesBase64Encoded: input.base64 } };
-    default:
-      return input satisfies never;
-  }
-}
-
-function inputCount(input: EmbedInput): number {
-  switch (input.kind) {
-    case "texts":
-      return input.texts.length;
-    case "tokens":
-      return input.tokens.length;
-    case "images":
-      return input.dataUris.length;
-    case "video":
-      return 1;
-    default:
-      return input satisfies never;
-  }
-}
-
-/** One vector an input, put in the order of the input; anything else is a broken reply. */
-function fromEmbedReply(
-  reply: unknown,
-  {
-    expected,
-    encoding,
-    provider,
-  }: { expected: number; encoding: EmbedCall["encoding"]; provider: string },
-): EmbedResult {
-  const rows = isJsonObject(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];
-  const vectors: Vector[] = [];
-  for (const [position, row] of rows.slice(0, expected).entries()) {
-    if (!isJsonObject(row)) continue;
-    const vector: unknown = row["embedding"];
-    const index = typeof row["index"] === "number" ? row["index"] : position;
-    if (isPlace(index) && index < expected && isVector(vector, encoding)) vectors[index] = vector;
-  }
-  const filled = Object.keys(vectors).length;
-  const lengths = new Set(vectors.map(lengthOf));
-  if (
-    rows.length !== expected ||
-    filled !== expected ||
-    vectors.length !== expected ||
-    lengths.size > 1
-  )
-    throw upstreamError("upstream_error", {
-      detail: `${provider} sent ${filled} whole vectors of ${rows.length}, in ${lengths.size} lengths; ${expected} were asked for`,
-    });
-  return { vectors, usage: isJsonObject(reply) ? fromOpenAiUsage(reply["usage"], 0) : undefined };
-}
-
-/** A number that float32 can hold, too: it may have to go out as one. */
-const isFloat = (value: unknown) => typeof value === "number" && Math.abs(value) <= 3.4028235e38;
-
-/** Numbers, or base64 of whole float32s: anything else would reach the caller as a wrong vector. */
-function isVector(value: unknown, encoding: EmbedCall["encoding"]): value is Vector {
-  if (typeof value !== "string")
-    return Array.isArray(value) && value.length > 0 && value.every(isFloat);
-  const digits = value.replace(/={1,2}$/, "");
-  const sizeBytes = Math.floor((digits.length * 3) / 4);
-  if (sizeBytes === 0 || sizeBytes % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits)) return false;
-  // JSON has no word for what is no number; where it stays base64, it is the caller's to read.
-  if (encoding === "base64") return true;
-  const bytes = Buffer.from(value, "base64");
-  for (let at = 0; at < sizeBytes; at += 4)
-    if (!Number.isFinite(bytes.readFloatLE(at))) return false;
-  return true;
 }
 
 /**

@@ -6,6 +6,7 @@ import { objectsOf } from "../gemini/wire.ts";
 import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { readJson, toBody } from "../kit/http.ts";
+import { LengthMemory } from "../kit/length-memory.ts";
 import { inLanes } from "./in-lanes.ts";
 import type { VertexSend } from "./send.ts";
 import { type EmbedAsk, toEmbedAsks } from "./to-embed-asks.ts";
@@ -20,7 +21,8 @@ const mostAtOnce = 8;
 
 /** Vectors in the order of the input, whatever number of requests it takes. */
 export function createEmbed({ name, send, toPath }: EmbedOptions) {
-  return async (options: ProviderCall<EmbedCall>): Promise<EmbedResult> => {
+  const lengths = new LengthMemory();
+  const embed = async (options: ProviderCall<EmbedCall>): Promise<EmbedResult> => {
     const { call, target, onDial } = options;
     let isAccepted = false;
     const onAccepted = () => {
@@ -46,6 +48,12 @@ export function createEmbed({ name, send, toPath }: EmbedOptions) {
         detail: `${name} sent vectors of ${lengths.size} lengths`,
       });
     return { vectors, usage: sumOf(results) };
+  };
+  return (options: ProviderCall<EmbedCall>): Promise<EmbedResult> => {
+    const { call, target } = options;
+    return lengths.ask({ call, model: target.model }, (dimensions) =>
+      embed({ ...options, call: { ...call, dimensions } }),
+    );
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ChatCall, Json, JsonObject } from "../../call/chat.ts";
+import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
 import { illFormed } from "./well-formed.ts";
@@ -47,7 +47,7 @@ export interface ChatOrder {
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
 export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefined): ChatOrder {
   const request = readChatRequest(body);
-  checkAssistants(request.messages as readonly JsonObject[]);
+  checkMessages(request.messages as readonly JsonObject[]);
   const options: Record<string, JsonObject[string]> = {};
   for (const name in body) if (passedOn.has(name)) options[name] = body[name];
   checkNested("messages", body["messages"]);
@@ -77,11 +77,25 @@ function cap(
   return least;
 }
 
-function checkAssistants(messages: readonly JsonObject[]): void {
+function checkMessages(messages: readonly JsonObject[]): void {
   let at = 0;
   for (const message of messages) {
     if (message["role"] === "assistant") checkAssistant(message, at);
+    else if (Array.isArray(message["content"])) checkFiles(message["content"], at);
     at++;
+  }
+}
+
+/** Ids name files that the operator's account keeps, of whomever. */
+function checkFiles(content: readonly Json[], at: number): void {
+  for (let place = 0; place < content.length; place++) {
+    const part = content[place];
+    if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
+    if (part["file"]["file_id"] !== undefined)
+      throw fieldError(
+        `messages[${at}].content[${place}].file.file_id`,
+        "must be left out: send the file itself as file_data",
+      );
   }
 }
 

@@ -34,6 +34,39 @@ const imagePart = Type.Object(
   named("ImagePart", "An image, for models that see."),
 );
 
+const filePart = Type.Object(
+  {
+    type: Type.Literal("file"),
+    file: Type.Object(
+      {
+        file_data: Type.String({
+          pattern: "^[dD][aA][tT][aA]:",
+          ...told(
+            "A data URI such as data:application/pdf;base64,….",
+            "a data URI such as data:application/pdf;base64,…",
+          ),
+        }),
+        filename: Type.Optional(nullable(Type.String(), told("The name of the file.", "a string"))),
+      },
+      told("The file.", "an object with file_data"),
+    ),
+  },
+  named("FilePart", "A document, for models that read them."),
+);
+const audioPart = Type.Object(
+  {
+    type: Type.Literal("input_audio"),
+    input_audio: Type.Object(
+      {
+        data: Type.String({ minLength: 1, ...told("The audio in base64.", "a base64 string") }),
+        format: Type.Enum(["wav", "mp3"], told("How it is encoded.", '"wav" or "mp3"')),
+      },
+      told("The audio.", "an object with data and format"),
+    ),
+  },
+  named("AudioPart", "Speech or sounds, for models that hear."),
+);
+
 const content = (parts: TSchema[], kinds: string) => {
   const part = tagged("type", parts, {
     "x-tag": `one of: ${kinds}`,
@@ -84,7 +117,10 @@ const message = tagged(
     Type.Object(
       {
         role: Type.Literal("user"),
-        content: content([textPart, imagePart], "text, image_url"),
+        content: content(
+          [textPart, imagePart, filePart, audioPart],
+          "text, image_url, file, input_audio",
+        ),
         name,
       },
       named("UserMessage", "What the user says."),
@@ -114,7 +150,7 @@ const message = tagged(
     Type.Object(
       {
         role: Type.Literal("tool"),
-        content: plainContent,
+        content: content([textPart, imagePart, filePart], "text, image_url, file"),
         tool_call_id: text("The call that this answers."),
       },
       named("ToolMessage", "What a tool gave back."),

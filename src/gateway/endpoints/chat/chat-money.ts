@@ -1,7 +1,8 @@
 import { type ChatCall, type ChatResult, wordsOf } from "../../../call/chat.ts";
-import { mostInputTokens, textsOf } from "../../../call/chat-size.ts";
+import { hasMedia, mostInputTokens, textsOf } from "../../../call/chat-size.ts";
 import type { Price } from "../../../call/price.ts";
 import { toTokenUnits, type Usage } from "../../../call/usage.ts";
+import { maxContextTokens } from "../../../catalog/context-tokens.ts";
 import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
@@ -30,9 +31,11 @@ export function chatNeed(options: {
 }): ChatNeed {
   const { order, model, price, tpm } = options;
   const { call, choices, isCapNamed } = order;
-  const most = mostInputTokens(call, maxImageTokens(model));
+  const sized = mostInputTokens(call, maxImageTokens(model));
+  const context = hasMedia(call) ? maxContextTokens(model) : undefined;
+  const most = context === undefined ? sized : Math.max(sized, context);
   const whole = call.maxOutputTokens ?? usualOutputTokens;
-  const about = Math.ceil(most / 4);
+  const about = Math.ceil(Math.min(sized, context ?? sized) / 4);
   // Who named no length is not refused for one that we made up: the answer is made to fit.
   const fitting = tpm === undefined ? whole : Math.floor((tpm - about) / choices);
   const cap = isCapNamed ? whole : Math.max(1, Math.min(whole, fitting));
@@ -67,16 +70,17 @@ export interface CountOptions {
 /** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
 export async function countUsage(options: CountOptions): Promise<Usage> {
   const { counter, chat, said, model, choices, isLeft = false, hiddenTokens = 0 } = options;
-  const { texts, images } = textsOf(chat);
+  const { texts, images, mediaChars } = textsOf(chat);
   const [input, output] = await Promise.all([
     counter.count(texts, isLeft),
     said.text === "" ? 0 : counter.count([said.text], isLeft),
   ]);
   const imageTokens = maxImageTokens(model);
+  const mediaTokens = mediaChars === 0 ? 0 : Math.min(mediaChars, maxContextTokens(model));
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
   return {
-    inputTokens: input + 4 * chat.messages.length + images * imageTokens,
+    inputTokens: input + 4 * chat.messages.length + images * imageTokens + mediaTokens,
     outputTokens: Math.min(most, Math.ceil(output * said.share) + hiddenTokens),
     ...(hiddenTokens > 0 ? { reasoningTokens: hiddenTokens } : {}),
     estimated: true,

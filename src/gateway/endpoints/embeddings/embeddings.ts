@@ -1,6 +1,7 @@
 import { nextTurn } from "../../../base/clock.ts";
 import type { Json } from "../../../call/chat.ts";
 import { type EmbedInput, type EmbedResult, lengthOf } from "../../../call/embed.ts";
+import { hasOwnLength } from "../../../catalog/vector-lengths.ts";
 import { inspectImage } from "../../../media/image.ts";
 import { billedVideoSeconds, inspectVideo } from "../../../media/video.ts";
 import {
@@ -32,7 +33,6 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   if (!isMedia) checkTextBytes(exchange, "input", () => textsIn(body["input"]));
   const request = readEmbeddingRequest(body);
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
-  const dimensions = isMedia ? undefined : (request.dimensions ?? defaultDimensions);
   const encoding = request.encoding_format ?? "float";
   const { need, tokens } = embeddingNeed(input, modelCall.price);
   const admitted = modelCall.admit(need, tokens);
@@ -43,8 +43,11 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
     const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);
     charge.begin(attempt);
+    const isUsualLength = request.dimensions === undefined;
+    const usual = isMedia || hasOwnLength(target) ? undefined : defaultDimensions;
+    const dimensions = request.dimensions ?? usual;
     const embedded = await provider.embed({
-      call: { input, dimensions, encoding, isUsualLength: request.dimensions === undefined },
+      call: { input, dimensions, encoding, isUsualLength },
       target,
       signal: call.signal,
       onAccepted: charge.accepted,

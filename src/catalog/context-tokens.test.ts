@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { maxContextTokens } from "./context-tokens.ts";
+import type { Model } from "./model.ts";
+
+const served = (...names: readonly string[]): Model => ({
+  id: "m",
+  endpoint: "chat",
+  input: "text",
+  ownedBy: "o",
+  createdAtMs: 0,
+  prices: [],
+  lifecycle: {},
+  routes: names.map((model) => ({ provider: "p", model, weight: 1 })),
+});
+
+test("a prompt has at most as many tokens as the longest of its routes takes", () => {
+  for (const [name, tokens] of [
+    ["claude-sonnet-4-5-20250929", 200_000],
+    ["us.anthropic.claude-opus-4-1-20250805-v1:0", 200_000],
+    ["claude-sonnet-4-20250514", 200_000],
+    ["claude-opus-4-8", 1_000_000],
+    ["gemini-3-flash-preview", 1_048_576],
+    ["gpt-4o-mini", 128_000],
+    ["of-nobody", 1_048_576],
+  ] as const)
+    expect([name, maxContextTokens(served(name))]).toEqual([name, tokens]);
+  expect(maxContextTokens(served("gpt-4o", "claude-3-5-haiku"))).toBe(200_000);
+  expect(maxContextTokens(served())).toBe(1_048_576);
+});

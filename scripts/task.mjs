@@ -26,6 +26,7 @@ const tasks = {
     run(bun, ["--no-env-file", "--watch", join(root, "src", "main.ts"), "serve", ...words]);
   },
   openapi: () => run(bun, [join(root, "scripts", "openapi.ts")]),
+  "providers-docs": () => run(bun, [join(root, "scripts", "providers-docs.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
   "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
@@ -54,6 +55,7 @@ ensureInstalled({ withTools: task !== "bench-engine" });
 const withoutEngine = [
   "dev",
   "openapi",
+  "providers-docs",
   "test-fuzz",
   "test-faults",
   "bench",

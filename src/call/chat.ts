@@ -35,6 +35,7 @@ export interface ChatChoice {
 export interface ChatResult {
   readonly choices: readonly ChatChoice[];
   readonly usage: Usage | undefined;
+  readonly extras?: JsonObject | undefined;
 }
 
 /**
@@ -111,6 +112,11 @@ export type ChatPart =
  * undefined at the end and throws an ApiError when the upstream fails; `cancel` frees the upstream.
  */
 export interface ChatStream {
+  /**
+   * What the upstream says of the whole reply, as far as it was read: its fingerprint, its sources.
+   * Additive fields of the reply under the names of the wire; another object whenever it changes.
+   */
+  readonly extras?: JsonObject | undefined;
   read(): Promise<readonly ChatPart[] | undefined>;
   cancel(): void;
 }

@@ -10,6 +10,9 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined;
   /** Part of outputTokens. */
   readonly reasoningTokens?: number | undefined;
+  /** Other counts that a vendor reports, by the names of the wire; each is part of its side. */
+  readonly inputDetails?: Readonly<Record<string, number>> | undefined;
+  readonly outputDetails?: Readonly<Record<string, number>> | undefined;
   /** True when no upstream counted and we did. */
   readonly estimated: boolean;
 }
@@ -40,8 +43,10 @@ export function latestUsage(earlier: Usage | undefined, later: Usage): Usage {
     inputTokens: input.inputTokens,
     cachedInputTokens: input.cachedInputTokens,
     cacheWriteTokens: input.cacheWriteTokens,
+    inputDetails: input.inputDetails,
     outputTokens: output.outputTokens,
     reasoningTokens: output.reasoningTokens,
+    outputDetails: output.outputDetails,
     estimated: later.estimated,
   };
 }

@@ -1,19 +1,53 @@
 import type { ProviderKind } from "./provider-kinds.ts";
 
+/** Request fields that only vendors which know them get: most others refuse what they do not know. */
+export const optionalFields = [
+  "store",
+  "metadata",
+  "prompt_cache_key",
+  "prediction",
+  "service_tier",
+] as const;
+export type OptionalField = (typeof optionalFields)[number];
+
 /** How a server that speaks the chat-completions format differs from the most common form. */
 export interface Quirks {
   /** What it calls the cap of an answer. */
   readonly capName: "max_tokens" | "max_completion_tokens";
-  /** Knows `store` and `metadata`; most others refuse what they do not know. */
-  readonly keepsReplies: boolean;
-  /** Where the key goes; a bearer token unless told. */
+  /** What it calls the cap beside a `prediction`, where that is another name. */
+  readonly capBesidePrediction?: "max_tokens";
+  /** Where the key goes; a bearer token by default. */
   readonly keyHeader?: string;
   /** Takes back what models said beside their answers (`reasoning_details`, `extra_content`). */
   readonly takesDetails?: boolean;
+  readonly takes?: readonly OptionalField[];
+  /** Request fields that it knows by another name. */
+  readonly renames?: Readonly<Record<string, string>>;
+  /** Request fields that it refuses and that change no answer: they are left out. */
+  readonly drops?: readonly string[];
+  /**
+   * How reasoning of earlier answers goes back: by this name, as `thinking` parts of the content, or
+   * not at all. Absent: under the names that the caller used.
+   */
+  readonly reasoningBack?: "reasoning_content" | "reasoning" | "parts" | "none";
+  /** Knows no role `developer`: it goes as `system`, which means the same. */
+  readonly onlySystem?: true;
+  /** Refuses `cache_control`: it is left out. */
+  readonly noCacheControl?: true;
+}
+
+/** What its page says beside its habits; see docs/providers. */
+export interface VendorNotes {
+  /** Request fields that it refuses and that change the answer: they go on, and the caller gets 400. */
+  readonly refuses?: readonly string[];
+  /** How it counts and what it bills. */
+  readonly counting?: readonly string[];
+  /** What its replies carry that others do not. */
+  readonly replies?: readonly string[];
 }
 
 /** A vendor whose address and habits are known: what an operator need not look up. */
-export interface Vendor extends Quirks {
+export interface Vendor extends Quirks, VendorNotes {
   readonly id: string;
   readonly title: string;
   readonly kind: ProviderKind;
@@ -25,21 +59,111 @@ export interface Vendor extends Quirks {
   readonly isLocal?: true;
 }
 
-const plain: Quirks = { capName: "max_tokens", keepsReplies: false };
-const first: Quirks = { capName: "max_completion_tokens", keepsReplies: true };
+const plain: Quirks = { capName: "max_tokens" };
+const first: Quirks & VendorNotes = {
+  capName: "max_completion_tokens",
+  // Its docs name max_completion_tokens among what a prediction cannot be used with.
+  capBesidePrediction: "max_tokens",
+  takes: ["store", "metadata", "prompt_cache_key", "prediction", "service_tier"],
+  reasoningBack: "none",
+  counting: [
+    "`completion_tokens` include reasoning, and predicted tokens that were rejected.",
+    "Cached input is `prompt_tokens_details.cached_tokens`.",
+  ],
+};
+const likeSystem = { ...plain, onlySystem: true } as const;
 
 const hosted = (
   id: string,
   title: string,
   baseUrl: string,
   keyVariables: readonly string[],
-  quirks: Quirks = plain,
+  quirks: Quirks & VendorNotes = likeSystem,
 ): Vendor => ({ id, title, kind: "openai", baseUrl, keyVariables, ...quirks });
 
-const local = (id: string, title: string, port: number): Vendor => ({
-  ...hosted(id, title, `http://127.0.0.1:${port}/v1`, []),
+const local = (id: string, title: string, port: number, quirks: Quirks & VendorNotes): Vendor => ({
+  ...hosted(id, title, `http://127.0.0.1:${port}/v1`, [], quirks),
   isLocal: true,
 });
+
+const groq: Quirks & VendorNotes = {
+  capName: "max_completion_tokens",
+  reasoningBack: "reasoning",
+  onlySystem: true,
+  noCacheControl: true,
+  refuses: ["logprobs", "top_logprobs", "logit_bias", "n above 1"],
+  counting: ["Cached input is `prompt_tokens_details.cached_tokens`."],
+  replies: [
+    "Reasoning arrives as `reasoning`.",
+    "`service_tier` is a word of its own: `on_demand`.",
+  ],
+};
+
+const mistral: Quirks & VendorNotes = {
+  ...likeSystem,
+  takes: ["prediction"],
+  renames: { seed: "random_seed" },
+  drops: ["user"],
+  reasoningBack: "parts",
+  noCacheControl: true,
+  refuses: ["logprobs", "top_logprobs", "logit_bias", "top_k"],
+  counting: [
+    "Cached input is `num_cached_tokens`, or `prompt_tokens_details.cached_tokens`.",
+    "With audio input (`prompt_audio_seconds`), `total_tokens` include the audio: they are not read as output.",
+  ],
+  replies: ["Reasoning arrives as `thinking` parts of the content."],
+};
+
+const xai: Quirks & VendorNotes = {
+  ...likeSystem,
+  reasoningBack: "reasoning_content",
+  counting: [
+    "`completion_tokens` leave reasoning out and `total_tokens` include it: the output is the total without the prompt.",
+    "`cost_in_usd_ticks` (10,000,000,000 per USD) agree with this.",
+  ],
+};
+
+const openrouter: Quirks & VendorNotes = {
+  ...plain,
+  takesDetails: true,
+  reasoningBack: "reasoning",
+  counting: [
+    "Cached input is `prompt_tokens_details.cached_tokens`, tokens written to a cache are `cache_write_tokens`.",
+    "`cost` is what OpenRouter charges, in USD.",
+  ],
+  replies: ["Reasoning arrives as `reasoning`, signed in `reasoning_details`."],
+};
+
+const cerebras: Quirks & VendorNotes = {
+  ...likeSystem,
+  takes: ["prediction"],
+  reasoningBack: "reasoning",
+  noCacheControl: true,
+  refuses: ["reasoning", "enable_thinking", "logit_bias"],
+  counting: ["`completion_tokens` include reasoning, and predicted tokens that were rejected."],
+  replies: ["Reasoning arrives as `reasoning`."],
+};
+
+const moonshot: Quirks & VendorNotes = {
+  ...likeSystem,
+  takes: ["prompt_cache_key"],
+  reasoningBack: "reasoning_content",
+  noCacheControl: true,
+  refuses: ['tool_choice "required"', "temperature above 1"],
+  counting: ["Cached input is `cached_tokens` of the usage itself."],
+};
+
+const perplexity: Quirks & VendorNotes = {
+  ...likeSystem,
+  reasoningBack: "none",
+  counting: [
+    "Research models count `reasoning_tokens` beside `completion_tokens`: both are output.",
+    "Fees per search and `citation_tokens` have no price class here. Cover them with the model's price.",
+  ],
+  replies: [
+    "`citations` and `search_results` are fields of the reply; in a stream, of its last event with a choice.",
+  ],
+};
 
 export const vendors: readonly Vendor[] = [
   hosted("openai", "OpenAI", "https://api.openai.com/v1", ["OPENAI_API_KEY"], first),
@@ -54,52 +178,87 @@ export const vendors: readonly Vendor[] = [
     keyHeader: "api-key",
   },
   {
-    ...hosted("gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta", [
-      "GEMINI_API_KEY",
-      "GOOGLE_API_KEY",
-      "GOOGLE_GENERATIVE_AI_API_KEY",
-    ]),
+    ...hosted(
+      "gemini",
+      "Google Gemini",
+      "https://generativelanguage.googleapis.com/v1beta",
+      ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+      plain,
+    ),
     kind: "gemini",
   },
-  { ...hosted("vertex", "Google Vertex AI", "", []), kind: "vertex" },
+  { ...hosted("vertex", "Google Vertex AI", "", [], plain), kind: "vertex" },
   {
-    ...hosted("anthropic", "Anthropic", "https://api.anthropic.com/v1", ["ANTHROPIC_API_KEY"]),
+    ...hosted(
+      "anthropic",
+      "Anthropic",
+      "https://api.anthropic.com/v1",
+      ["ANTHROPIC_API_KEY"],
+      plain,
+    ),
     kind: "anthropic",
   },
   {
-    ...hosted("bedrock", "Amazon Bedrock", "", ["AWS_BEARER_TOKEN_BEDROCK"]),
+    ...hosted("bedrock", "Amazon Bedrock", "", ["AWS_BEARER_TOKEN_BEDROCK"], plain),
     kind: "bedrock",
   },
-  hosted("groq", "Groq", "https://api.groq.com/openai/v1", ["GROQ_API_KEY"], {
-    capName: "max_completion_tokens",
-    keepsReplies: false,
+  hosted("groq", "Groq", "https://api.groq.com/openai/v1", ["GROQ_API_KEY"], groq),
+  hosted("together", "Together AI", "https://api.together.xyz/v1", ["TOGETHER_API_KEY"], {
+    ...likeSystem,
+    replies: ["Reasoning arrives as `reasoning`."],
   }),
-  hosted("together", "Together AI", "https://api.together.xyz/v1", ["TOGETHER_API_KEY"]),
-  hosted("fireworks", "Fireworks AI", "https://api.fireworks.ai/inference/v1", [
-    "FIREWORKS_API_KEY",
-  ]),
-  hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"]),
-  hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"]),
-  hosted("xai", "xAI", "https://api.x.ai/v1", ["XAI_API_KEY"]),
-  hosted("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", ["OPENROUTER_API_KEY"], {
-    ...plain,
-    takesDetails: true,
+  hosted(
+    "fireworks",
+    "Fireworks AI",
+    "https://api.fireworks.ai/inference/v1",
+    ["FIREWORKS_API_KEY"],
+    { ...likeSystem, takes: ["prediction"], reasoningBack: "reasoning_content" },
+  ),
+  hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"], mistral),
+  hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], {
+    ...likeSystem,
+    reasoningBack: "reasoning_content",
+    counting: [
+      "Cached input is `prompt_cache_hit_tokens`, or `prompt_tokens_details.cached_tokens`.",
+    ],
   }),
-  hosted("cerebras", "Cerebras", "https://api.cerebras.ai/v1", ["CEREBRAS_API_KEY"]),
+  hosted("xai", "xAI", "https://api.x.ai/v1", ["XAI_API_KEY"], xai),
+  hosted(
+    "openrouter",
+    "OpenRouter",
+    "https://openrouter.ai/api/v1",
+    ["OPENROUTER_API_KEY"],
+    openrouter,
+  ),
+  hosted("cerebras", "Cerebras", "https://api.cerebras.ai/v1", ["CEREBRAS_API_KEY"], cerebras),
   hosted("sambanova", "SambaNova", "https://api.sambanova.ai/v1", ["SAMBANOVA_API_KEY"]),
   hosted("nvidia", "NVIDIA NIM", "https://integrate.api.nvidia.com/v1", ["NVIDIA_API_KEY"]),
   hosted("deepinfra", "DeepInfra", "https://api.deepinfra.com/v1/openai", ["DEEPINFRA_API_KEY"]),
   hosted("nebius", "Nebius", "https://api.studio.nebius.com/v1", ["NEBIUS_API_KEY"]),
   hosted("hyperbolic", "Hyperbolic", "https://api.hyperbolic.xyz/v1", ["HYPERBOLIC_API_KEY"]),
   hosted("novita", "Novita AI", "https://api.novita.ai/v3/openai", ["NOVITA_API_KEY"]),
-  hosted("moonshot", "Moonshot AI", "https://api.moonshot.ai/v1", ["MOONSHOT_API_KEY"]),
-  hosted("perplexity", "Perplexity", "https://api.perplexity.ai", ["PERPLEXITY_API_KEY"]),
+  hosted("moonshot", "Moonshot AI", "https://api.moonshot.ai/v1", ["MOONSHOT_API_KEY"], moonshot),
+  hosted(
+    "perplexity",
+    "Perplexity",
+    "https://api.perplexity.ai",
+    ["PERPLEXITY_API_KEY"],
+    perplexity,
+  ),
   hosted("huggingface", "Hugging Face", "https://router.huggingface.co/v1", ["HF_TOKEN"]),
-  hosted("github", "GitHub Models", "https://models.github.ai/inference", ["GITHUB_TOKEN"]),
-  local("ollama", "Ollama", 11434),
-  local("lmstudio", "LM Studio", 1234),
-  local("vllm", "vLLM", 8000),
-  local("llamacpp", "llama.cpp", 8080),
+  hosted("github", "GitHub Models", "https://models.github.ai/inference", ["GITHUB_TOKEN"], plain),
+  local("ollama", "Ollama", 11434, {
+    ...likeSystem,
+    reasoningBack: "reasoning",
+    replies: ["Reasoning arrives as `reasoning`."],
+  }),
+  local("lmstudio", "LM Studio", 1234, plain),
+  // Models of some families tell both roles apart there.
+  local("vllm", "vLLM", 8000, {
+    ...plain,
+    replies: ["Reasoning arrives as `reasoning`; older versions send `reasoning_content`."],
+  }),
+  local("llamacpp", "llama.cpp", 8080, { ...likeSystem, reasoningBack: "reasoning_content" }),
 ];
 
 export function findVendor(id: string): Vendor | undefined {

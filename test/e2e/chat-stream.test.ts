@@ -62,7 +62,10 @@ describe("the SDK", () => {
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason).at(-1)).toBe("stop");
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
     expect(requestId).toMatch(/^req_/);
-    expect(JSON.stringify(chunks)).not.toMatch(/vendor|gpt-4o|fp_|obfuscation|service_tier/);
+    expect(new Set(chunks.map((chunk) => chunk.system_fingerprint))).toEqual(
+      new Set(["fp_44709d6fcb"]),
+    );
+    expect(JSON.stringify(chunks)).not.toMatch(/vendor|gpt-4o|obfuscation/);
   });
 
   test("collects a whole completion with .stream(), usage included", async () => {

@@ -41,6 +41,8 @@ describe("the SDK", () => {
     expect(rest as object).toEqual({
       object: "chat.completion",
       model,
+      system_fingerprint: "fp_44709d6fcb",
+      service_tier: "default",
       choices: [
         {
           index: 0,
@@ -58,8 +60,8 @@ describe("the SDK", () => {
         prompt_tokens: CHAT_USAGE.prompt_tokens,
         completion_tokens: CHAT_USAGE.completion_tokens,
         total_tokens: CHAT_USAGE.total_tokens,
-        prompt_tokens_details: { cached_tokens: 8 },
-        completion_tokens_details: { reasoning_tokens: 0 },
+        prompt_tokens_details: { ...CHAT_USAGE.prompt_tokens_details },
+        completion_tokens_details: { ...CHAT_USAGE.completion_tokens_details },
       },
     });
     expect(id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
@@ -281,10 +283,13 @@ describe("a reply", () => {
     expect(headers.get("x-request-id")).not.toContain("vendor");
   });
 
-  test("carries no field of the vendor beside the choices", async () => {
+  test("carries the vendor's fingerprint and tier, and no other field of it", async () => {
     const text = await (await gateway.call(path, hello)).text();
-    for (const word of ["vendor", "gpt-4o", "fp_44709d6fcb", "service_tier", "upstream"])
-      expect(text).not.toContain(word);
+    expect(JSON.parse(text)).toMatchObject({
+      system_fingerprint: "fp_44709d6fcb",
+      service_tier: "default",
+    });
+    for (const word of ["vendor", "gpt-4o", "upstream"]) expect(text).not.toContain(word);
   });
 
   test("without usage gets an estimate with all three counts", async () => {

@@ -15,7 +15,7 @@ const {
   ...vendor
 } = openAiDialect({
   name: "ai-sdk",
-  quirks: { capName: "max_tokens", keepsReplies: false },
+  quirks: { capName: "max_tokens" },
 });
 
 export const aiSdkDialect: Dialect = {

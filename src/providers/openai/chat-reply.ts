@@ -27,7 +27,30 @@ export function fromOpenAiReply(reply: unknown, provider: string): ChatResult {
   return {
     choices: withPlaces(choices.map(toChoice)),
     usage: fromOpenAiUsage(fields["usage"]),
+    extras: toExtras(fields),
   };
+}
+
+/** What an upstream says of the whole reply: words of these names, and lists of sources. */
+const words = ["system_fingerprint", "service_tier"] as const;
+const lists = ["citations", "search_results"] as const;
+const maxWordChars = 200;
+
+export function toExtras(reply: JsonObject): JsonObject | undefined {
+  let extras: Record<string, Json> | undefined;
+  for (const name of words) {
+    const value = reply[name];
+    if (typeof value !== "string" || value.length > maxWordChars) continue;
+    extras ??= {};
+    extras[name] = value;
+  }
+  for (const name of lists) {
+    const value = reply[name];
+    if (!Array.isArray(value) || value.length === 0) continue;
+    extras ??= {};
+    extras[name] = value;
+  }
+  return extras;
 }
 
 function broken(provider: string, what: string) {
@@ -102,8 +125,12 @@ function toChoice(choice: JsonObject, position: number): ChatChoice {
   const { tool_calls: calls, content } = message;
   const hasToolCalls = Array.isArray(calls) && calls.length > 0;
   message["role"] = "assistant";
-  if (typeof content !== "string") message["content"] = toContent(content);
+  if (typeof content !== "string") {
+    message["content"] = toContent(content);
+    takeThinking(message, content);
+  }
   dropOddTexts(message);
+  nameReasoning(message);
   if (message["refusal"] === undefined) message["refusal"] = null;
   if (calls !== undefined && !hasToolCalls) delete message["tool_calls"];
   if (message["function_call"] !== undefined) delete message["function_call"];
@@ -126,6 +153,28 @@ export function dropOddTexts(fields: Record<string, Json | undefined>): JsonObje
     if (value !== undefined && value !== null && typeof value !== "string") delete fields[name];
   }
   return fields;
+}
+
+/** Callers are promised one name for what some servers call `reasoning`; that name stays, too. */
+export function nameReasoning(fields: Record<string, Json | undefined>): void {
+  const { reasoning } = fields;
+  if (typeof reasoning === "string" && reasoning !== "") fields["reasoning_content"] ??= reasoning;
+}
+
+/** Some servers send their reasoning as parts of the content. */
+export function takeThinking(
+  fields: Record<string, Json | undefined>,
+  content: Json | undefined,
+): void {
+  if (!Array.isArray(content)) return;
+  let thoughts = "";
+  for (const part of content)
+    if (isJsonObject(part) && part["type"] === "thinking") thoughts += thoughtsOf(part["thinking"]);
+  if (thoughts !== "") fields["reasoning_content"] ??= thoughts;
+}
+
+function thoughtsOf(thinking: Json | undefined): string {
+  return typeof thinking === "string" ? thinking : (toContent(thinking) ?? "");
 }
 
 /** Content is text or null for our callers, although some servers send a list of parts. */

@@ -4,7 +4,16 @@ import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from ".
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
-import { dropOddTexts, isPlace, toContent, toFinishReason, toLogprobs } from "./chat-reply.ts";
+import {
+  dropOddTexts,
+  isPlace,
+  nameReasoning,
+  takeThinking,
+  toContent,
+  toExtras,
+  toFinishReason,
+  toLogprobs,
+} from "./chat-reply.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
@@ -25,6 +34,7 @@ export class OpenAiChatStream implements ChatStream {
   readonly #sse = new SseReader();
   readonly #calledTools = new Set<number>();
   #ended = false;
+  #extras: JsonObject | undefined;
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
 
@@ -32,6 +42,10 @@ export class OpenAiChatStream implements ChatStream {
     this.#provider = provider;
     this.#signal = signal;
     this.#packets = new PacketReader(body);
+  }
+
+  get extras(): JsonObject | undefined {
+    return this.#extras;
   }
 
   async read(): Promise<readonly ChatPart[] | undefined> {
@@ -69,12 +83,26 @@ export class OpenAiChatStream implements ChatStream {
     const chunk = this.#parse(event);
     const { choices, usage } = chunk;
     throwTold(chunk, this.#provider);
+    this.#noteExtras(chunk);
     if (Array.isArray(choices))
       for (const choice of choices) if (isJsonObject(choice)) this.#takeChoice(choice, parts);
     if (usage !== undefined && usage !== null) {
       const read = fromOpenAiUsage(usage);
       if (read !== undefined) parts.push({ type: "usage", usage: read });
     }
+  }
+
+  /** Servers repeat the same in every event: it is read again only where it is something else. */
+  #noteExtras(chunk: JsonObject): void {
+    const { system_fingerprint: fingerprint, service_tier: tier } = chunk;
+    const { citations, search_results: results } = chunk;
+    const known = this.#extras;
+    const isKnown =
+      (fingerprint ?? known?.["system_fingerprint"]) === known?.["system_fingerprint"] &&
+      (tier ?? known?.["service_tier"]) === known?.["service_tier"];
+    if (isKnown && citations === undefined && results === undefined) return;
+    const extras = toExtras(chunk);
+    if (extras !== undefined) this.#extras = { ...known, ...extras };
   }
 
   #takeChoice(choice: JsonObject, parts: ChatPart[]): void {
@@ -135,9 +163,13 @@ function withKnownTypes(given: JsonObject): JsonObject {
   const { function_call: _called, ...delta } = given;
   const known: Record<string, JsonObject[string]> = delta;
   const { content } = delta;
-  if (content !== undefined && content !== null && typeof content !== "string")
+  if (content !== undefined && content !== null && typeof content !== "string") {
     known["content"] = toContent(content);
-  return dropOddTexts(known);
+    takeThinking(known, content);
+  }
+  dropOddTexts(known);
+  nameReasoning(known);
+  return known;
 }
 
 /** The text of a delta that carries nothing else: nearly all of them. The role is ours to write. */
@@ -146,5 +178,6 @@ function plainText(delta: JsonObject): string | undefined {
     if (name !== "content" && name !== "role" && delta[name] !== null) return undefined;
   const { content } = delta;
   if (typeof content === "string") return content;
-  return content === undefined || content === null ? "" : undefined;
+  // Null is told from no text: clients know a tool call by it.
+  return content === undefined ? "" : undefined;
 }

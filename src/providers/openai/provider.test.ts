@@ -71,12 +71,12 @@ test("what another vendor wants back stays away from servers that do not know it
   bodies = [];
   const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
   const said = { role: "assistant", content: "x", reasoning_content: "hm" };
+  const details = { reasoning_details: [1], extra_content: {} };
   const messages = [
     { role: "user", content: "hello" },
     {
       ...said,
-      reasoning_details: [1],
-      extra_content: {},
+      ...details,
       tool_calls: [{ ...call, extra_content: {} }],
     },
     { role: "tool", tool_call_id: "a", content: "1" },
@@ -98,10 +98,20 @@ test("what another vendor wants back stays away from servers that do not know it
     });
     return bodies.at(-1)?.["messages"];
   };
+  const named = { role: "assistant", content: "x", reasoning: "hm" };
   expect(await ask("http://api.groq.com/v1")).toEqual([
+    messages[0],
+    { ...named, tool_calls: [call] },
+    messages[2],
+  ]);
+  expect(await ask("http://openrouter.ai/v1")).toEqual([
+    messages[0],
+    { ...named, ...details, tool_calls: [{ ...call, extra_content: {} }] },
+    messages[2],
+  ]);
+  expect(await ask("http://api.example.com/v1")).toEqual([
     messages[0],
     { ...said, tool_calls: [call] },
     messages[2],
   ]);
-  expect(await ask("http://openrouter.ai/v1")).toEqual(messages);
 });

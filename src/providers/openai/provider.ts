@@ -1,4 +1,4 @@
-import type { ChatCall, ChatPart, ChatStream } from "../../call/chat.ts";
+import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
 import type { SpeakStream } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
@@ -8,6 +8,7 @@ import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { createEmbed } from "./embed.ts";
 import { fromOpenAiModels } from "./models.ts";
+import { type OpenAiQuirks, plainQuirks, toFieldRules } from "./quirks.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
 export interface OpenAiOptions {
@@ -24,19 +25,7 @@ export interface OpenAiOptions {
   readonly isOwn?: boolean;
 }
 
-/** How a server differs from the most common form. */
-export interface OpenAiQuirks {
-  /** The vendor's newer models refuse the old name; most other servers know only that one. */
-  readonly capName: "max_tokens" | "max_completion_tokens";
-  /** Knows `store` and `metadata`; some others refuse what they do not know. */
-  readonly keepsReplies: boolean;
-  /** Where the key goes, if not into a bearer token. */
-  readonly keyHeader?: string;
-  /** Takes back what it, or another vendor, said beside an answer; strict servers refuse it. */
-  readonly takesDetails?: boolean;
-}
-
-const plainQuirks: OpenAiQuirks = { capName: "max_tokens", keepsReplies: false };
+export type { OpenAiQuirks } from "./quirks.ts";
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
 type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
@@ -45,9 +34,8 @@ type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
 export function createOpenAiProvider(options: OpenAiOptions): Provider {
   const { name, baseUrl, apiKey, socket, isOwn = false, dialer } = options;
   const pin = dialer.pin(baseUrl);
-  const { capName, keepsReplies, keyHeader, takesDetails = false } = options.quirks ?? plainQuirks;
-  const sending = { takesDetails, takesUrls: options.takesUrls ?? false };
-  const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(keyHeader, apiKey) });
+  const quirks = options.quirks ?? plainQuirks;
+  const headers = new Headers({ ...baseHeaders(pin), ...keyHeaders(quirks.keyHeader, apiKey) });
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const send: Send = (path, body, { signal, onAccepted, onDial }) => {
     // Spelled out: copying properties costs a microsecond.
@@ -64,15 +52,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       onDial,
     });
   };
-  /** Text put together piece by piece: a copy of the options costs more than all the rest. */
-  const chatBody = ({ call, target }: ProviderCall<ChatCall>, further: string) => {
-    const { messages, maxOutputTokens: cap, options } = call;
-    const rest = toBody(toOptions(options, { cap, keepsReplies }));
-    const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
-    const capped = cap === undefined ? "" : `,"${capName}":${cap}`;
-    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, sending))}`;
-    return head + capped + further + tail;
-  };
+  const chatBody = createChatBody(quirks, options.takesUrls ?? false);
 
   return {
     name,
@@ -90,9 +70,8 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       const type = (response.headers.get("content-type") ?? "").toLowerCase();
       if (type.startsWith("text/event-stream") && response.body !== null)
         return new OpenAiChatStream({ provider: name, body: response.body, signal });
-      return wholeAsStream(
-        toParts(fromOpenAiReply(await readJson(response, { provider: name, signal }), name)),
-      );
+      const reply = await readJson(response, { provider: name, signal });
+      return wholeAsStream(fromOpenAiReply(reply, name));
     },
     embed: createEmbed(name, send),
     async speak(options) {
@@ -114,14 +93,33 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
   } satisfies Provider;
 }
 
+/** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */
+function createChatBody(quirks: OpenAiQuirks, takesUrls: boolean) {
+  const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
+  const { takesDetails = false, noCacheControl } = quirks;
+  const sending = { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl };
+  const rules = toFieldRules(quirks);
+  /** Text put together piece by piece: a copy of the options costs more than all the rest. */
+  return ({ call, target }: ProviderCall<ChatCall>, further: string): string => {
+    const { messages, maxOutputTokens: cap, options } = call;
+    const rest = toBody(toOptions(options, { cap, rules, noCacheControl }));
+    const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
+    const name = options["prediction"] === undefined ? capName : capBesidePrediction;
+    const capped = cap === undefined ? "" : `,"${name}":${cap}`;
+    const head = `{"model":${JSON.stringify(target.model)},"messages":${toBody(toMessages(messages, sending))}`;
+    return head + capped + further + tail;
+  };
+}
+
 function keyHeaders(name: string | undefined, apiKey: string | undefined) {
   if (apiKey === undefined) return {};
   return name === undefined ? { authorization: `Bearer ${apiKey}` } : { [name]: apiKey };
 }
 
-function wholeAsStream(parts: readonly ChatPart[]): ChatStream {
-  let left: readonly ChatPart[] | undefined = parts;
+function wholeAsStream(result: ChatResult): ChatStream {
+  let left: readonly ChatPart[] | undefined = toParts(result);
   return {
+    extras: result.extras,
     async read() {
       const now = left;
       left = undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../base/errors.ts";
 import type { JsonObject } from "../../call/chat.ts";
+import { type OpenAiQuirks, plainQuirks, type ReasoningForm, toFieldRules } from "./quirks.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
 const plain = { takesDetails: false, takesUrls: true };
@@ -216,9 +217,9 @@ describe("what is read from a cache", () => {
       ],
     });
     for (const cap of [undefined, 10])
-      expect(toOptions(tools(hour), { cap, keepsReplies: true })).toEqual(tools(usual));
+      expect(toOptions(tools(hour), { cap, rules: [] })).toEqual(tools(usual));
     const untouched = tools(usual);
-    expect(toOptions(untouched, { cap: 10, keepsReplies: true })).toBe(untouched);
+    expect(toOptions(untouched, { cap: 10, rules: [] })).toBe(untouched);
   });
 
   test("for the usual time is left as it was asked for", () => {
@@ -236,7 +237,7 @@ describe("thoughts", () => {
 
   test("are allowed no more than the whole answer is, and the caller's wish is not changed", () => {
     const before = structuredClone(options);
-    expect(toOptions(options, { cap: 100, keepsReplies: true })).toEqual({
+    expect(toOptions(options, { cap: 100, rules: [] })).toEqual({
       temperature: 0,
       thinking: { type: "enabled", budget_tokens: 100 },
       reasoning: { effort: "high", max_tokens: 100 },
@@ -245,17 +246,93 @@ describe("thoughts", () => {
   });
 
   test("within the whole go as they are", () => {
-    expect(toOptions(options, { cap: 9_000, keepsReplies: true })).toBe(options);
-    expect(toOptions(options, { cap: undefined, keepsReplies: true })).toBe(options);
+    expect(toOptions(options, { cap: 9_000, rules: [] })).toBe(options);
+    expect(toOptions(options, { cap: undefined, rules: [] })).toBe(options);
     const odd = { thinking: "yes", reasoning: { max_tokens: "9000" } };
-    expect(toOptions(odd, { cap: 1, keepsReplies: true })).toBe(odd);
+    expect(toOptions(odd, { cap: 1, rules: [] })).toBe(odd);
   });
 
   test("are bounded also where other wishes are left away", () => {
     const more = { ...options, store: true, metadata: { a: "b" } };
-    expect(toOptions(more, { cap: 8_500, keepsReplies: false })).toEqual({
+    expect(toOptions(more, { cap: 8_500, rules: toFieldRules(plainQuirks) })).toEqual({
       ...options,
       thinking: { type: "enabled", budget_tokens: 8_500 },
     });
+  });
+});
+
+describe("reasoning that is sent back", () => {
+  const both = { role: "assistant", content: "4", reasoning_content: "hm", reasoning: "hm" };
+  const { reasoning: _name, ...long } = both;
+  const { reasoning_content: _long, ...short } = both;
+  const plainAnswer = { role: "assistant", content: "4" };
+  const sentAs = (reasoningBack: ReasoningForm, message: JsonObject) =>
+    toMessages([message], { ...plain, reasoningBack })[0];
+
+  test("goes by the name that the server knows, and as it is where it has it", () => {
+    for (const message of [both, long, short]) {
+      expect(sentAs("reasoning", message)).toEqual(short);
+      expect(sentAs("reasoning_content", message)).toEqual(long);
+      expect(sentAs("none", message)).toEqual(plainAnswer);
+    }
+    expect(sentAs("reasoning", short)).toBe(short);
+    expect(sentAs("reasoning_content", long)).toBe(long);
+    expect(sentAs("none", plainAnswer)).toBe(plainAnswer);
+  });
+
+  test("goes as parts of the content, before its text", () => {
+    const thinking = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
+    const text = { type: "text", text: "4" };
+    for (const content of ["4", [text]])
+      expect(sentAs("parts", { ...long, content })).toEqual({
+        role: "assistant",
+        content: [thinking, text],
+      });
+    const calls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
+    expect(sentAs("parts", { ...long, content: null, tool_calls: calls })).toEqual({
+      role: "assistant",
+      content: [thinking],
+      tool_calls: calls,
+    });
+    expect(sentAs("parts", { ...long, reasoning_content: null })).toEqual(plainAnswer);
+  });
+
+  test("stays under the caller's names where nothing is known of the server", () => {
+    const messages = [both, { role: "developer", content: "Be short." }];
+    expect(toMessages(messages, plain)).toBe(messages);
+  });
+});
+
+describe("request fields", () => {
+  const all = {
+    temperature: 0,
+    seed: 7,
+    user: "u",
+    store: true,
+    prompt_cache_key: "k",
+    service_tier: "default",
+  };
+  const rulesOf = (quirks: Partial<OpenAiQuirks>) => toFieldRules({ ...plainQuirks, ...quirks });
+
+  test("that only some servers know go to those alone", () => {
+    const { store: _store, prompt_cache_key: _key, service_tier: _tier, ...rest } = all;
+    expect(toOptions(all, { cap: undefined, rules: rulesOf({}) })).toEqual(rest);
+    const takes = ["store", "prompt_cache_key", "service_tier"] as const;
+    expect(toOptions(all, { cap: undefined, rules: rulesOf({ takes }) })).toBe(all);
+  });
+
+  test("are renamed or left out as the server needs it, and the caller's stay as they are", () => {
+    const before = structuredClone(all);
+    const rules = rulesOf({ renames: { seed: "random_seed" }, drops: ["user"] });
+    expect(toOptions(all, { cap: undefined, rules })).toEqual({ temperature: 0, random_seed: 7 });
+    expect(all).toEqual(before);
+    const ordinary = { temperature: 0, tools: [] };
+    expect(toOptions(ordinary, { cap: 10, rules })).toBe(ordinary);
+  });
+
+  test("that change the bill never go: of the tiers only the one that the price is for", () => {
+    const rules = rulesOf({ takes: ["service_tier"] });
+    for (const service_tier of ["auto", "flex", "priority", "scale", "x", null, 1])
+      expect(toOptions({ service_tier }, { cap: undefined, rules })).toEqual({});
   });
 });

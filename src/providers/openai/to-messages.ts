@@ -1,11 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { toCallerUrl } from "../kit/caller-url.ts";
+import type { FieldRule, ReasoningForm } from "./quirks.ts";
 
 export interface MessageOptions {
   /** Takes back what it, or another vendor, said beside an answer. */
   readonly takesDetails: boolean;
   /** May be given addresses to fetch. */
   readonly takesUrls: boolean;
+  /** Absent: under the names that the caller used. */
+  readonly reasoningBack?: ReasoningForm | undefined;
+  readonly onlySystem?: boolean | undefined;
+  readonly noCacheControl?: boolean | undefined;
 }
 
 /**
@@ -14,8 +19,9 @@ export interface MessageOptions {
  */
 export function toMessages(
   messages: readonly JsonObject[],
-  { takesDetails, takesUrls }: MessageOptions,
+  options: MessageOptions,
 ): readonly JsonObject[] {
+  const { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl = false } = options;
   let changed: JsonObject[] | undefined;
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
@@ -23,17 +29,41 @@ export function toMessages(
     const { role, content } = message;
     let sent = message;
     if (role === "assistant" && !takesDetails) sent = withoutDetails(sent);
-    sent = withPlainCaching(sent);
-    if (message["tool_calls"] !== undefined) sent = withPlainList(sent, "tool_calls");
+    else if (role === "developer" && onlySystem === true) sent = { ...sent, role: "system" };
+    sent = withPlainCaching(sent, noCacheControl);
+    if (message["tool_calls"] !== undefined)
+      sent = withPlainList(sent, "tool_calls", noCacheControl);
     if (Array.isArray(content)) {
-      const parts = toParts(content, { param: `messages[${at}].content`, takesUrls });
+      const param = `messages[${at}].content`;
+      const parts = toParts(content, { param, takesUrls, noCacheControl });
       if (parts !== content) sent = { ...sent, content: parts };
     }
+    if (reasoningBack !== undefined && role === "assistant")
+      sent = withReasoning(sent, reasoningBack);
     if (sent === message) continue;
     changed ??= [...messages];
     changed[at] = sent;
   }
   return changed ?? messages;
+}
+
+/** Reasoning of an earlier answer under the one name that the server knows, or not at all. */
+function withReasoning(message: JsonObject, form: ReasoningForm): JsonObject {
+  const { reasoning, reasoning_content: content } = message;
+  if (reasoning === undefined && content === undefined) return message;
+  if (form === "reasoning" && content === undefined) return message;
+  if (form === "reasoning_content" && reasoning === undefined) return message;
+  const { reasoning: _reasoning, reasoning_content: _content, ...rest } = message;
+  const text = typeof content === "string" && content !== "" ? content : reasoning;
+  if (form === "none" || typeof text !== "string" || text === "") return rest;
+  if (form !== "parts") return { ...rest, [form]: text };
+  const thinking = { type: "thinking", thinking: [{ type: "text", text }] };
+  return { ...rest, content: [thinking, ...toTextParts(rest["content"])] };
+}
+
+function toTextParts(content: Json | undefined): readonly Json[] {
+  if (Array.isArray(content)) return content;
+  return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
 }
 
 /** Answers of other vendors carry what only these want back; strict servers refuse it. */
@@ -61,6 +91,7 @@ function plainCall(call: JsonObject): JsonObject {
 interface PartOptions {
   readonly param: string;
   readonly takesUrls: boolean;
+  readonly noCacheControl: boolean;
 }
 
 function toParts(content: readonly Json[], options: PartOptions): readonly Json[] {
@@ -68,7 +99,7 @@ function toParts(content: readonly Json[], options: PartOptions): readonly Json[
   for (let at = 0; at < content.length; at++) {
     const part = content[at];
     if (!isJsonObject(part)) continue;
-    let sent = withPlainCaching(part);
+    let sent = withPlainCaching(part, options.noCacheControl);
     if (mayHoldUrl(sent))
       sent = withCallerUrls(sent, { ...options, param: `${options.param}[${at}]` }, 0);
     if (sent === part) continue;
@@ -105,7 +136,11 @@ function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): 
     if (typeof value === "string") {
       if (isUrlName(name)) sent = toCallerUrl(value, { ...options, param });
     } else if (isJsonObject(value) && depth < maxUrlDepth)
-      sent = withCallerUrls(withPlainCaching(value), { ...options, param }, depth + 1);
+      sent = withCallerUrls(
+        withPlainCaching(value, options.noCacheControl),
+        { ...options, param },
+        depth + 1,
+      );
     else if (Array.isArray(value)) sent = toParts(value, { ...options, param });
     if (sent === value) continue;
     changed ??= { ...part };
@@ -115,24 +150,32 @@ function withCallerUrls(part: JsonObject, options: PartOptions, depth: number): 
 }
 
 /** To keep what was read for longer costs more than our prices know of. */
-function withPlainCaching(owner: JsonObject): JsonObject {
+function withPlainCaching(owner: JsonObject, noCacheControl: boolean): JsonObject {
   const wish = owner["cache_control"];
+  if (wish === undefined) return owner;
+  if (noCacheControl) {
+    const { cache_control: _wish, ...rest } = owner;
+    return rest;
+  }
   if (!isJsonObject(wish) || wish["ttl"] === undefined) return owner;
   return { ...owner, cache_control: { type: "ephemeral" } };
+}
+
+export interface FieldOptions {
+  readonly cap: number | undefined;
+  /** What becomes of fields that do not go as they are. */
+  readonly rules: readonly FieldRule[];
+  readonly noCacheControl?: boolean | undefined;
 }
 
 /** Thoughts are part of the answer: none may be allowed more than the whole. */
 export function toOptions(
   options: JsonObject,
-  { cap, keepsReplies }: { readonly cap: number | undefined; readonly keepsReplies: boolean },
+  { cap, rules, noCacheControl = false }: FieldOptions,
 ): JsonObject {
-  const { thinking, reasoning, metadata, store, tools } = options;
-  let sent = options;
-  if (!keepsReplies && (metadata !== undefined || store !== undefined)) {
-    const { metadata: _metadata, store: _store, ...rest } = options;
-    sent = rest;
-  }
-  if (tools !== undefined) sent = withPlainList(sent, "tools");
+  const { thinking, reasoning, tools } = options;
+  let sent = withKnownFields(options, rules);
+  if (tools !== undefined) sent = withPlainList(sent, "tools", noCacheControl);
   if (cap === undefined) return sent;
   if (isJsonObject(thinking) && isAbove(thinking["budget_tokens"], cap))
     sent = { ...sent, thinking: { ...thinking, budget_tokens: cap } };
@@ -141,14 +184,30 @@ export function toOptions(
   return sent;
 }
 
-function withPlainList(owner: JsonObject, name: "tools" | "tool_calls"): JsonObject {
+function withKnownFields(options: JsonObject, rules: readonly FieldRule[]): JsonObject {
+  let changed: Record<string, Json | undefined> | undefined;
+  for (const { name, to, only } of rules) {
+    const value = options[name];
+    if (value === undefined || (only !== undefined && value === only)) continue;
+    changed ??= { ...options };
+    delete changed[name];
+    if (to !== undefined) changed[to] = value;
+  }
+  return changed ?? options;
+}
+
+function withPlainList(
+  owner: JsonObject,
+  name: "tools" | "tool_calls",
+  noCacheControl: boolean,
+): JsonObject {
   const list = owner[name];
   if (!Array.isArray(list)) return owner;
   let changed: Json[] | undefined;
   for (let at = 0; at < list.length; at++) {
     const entry: Json = list[at];
     if (!isJsonObject(entry)) continue;
-    const plain = withPlainFunction(withPlainCaching(entry));
+    const plain = withPlainFunction(withPlainCaching(entry, noCacheControl), noCacheControl);
     if (plain === entry) continue;
     changed ??= [...list];
     changed[at] = plain;
@@ -157,9 +216,9 @@ function withPlainList(owner: JsonObject, name: "tools" | "tool_calls"): JsonObj
 }
 
 /** Also where it stands one level down. */
-function withPlainFunction(owner: JsonObject): JsonObject {
+function withPlainFunction(owner: JsonObject, noCacheControl: boolean): JsonObject {
   const { function: named } = owner;
-  const plain = isJsonObject(named) ? withPlainCaching(named) : named;
+  const plain = isJsonObject(named) ? withPlainCaching(named, noCacheControl) : named;
   return plain === named ? owner : { ...owner, function: plain };
 }
 

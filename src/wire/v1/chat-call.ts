@@ -25,6 +25,10 @@ const passedOn: ReadonlySet<string> = new Set([
   "user",
   "metadata",
   "store",
+  "prompt_cache_key",
+  "prediction",
+  // Adapters pass on only what the model's price covers.
+  "service_tier",
   "reasoning_effort",
   "reasoning",
   "include_reasoning",

@@ -7,7 +7,7 @@ import {
   wordsOf,
 } from "../../call/chat.ts";
 import type { Usage } from "../../call/usage.ts";
-import { type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
+import { fieldsOf, type ReplyIdentity, toWireUsage } from "./chat-reply.ts";
 import { toErrorBody } from "./error-reply.ts";
 import { callIdPrefix, ToolPieces } from "./tool-pieces.ts";
 
@@ -65,13 +65,17 @@ interface ChoiceState {
  */
 export class ChatEventWriter {
   readonly #id: string;
-  readonly #head: string;
+  /** What all events begin with, up to their choices. */
+  readonly #fixed: string;
+  #head: string;
   readonly #tail: string;
   readonly #includeUsage: boolean;
   /** How many choices were asked for. */
   readonly #expected: number;
   readonly #choices = new Map<number, ChoiceState>();
+  /** The last event, as far as its choices go: what ends it depends on what follows. */
   #held = "";
+  #extras: JsonObject | undefined;
   readonly #said = new Said();
   #reasoningChars = 0;
 
@@ -82,9 +86,20 @@ export class ChatEventWriter {
     this.#expected = choices;
     this.#id = id;
     const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdS, model });
-    this.#head = `data: ${fixed.slice(0, -1)},"choices":[`;
+    this.#fixed = `data: ${fixed.slice(0, -1)}`;
+    this.#head = `${this.#fixed},"choices":[`;
     this.#tail = includeUsage ? `],"usage":null}\n\n` : "]}\n\n";
     this.#includeUsage = includeUsage;
+  }
+
+  /**
+   * What the upstream says of the whole reply. Its words (a fingerprint, a tier) are in every event
+   * from then on, as clients know it; lists, such as sources, are in the last one that has a choice.
+   */
+  set extras(extras: JsonObject | undefined) {
+    if (extras === this.#extras || extras === undefined) return;
+    this.#extras = extras;
+    this.#head = `${this.#fixed}${fieldsOf(pick(extras, isWord))},"choices":[`;
   }
 
   /** How much of the model's thoughts went out with its words. */
@@ -150,7 +165,7 @@ export class ChatEventWriter {
     const counted = this.#includeUsage
       ? `${this.#head}],"usage":${JSON.stringify(toWireUsage(usage))}}\n\n`
       : "";
-    return `${finishes}${this.#release()}${counted}data: [DONE]\n\n`;
+    return `${finishes}${this.#releaseLast()}${counted}data: [DONE]\n\n`;
   }
 
   /** The last bytes of a stream that broke: never a clean end. */
@@ -178,8 +193,8 @@ export class ChatEventWriter {
       state.tools ??= new ToolPieces(callIdPrefix(this.#id, index));
       const pieces = state.tools.take(calls);
       if (pieces.length > 0) delta["tool_calls"] = pieces;
-      else if (state.hasRole && Object.keys(rest).length === 0) return "";
     }
+    if (state.hasRole && logprobs === null && isSilent(delta)) return "";
     state.hasRole = true;
     const text = JSON.stringify(delta);
     this.#said.add(wordsOf(delta));
@@ -200,12 +215,21 @@ export class ChatEventWriter {
     const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;
     state.hasRole = true;
     state.isFinished = true;
-    this.#held = `${this.#head}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}${this.#tail}`;
+    this.#held = `${this.#head}{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}`;
     return before;
   }
 
   #release(): string {
-    const held = this.#held;
+    if (this.#held === "") return "";
+    const held = this.#held + this.#tail;
+    this.#held = "";
+    return held;
+  }
+
+  #releaseLast(): string {
+    if (this.#held === "" || this.#extras === undefined) return this.#release();
+    const lists = fieldsOf(pick(this.#extras, (value) => !isWord(value)));
+    const held = `${this.#held}]${lists}${this.#tail.slice(1)}`;
     this.#held = "";
     return held;
   }
@@ -217,4 +241,16 @@ export class ChatEventWriter {
     this.#choices.set(index, state);
     return state;
   }
+}
+
+const isWord = (value: Json | undefined) => typeof value === "string";
+
+function pick(fields: JsonObject, isWanted: (value: Json | undefined) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isWanted(value)));
+}
+
+/** Says nothing but what an event before it has said: some servers send such pieces all the time. */
+function isSilent(delta: JsonObject): boolean {
+  for (const name in delta) if (delta[name] !== null && delta[name] !== undefined) return false;
+  return true;
 }

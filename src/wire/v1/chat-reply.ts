@@ -13,7 +13,7 @@ export interface ReplyIdentity {
 /** Text put together piece by piece: objects made for the stringifier alone cost twice as much. */
 export function toChatReply(
   { id, createdS, model }: ReplyIdentity,
-  { choices }: ChatResult,
+  { choices, extras }: ChatResult,
   usage: Usage,
 ): string {
   let list = "";
@@ -24,7 +24,14 @@ export function toChatReply(
     list += `{"index":${index},"message":${text},"logprobs":${likely},"finish_reason":"${finishReason}"}`;
   }
   const head = `{"id":"${id}","object":"chat.completion","created":${createdS},"model":${JSON.stringify(model)}`;
-  return `${head},"choices":[${list}],"usage":${JSON.stringify(toWireUsage(usage))}}`;
+  const more = extras === undefined ? "" : fieldsOf(extras);
+  return `${head}${more},"choices":[${list}],"usage":${JSON.stringify(toWireUsage(usage))}}`;
+}
+
+/** An object's fields as they follow others in JSON, or nothing. */
+export function fieldsOf(fields: JsonObject): string {
+  const text = JSON.stringify(fields);
+  return text === "{}" ? "" : `,${text.slice(1, -1)}`;
 }
 
 function withWholeCalls(message: JsonObject, idPrefix: string): JsonObject {
@@ -37,16 +44,28 @@ export function toWireUsage({
   outputTokens,
   cachedInputTokens,
   reasoningTokens,
+  inputDetails,
+  outputDetails,
 }: Usage): ChatCompletion["usage"] {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    ...(cachedInputTokens === undefined
+    ...(cachedInputTokens === undefined && inputDetails === undefined
       ? {}
-      : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
-    ...(reasoningTokens === undefined
+      : {
+          prompt_tokens_details: { ...inputDetails, ...named("cached_tokens", cachedInputTokens) },
+        }),
+    ...(reasoningTokens === undefined && outputDetails === undefined
       ? {}
-      : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+      : {
+          completion_tokens_details: {
+            ...outputDetails,
+            ...named("reasoning_tokens", reasoningTokens),
+          },
+        }),
   };
 }
+
+const named = (name: string, count: number | undefined) =>
+  count === undefined ? {} : { [name]: count };

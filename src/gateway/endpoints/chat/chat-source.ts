@@ -139,6 +139,7 @@ export class ChatSource implements StreamSource {
 
   #take(parts: readonly ChatPart[] | undefined): string {
     const { writer, call } = this.#options;
+    writer.extras = this.#stream?.extras;
     let text = "";
     for (const part of parts ?? []) {
       if (part.type === "usage") {

@@ -7,7 +7,10 @@ interface ContextSize {
   readonly tokens: number;
 }
 
-/** What vendors say of their models, by the names of models; the first match counts. */
+/**
+ * By the names of models; the first match counts. From general knowledge, not checked against each
+ * vendor's page: a number that is too small makes a hold too small.
+ */
 const sizes: readonly ContextSize[] = [
   // Longer ones need a header that we do not send.
   {

@@ -2,8 +2,9 @@ import type { Route } from "./model.ts";
 
 /**
  * Models that cannot return 3,072 numbers, by the names that they have at their vendors. They are
- * not asked for a length that no caller named. From the vendors' guides on embeddings; a model that
- * is not here is asked, and learnt by its answer.
+ * not asked for a length that no caller named. The list is from general knowledge and not checked
+ * against each vendor's guide: a route's `dimensions` wins over it. A model that is not here is
+ * asked, and learnt by its answer.
  */
 const shorter: readonly RegExp[] = [
   /text-embedding-(3-small|ada)/,

@@ -60,6 +60,10 @@ function sending(vendor: Vendor): string {
   const rows = [
     ["`max_tokens`, `max_completion_tokens`", capRow(vendor)],
     ["role `developer`", vendor.onlySystem === true ? "sent as `system`" : "sent"],
+    [
+      "`reasoning_effort`, `reasoning`, `thinking`, `enable_thinking`",
+      vendor.reasoningField === undefined ? "sent" : `sent as ${code(vendor.reasoningField)}`,
+    ],
     ["reasoning of earlier answers", reasoningRow(vendor)],
     [
       "`reasoning_details`, `extra_content` of earlier answers",

@@ -30,6 +30,11 @@ export interface Quirks {
    * not at all. Absent: under the names that the caller used.
    */
   readonly reasoningBack?: "reasoning_content" | "reasoning" | "parts" | "none";
+  /**
+   * The one field in which it takes a wish for reasoning: the other names of it are translated.
+   * Absent: they go as they are.
+   */
+  readonly reasoningField?: "reasoning_effort" | "reasoning" | "thinking";
   /** Knows no role `developer`: it goes as `system`, which means the same. */
   readonly onlySystem?: true;
   /** Refuses `cache_control`: it is left out. */
@@ -66,6 +71,7 @@ const first: Quirks & VendorNotes = {
   capBesidePrediction: "max_tokens",
   takes: ["store", "metadata", "prompt_cache_key", "prediction", "service_tier"],
   reasoningBack: "none",
+  reasoningField: "reasoning_effort",
   counting: [
     "`completion_tokens` include reasoning, and predicted tokens that were rejected.",
     "Cached input is `prompt_tokens_details.cached_tokens`.",
@@ -89,6 +95,7 @@ const local = (id: string, title: string, port: number, quirks: Quirks & VendorN
 const groq: Quirks & VendorNotes = {
   capName: "max_completion_tokens",
   reasoningBack: "reasoning",
+  reasoningField: "reasoning_effort",
   onlySystem: true,
   noCacheControl: true,
   refuses: ["logprobs", "top_logprobs", "logit_bias", "n above 1"],
@@ -105,6 +112,7 @@ const mistral: Quirks & VendorNotes = {
   renames: { seed: "random_seed" },
   drops: ["user"],
   reasoningBack: "parts",
+  reasoningField: "reasoning_effort",
   noCacheControl: true,
   refuses: ["logprobs", "top_logprobs", "logit_bias", "top_k"],
   counting: [
@@ -117,6 +125,7 @@ const mistral: Quirks & VendorNotes = {
 const xai: Quirks & VendorNotes = {
   ...likeSystem,
   reasoningBack: "reasoning_content",
+  reasoningField: "reasoning_effort",
   counting: [
     "`completion_tokens` leave reasoning out and `total_tokens` include it: the output is the total without the prompt.",
     "`cost_in_usd_ticks` (10,000,000,000 per USD) agree with this.",
@@ -127,6 +136,7 @@ const openrouter: Quirks & VendorNotes = {
   ...plain,
   takesDetails: true,
   reasoningBack: "reasoning",
+  reasoningField: "reasoning",
   counting: [
     "Cached input is `prompt_tokens_details.cached_tokens`, tokens written to a cache are `cache_write_tokens`.",
     "`cost` is what OpenRouter charges, in USD.",
@@ -138,8 +148,9 @@ const cerebras: Quirks & VendorNotes = {
   ...likeSystem,
   takes: ["prediction"],
   reasoningBack: "reasoning",
+  reasoningField: "reasoning_effort",
   noCacheControl: true,
-  refuses: ["reasoning", "enable_thinking", "logit_bias"],
+  refuses: ["logit_bias"],
   counting: ["`completion_tokens` include reasoning, and predicted tokens that were rejected."],
   replies: ["Reasoning arrives as `reasoning`."],
 };
@@ -148,6 +159,7 @@ const moonshot: Quirks & VendorNotes = {
   ...likeSystem,
   takes: ["prompt_cache_key"],
   reasoningBack: "reasoning_content",
+  reasoningField: "thinking",
   noCacheControl: true,
   refuses: ['tool_choice "required"', "temperature above 1"],
   counting: ["Cached input is `cached_tokens` of the usage itself."],
@@ -212,12 +224,18 @@ export const vendors: readonly Vendor[] = [
     "Fireworks AI",
     "https://api.fireworks.ai/inference/v1",
     ["FIREWORKS_API_KEY"],
-    { ...likeSystem, takes: ["prediction"], reasoningBack: "reasoning_content" },
+    {
+      ...likeSystem,
+      takes: ["prediction"],
+      reasoningBack: "reasoning_content",
+      reasoningField: "reasoning_effort",
+    },
   ),
   hosted("mistral", "Mistral AI", "https://api.mistral.ai/v1", ["MISTRAL_API_KEY"], mistral),
   hosted("deepseek", "DeepSeek", "https://api.deepseek.com/v1", ["DEEPSEEK_API_KEY"], {
     ...likeSystem,
     reasoningBack: "reasoning_content",
+    reasoningField: "thinking",
     counting: [
       "Cached input is `prompt_cache_hit_tokens`, or `prompt_tokens_details.cached_tokens`.",
     ],

@@ -96,13 +96,13 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */
 function createChatBody(quirks: OpenAiQuirks, takesUrls: boolean) {
   const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
-  const { takesDetails = false, noCacheControl } = quirks;
+  const { takesDetails = false, noCacheControl, reasoningField } = quirks;
   const sending = { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl };
   const rules = toFieldRules(quirks);
   /** Text put together piece by piece: a copy of the options costs more than all the rest. */
   return ({ call, target }: ProviderCall<ChatCall>, further: string): string => {
     const { messages, maxOutputTokens: cap, options } = call;
-    const rest = toBody(toOptions(options, { cap, rules, noCacheControl }));
+    const rest = toBody(toOptions(options, { cap, rules, noCacheControl, reasoningField }));
     const tail = rest === "{}" ? "}" : `,${rest.slice(1)}`;
     const name = options["prediction"] === undefined ? capName : capBesidePrediction;
     const capped = cap === undefined ? "" : `,"${name}":${cap}`;

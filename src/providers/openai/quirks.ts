@@ -11,6 +11,8 @@ export type OptionalField = (typeof optionalFields)[number];
 /** How reasoning of earlier answers is sent back; `parts`: as parts of the content. */
 export type ReasoningForm = "reasoning_content" | "reasoning" | "parts" | "none";
 
+export type ReasoningField = "reasoning_effort" | "reasoning" | "thinking";
+
 /** How a server differs from the most common form. */
 export interface OpenAiQuirks {
   /** The vendor's newer models refuse the old name; most other servers know only that one. */
@@ -28,6 +30,8 @@ export interface OpenAiQuirks {
   readonly drops?: readonly string[];
   /** Absent: under the names that the caller used. */
   readonly reasoningBack?: ReasoningForm;
+  /** The one field in which it takes a wish for reasoning; absent: all go as they are. */
+  readonly reasoningField?: ReasoningField;
   /** Knows no role `developer`; `system` means the same. */
   readonly onlySystem?: true;
   /** Refuses `cache_control`. */

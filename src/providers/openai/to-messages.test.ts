@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../base/errors.ts";
 import type { JsonObject } from "../../call/chat.ts";
-import { type OpenAiQuirks, plainQuirks, type ReasoningForm, toFieldRules } from "./quirks.ts";
+import {
+  type OpenAiQuirks,
+  plainQuirks,
+  type ReasoningField,
+  type ReasoningForm,
+  toFieldRules,
+} from "./quirks.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
 const plain = { takesDetails: false, takesUrls: true };

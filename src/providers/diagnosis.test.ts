@@ -104,7 +104,7 @@ describe("what an upstream answers", () => {
     ],
     [
       "a refusal",
-      () => vendorError(400, { message: "This is not a chat model", code: "invalid_model" }),
+      () => vendorError(400, { message: "This is not a chat model", code: "unsupported_value" }),
       { trouble: "refused" },
     ],
   ];

@@ -51,7 +51,7 @@ interface FailedCall {
  * closes it or opens it for twice as long. Resting: it asked to be left alone, and is.
  *
  * Failures that a caller's input can cause (5xx replies, broken replies, streams that break off, a
- * 401, 402 or 403 that does not say why) open it only when two accounts have them. Where one account
+ * 401, 402 or 403 that gives no reason) open it only when two accounts have them. Where one account
  * has them and no other was served meanwhile, a probe decides; until it ends, the target stays as it
  * is. Words that blame the key or the credit ask for a probe at once: some vendors say them about a
  * prompt.

@@ -1,6 +1,6 @@
 /** A gateway in front of two vendors, with retries and breakers as they are in use. */
 
-import { type FakeUpstream, startFakeUpstream } from "./fake/upstream.ts";
+import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "./fake/upstream.ts";
 import { startTestGateway, type TestGateway } from "./harness.ts";
 
 export interface ServingHome {
@@ -21,6 +21,18 @@ interface TargetState {
   readonly requests: number;
   readonly failures: number;
 }
+
+/** What the gateway asks on its own account, to see whether a target works. */
+const isProbe = ({ body }: RecordedRequest) =>
+  /Answer with the word OK\.|"input":(\["OK"\]|"OK\.")/.test(body);
+
+/** The requests that were made for callers. */
+export const callsTo = ({ requests }: FakeUpstream): readonly RecordedRequest[] =>
+  requests.filter((request) => !isProbe(request));
+
+/** The requests that the gateway made on its own account. */
+export const probesTo = ({ requests }: FakeUpstream): readonly RecordedRequest[] =>
+  requests.filter(isProbe);
 
 const chatPrice = `price: { input: "0.30", cached_input: "0.03", output: "2.50" }`;
 const both = (more = "") =>

@@ -79,7 +79,7 @@ export interface UpstreamTrouble {
   readonly reason: UpstreamReason;
   /** How long the upstream asks to be left alone, if it does. */
   readonly delayMs?: number | undefined;
-  /** It answered, with this as its answer: an input can be the cause. */
+  /** It answered so to this request, and what the caller sent can be the cause. */
   readonly isReply?: boolean | undefined;
 }
 

@@ -4,11 +4,13 @@ import { createCertificate } from "../../test/fake/certificate.ts";
 import { failures, operatorErrors, rateLimits } from "../../test/fake/error-replies.ts";
 import { chatStream, DONE, httpReply, vendorError } from "../../test/fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.ts";
+import { textOf, vendorErrors } from "../../test/providers/error-bodies.ts";
 import type { TrialKind } from "../call/trial.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
 import { diagnose } from "./diagnosis.ts";
 import type { Circumstances, Diagnosis } from "./finding.ts";
 import { Dialer } from "./kit/dial.ts";
+import { toApiFailure } from "./kit/failure.ts";
 import { createOpenAiProvider } from "./openai/provider.ts";
 import { listOffered, runTrial } from "./trial.ts";
 import { createVertexProvider } from "./vertex/provider.ts";
@@ -104,7 +106,7 @@ describe("what an upstream answers", () => {
     ],
     [
       "a refusal",
-      () => vendorError(400, { message: "This is not a chat model", code: "invalid_model" }),
+      () => vendorError(400, { message: "This is not a chat model", code: "unsupported_value" }),
       { trouble: "refused" },
     ],
   ];
@@ -116,6 +118,37 @@ describe("what an upstream answers", () => {
       expect(diagnosis.what).toMatch(/^\S.*\.$/);
       expect(diagnosis.advice.length).toBeGreaterThan(10);
     });
+
+  test("every known error of a vendor is told as what it is", () => {
+    const troubles = {
+      caller: "refused",
+      key: "bad_key",
+      credit: "no_credit",
+      limit: "limited",
+      overloaded: "overloaded",
+      model: "model_missing",
+      vendor: "failed",
+    } as const;
+    for (const { vendor, bodies } of vendorErrors)
+      for (const row of bodies) {
+        const { what, status, headers = {}, fault } = row;
+        if (status === 200) continue;
+        const error = toApiFailure({
+          provider: "acme",
+          status,
+          headers: new Headers(headers),
+          body: textOf(row),
+        });
+        const about = { provider: "acme", baseUrl: "https://x.example/v1", model: "m-1" };
+        // What it offers is known; where it is not, a status other than 404 is enough.
+        const offered = status === 404 ? ["m-2"] : null;
+        expect([vendor, what, diagnose(error, { ...about, offered }).trouble]).toEqual([
+          vendor,
+          what,
+          troubles[fault],
+        ]);
+      }
+  });
 
   test("the vendor's own sentences are never repeated: they may quote keys", async () => {
     upstream.replyWith(vendorError(400, { message: `bad: ${secret} and more`, code: "odd_code" }));

@@ -221,8 +221,9 @@ function keyAdvice({ keyVariable, isNew = false }: Circumstances): string {
 /** 404 is for a wrong path as well: what else the server tells decides. */
 function missing(about: Circumstances, detail: string): Said {
   const { provider, model, offered, baseUrl } = about;
-  // An address that the kind makes by itself has no slip; who says "model" has found the path.
-  const isOfModel = namesModel.test(detail) || baseUrl === "";
+  // An address that the kind makes by itself has no slip; who says "model", or has another status
+  // for it than that of a wrong path, has found the path.
+  const isOfModel = namesModel.test(detail) || baseUrl === "" || statusOf(detail) !== 404;
   if (model === undefined || (offered === null && !isOfModel))
     return {
       trouble: "wrong_address",

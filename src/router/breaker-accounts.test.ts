@@ -155,6 +155,49 @@ describe("a trial that fails by what it asks", () => {
   });
 });
 
+describe("words that blame the key or the credit", () => {
+  for (const reason of ["auth", "quota"] as const) {
+    test(`are confirmed by a probe before anybody else is refused: ${reason}`, async () => {
+      const target = new Shared().succeed("b").pass(60_000).fail("a", 1, reason);
+      expect([target.state, target.probes.length]).toEqual(["closed", 1]);
+      expect(target.breaker.mayAsk(target.nowMs)).toBe(true);
+      await target.probes[0]?.(failure(reason));
+      expect(target.breaker.view(target.nowMs)).toMatchObject({ state: "open", reason });
+      expect(target.breaker.openMs(target.nowMs)).toBe(30_000);
+    });
+
+    test(`caused by one account's inputs take the target from nobody: ${reason}`, async () => {
+      const target = new Shared().fail("a", 1, reason);
+      await target.probes[0]?.();
+      target.fail("a", 30, reason).succeed("b").pass(5_000).fail("a", 30, reason);
+      expect([target.state, target.probes.length]).toEqual(["closed", 1]);
+    });
+  }
+
+  test("ask for no further probe while another account is served", () => {
+    const target = new Shared().fail("a").succeed("b").fail("a", 30, "auth");
+    expect([target.state, target.probes.length]).toEqual(["closed", 0]);
+  });
+
+  test("from two accounts are looked into again within seconds of a probe that was served", async () => {
+    const target = new Shared().fail("a", 1, "auth");
+    await target.probes[0]?.();
+    target.fail("a", 5, "auth").fail("b", 5, "auth");
+    expect([target.state, target.probes.length]).toEqual(["closed", 1]);
+    target.pass(10_000).fail("b", 1, "auth");
+    expect([target.state, target.probes.length]).toEqual(["closed", 2]);
+    await target.probes[1]?.(failure("auth"));
+    expect(target.state).toBe("open");
+  });
+
+  test("in a trial leave the word to a probe", async () => {
+    const target = new Shared().open().fail("a", 1, "auth");
+    expect(target.probes.length).toBe(1);
+    await target.probes[0]?.();
+    expect(target.state).toBe("closed");
+  });
+});
+
 test("what one account's repeats use up is not taken from the others", () => {
   const target = new Shared().fail("a");
   const repeat = (accountId: string) => {
@@ -186,6 +229,33 @@ describe("what one account is answered", () => {
     const silent = new Shared().succeed("b");
     for (let time = 0; time < 30; time++) answer(silent, "a", reply({ reason: "timeout" }));
     expect(silent.state).toBe("open");
+  });
+
+  for (const reason of ["auth", "quota"] as const)
+    test(`with a status that may blame the key or the credit counts like any other failure: ${reason}`, async () => {
+      const inDoubt = reply({ reason, isReply: true });
+      const alone = new Shared();
+      for (let time = 0; time < 4; time++) answer(alone, "a", inDoubt);
+      expect([alone.state, alone.probes.length]).toEqual(["closed", 0]);
+      for (let time = 0; time < 30; time++) answer(alone, "a", inDoubt);
+      expect([alone.state, alone.probes.length]).toEqual(["closed", 1]);
+      answer(alone, "b", inDoubt);
+      expect(alone.state).toBe("open");
+      expect(alone.breaker.openMs(alone.nowMs)).toBe(5_000);
+      const dead = new Shared();
+      for (let time = 0; time < 5; time++) answer(dead, "a", inDoubt);
+      await dead.probes[0]?.(inDoubt);
+      expect(dead.breaker.openMs(dead.nowMs)).toBe(30_000);
+    });
+
+  test("because its request alone is over a limit puts nothing to rest", () => {
+    const target = new Shared().succeed("a");
+    const overLimit = reply({ reason: "limited", isReply: true, delayMs: 60_000 });
+    for (let time = 0; time < 30; time++) answer(target, "a", overLimit);
+    expect(target.breaker.view(target.nowMs)).toMatchObject({ state: "closed", failures: 0 });
+    expect(target.breaker.mayAsk(target.nowMs)).toBe(true);
+    answer(target, "a", reply({ reason: "limited", delayMs: 60_000 }));
+    expect(target.state).toBe("resting");
   });
 
   test("with a time to come back puts it to rest for all only where it serves no others", () => {

@@ -17,6 +17,8 @@ const repeatShare = 0.2;
 const fewRepeats = 3;
 /** A probe costs the operator money: one account that fails on and on does not cause more. */
 const probePauseMs = 60_000;
+/** Where two accounts are told that the key or the credit is to blame, it is looked into sooner. */
+const sharedProbePauseMs = 10_000;
 
 /** What came of a probe: the failure, or undefined where the target works. */
 export interface Probed {
@@ -48,9 +50,11 @@ interface FailedCall {
  * key, its credit), and is left out for a while; then one call is its trial (half-open), which
  * closes it or opens it for twice as long. Resting: it asked to be left alone, and is.
  *
- * Failures that a caller's input can cause (5xx replies, broken replies, streams that break off)
- * open it only when two accounts have them. Where one account has them and no other was served
- * meanwhile, a probe decides; until it ends, the target stays as it is.
+ * Failures that a caller's input can cause (5xx replies, broken replies, streams that break off, a
+ * 401, 402 or 403 that gives no reason) open it only when two accounts have them. Where one account
+ * has them and no other was served meanwhile, a probe decides; until it ends, the target stays as it
+ * is. Words that blame the key or the credit ask for a probe at once: some vendors say them about a
+ * prompt.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -67,7 +71,7 @@ export class Breaker {
   readonly #suspect = new Suspect();
   /** The probe in flight. */
   #probe: object | undefined;
-  #probeAfterMs = 0;
+  #probedMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #openSinceMs = 0;
   #openUntilMs = 0;
@@ -153,7 +157,7 @@ export class Breaker {
   }
 
   fail(error: ApiError, { accountId, nowMs, trial, hasBegun }: FailedCall): void {
-    const { reason = "failed", delayMs } = error.upstream ?? {};
+    const { reason = "failed", delayMs, isReply = false } = error.upstream ?? {};
     const isTrial = this.#endTrial(trial);
     this.#turn(nowMs);
     if (!hasBegun) this.#requests++;
@@ -162,7 +166,9 @@ export class Breaker {
     // One account's inputs must not put it to rest for others that it serves.
     const isOverloaded = reason === "overloaded" && delayMs !== undefined;
     const isForAll = !this.#suspect.servesOthers(nowMs) || this.#suspect.isShared(nowMs);
-    const asksForRest = reason === "limited" || (isOverloaded && isForAll);
+    // A request that is over a limit by itself says nothing about smaller ones.
+    const isLimited = reason === "limited" && !isReply;
+    const asksForRest = isLimited || (isOverloaded && isForAll);
     if (asksForRest && this.#options.isEnabled) {
       this.#restUntilMs = nowMs + Math.min(longestRestMs, delayMs ?? restUnknownMs);
       this.plea = error;
@@ -174,12 +180,11 @@ export class Breaker {
     if (!this.#options.isEnabled) return;
     // Calls that were under way when it opened say nothing new; only the trial does.
     if (this.#openUntilMs !== 0 && !isTrial) return;
-    const cannotWork = reason === "auth" || reason === "quota";
     const requests = this.#requests + this.#requestsBefore;
-    if (cannotWork || (isTrial && isFirm) || this.#firmFailures.isTooHigh(requests))
-      this.#open(error, nowMs);
+    if ((isTrial && isFirm) || this.#firmFailures.isTooHigh(requests)) this.#open(error, nowMs);
     // Whoever comes first is the trial: also an account that fails everywhere.
-    else if (isTrial) this.#askProbe(error, nowMs, true);
+    else if (isTrial) this.#askProbe(error, { isTrial, nowMs, pauseMs: 0 });
+    else if (isOperators(reason) && !isReply) this.#confirm(error, nowMs);
     else if (this.#failures.isTooHigh(requests)) this.#judge(error, nowMs);
   }
 
@@ -191,7 +196,7 @@ export class Breaker {
     this.#openings = 0;
     this.#trial = 0;
     this.#probe = undefined;
-    this.#probeAfterMs = 0;
+    this.#probedMs = Number.NEGATIVE_INFINITY;
     this.#suspect.clear();
     this.#requests = 0;
     this.#repeats = 0;
@@ -235,14 +240,30 @@ export class Breaker {
   /** There are too many failures, of a kind that an input can cause. */
   #judge(error: ApiError, nowMs: number): void {
     if (this.#suspect.isShared(nowMs)) this.#open(error, nowMs);
-    else if (!this.#suspect.isRefuted(nowMs)) this.#askProbe(error, nowMs, false);
+    else if (!this.#suspect.isRefuted(nowMs))
+      this.#askProbe(error, { isTrial: false, nowMs, pauseMs: probePauseMs });
+  }
+
+  /** Its words blame the key or the credit. Nobody else is refused until a probe has failed too. */
+  #confirm(error: ApiError, nowMs: number): void {
+    const isShared = this.#suspect.isShared(nowMs);
+    if (!isShared && this.#suspect.isRefuted(nowMs)) return;
+    const pauseMs = isShared ? sharedProbePauseMs : probePauseMs;
+    this.#askProbe(error, { isTrial: false, nowMs, pauseMs });
   }
 
   /** At most one at a time. In place of a trial that failed, it is the trial. */
-  #askProbe(error: ApiError, nowMs: number, isTrial: boolean): void {
+  #askProbe(
+    error: ApiError,
+    {
+      isTrial,
+      nowMs,
+      pauseMs,
+    }: { readonly isTrial: boolean; readonly nowMs: number; readonly pauseMs: number },
+  ): void {
     const { probe } = this.#options;
     if (probe === undefined) return this.#open(error, nowMs);
-    if (this.#probe !== undefined || (!isTrial && nowMs < this.#probeAfterMs)) return;
+    if (this.#probe !== undefined || nowMs < this.#probedMs + pauseMs) return;
     void this.#run(probe, isTrial ? this.begin() : 0);
   }
 
@@ -256,22 +277,22 @@ export class Breaker {
 
   #take({ error, nowMs }: Probed, trial: number): void {
     this.#probe = undefined;
-    this.#probeAfterMs = nowMs + probePauseMs;
+    this.#probedMs = nowMs;
     if (trial !== 0) {
       if (!this.#endTrial(trial)) return;
       if (error === undefined) this.close(nowMs);
-      else this.#open(error, nowMs);
+      else this.#open(error, nowMs, true);
     } else if (this.#openUntilMs === 0) {
-      if (error !== undefined) this.#open(error, nowMs);
+      if (error !== undefined) this.#open(error, nowMs, true);
       // It works: what the account sends does not, and is held against nobody.
       else this.#failures.clear();
     }
   }
 
-  #open(error: ApiError, nowMs: number): void {
-    const reason = reasonOf(error);
+  #open(error: ApiError, nowMs: number, isProbed = false): void {
+    const isSure = isProbed || error.upstream?.isReply !== true;
     const { first, most } =
-      pausesMs[reason === "auth" || reason === "quota" ? "refused" : "failing"];
+      pausesMs[isOperators(reasonOf(error)) && isSure ? "refused" : "failing"];
     if (this.#openUntilMs === 0) this.#openSinceMs = nowMs;
     const pauseMs = Math.min(most, first * 2 ** Math.min(10, this.#openings));
     this.#openUntilMs = nowMs + Math.max(pauseMs, Math.min(most, error.upstream?.delayMs ?? 0));
@@ -299,14 +320,19 @@ export class Breaker {
 const reasonOf = (error: ApiError | undefined): UpstreamReason =>
   error?.upstream?.reason ?? "failed";
 
+/** It cannot work until the operator does something. */
+const isOperators = (reason: UpstreamReason) => reason === "auth" || reason === "quota";
+
 /** Whether what a caller sent can be the cause: then it says little of the target. */
 function mayBeInput({ upstream }: ApiError, hasBegun: boolean): boolean {
   const { reason = "failed", isReply } = upstream ?? {};
   switch (reason) {
     case "failed":
     case "missing":
-      return true;
     case "overloaded":
+    // A caller's text can make a vendor say so.
+    case "auth":
+    case "quota":
       return true;
     case "timeout":
       return isReply === true;

@@ -9,6 +9,7 @@ import {
   ranked,
   Served,
 } from "../../test/router-home.ts";
+import { ApiError } from "../base/errors.ts";
 import { Router } from "./router.ts";
 
 describe("a failed call", () => {
@@ -64,6 +65,28 @@ describe("a failed call", () => {
       other.answers["a"] = [failure(reason)];
       expect(await other.call(ranked)).toBe("b");
     });
+
+  test("is not made again where it is over the limit by itself, and no wait is told", async () => {
+    const overLimit = new ApiError({
+      code: "upstream_rate_limited",
+      message: "words",
+      retryAfterMs: 60_000,
+      upstream: { reason: "limited", delayMs: 60_000, isReply: true },
+    });
+    const served = new Served();
+    served.answers["a"] = [overLimit];
+    expect(await served.call(one)).toMatchObject({
+      code: "upstream_rate_limited",
+      retryable: false,
+      retryAfterMs: undefined,
+    });
+    expect([served.takeAsked(), served.pauses]).toEqual(["a", []]);
+    expect(served.stateOf("a")).toBe("closed");
+    // Another target may take it; one that is limited may take it later.
+    expect(await served.call(ranked)).toBe("b");
+    served.answers["b"] = [failure("limited", 50_000)];
+    expect(await served.call(ranked)).toMatchObject({ retryable: true, retryAfterMs: 50_000 });
+  });
 
   test("that was refused for what it asks is neither made again nor carried on", async () => {
     const served = new Served();

@@ -70,12 +70,14 @@ export class Tries {
 
   /** A failure that may be over in a moment. */
   mayRepeat({ breaker }: Target): boolean {
-    switch (this.#last.get(breaker)?.error.upstream?.reason) {
+    const { reason, isReply = false } = this.#last.get(breaker)?.error.upstream ?? {};
+    switch (reason) {
       case "failed":
       case "unreachable":
       case "overloaded":
-      case "limited":
         return true;
+      case "limited":
+        return !isReply;
       default:
         return false;
     }
@@ -106,6 +108,9 @@ export class Tries {
 const leftOut = new ApiError({ code: "internal_error", message: "The caller has left." });
 
 function limited(failures: readonly ApiError[], waits: readonly number[]): ApiError {
+  const [overLimit] = failures;
+  const isTooLarge = failures.every(({ upstream }) => upstream?.isReply === true);
+  if (overLimit !== undefined && isTooLarge && waits.length === 0) return tooLarge(overLimit);
   const told = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
   const soonestMs = Math.min(...(waits.length > 0 ? waits : told), 60_000);
   return new ApiError({
@@ -115,6 +120,18 @@ function limited(failures: readonly ApiError[], waits: readonly number[]): ApiEr
     detail: failures.at(-1)?.detail ?? "every target has asked to be left alone",
     retryAfterMs: Math.max(1_000, soonestMs),
     upstream: { reason: "limited" },
+  });
+}
+
+/** No wait helps: the request alone is over the limit of every target. */
+function tooLarge({ detail, upstream }: ApiError): ApiError {
+  return new ApiError({
+    code: "upstream_rate_limited",
+    message:
+      "The request has more tokens than the model takes per minute. Shorten it, or ask for fewer output tokens.",
+    detail,
+    retryable: false,
+    upstream,
   });
 }
 

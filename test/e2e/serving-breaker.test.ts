@@ -13,9 +13,9 @@ import {
   speechReplies,
 } from "../fake/recordings.ts";
 import { cutAfter } from "../fake/script.ts";
-import { openPayer } from "../money-home.ts";
+import { openPayer, waitUntil } from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
-import { type ServingHome, startServing } from "../serving-home.ts";
+import { callsTo, probesTo, type ServingHome, startServing } from "../serving-home.ts";
 
 const lines: string[] = [];
 let home: ServingHome;
@@ -35,10 +35,12 @@ beforeEach(async () => {
 const messages = [{ role: "user", content: "Say hello" }];
 const ask = (model: string, more: object = {}) =>
   home.gateway.call("/chat/completions", { model, messages, ...more });
-const counts = () => [home.first.requests.length, home.second.requests.length];
+const counts = () => [callsTo(home.first).length, home.second.requests.length];
 const stateOf = async (provider: string, model: string) => (await home.targets(provider))[model];
+const untilOut = () =>
+  waitUntil("out of service", async () => (await stateOf("first", "m1"))?.state === "open");
 
-describe("at once, when the operator's key or money is refused:", () => {
+describe("when the operator's key or money is refused, and one probe has confirmed it:", () => {
   for (const [name, reply, reason] of [
     ["401", operatorErrors.badKey, "auth"],
     ["402", operatorErrors.outOfMoney, "quota"],
@@ -49,11 +51,12 @@ describe("at once, when the operator's key or money is refused:", () => {
       home.first.replyWith(reply());
       home.second.replyWith(chatAnswers.plain({ text: "from the second" }));
       expect((await ask("chat")).status).toBe(200);
-      expect(counts()).toEqual([1, 1]);
+      await untilOut();
+      expect([...counts(), probesTo(home.first).length]).toEqual([1, 1, 1]);
       expect(await stateOf("first", "m1")).toMatchObject({ state: "open", reason });
       for (let call = 0; call < 10; call++)
         expect(await (await ask("chat")).text()).toContain("from the second");
-      expect(counts()).toEqual([1, 11]);
+      expect([...counts(), probesTo(home.first).length]).toEqual([1, 11, 1]);
     });
 
   test("a target is what one model of a provider is: calls of another kind there know it too", async () => {
@@ -62,6 +65,7 @@ describe("at once, when the operator's key or money is refused:", () => {
     home.second.replyOnce(embeddingsReply());
     home.second.replyOnce(speechReplies.pcmChunked());
     expect((await ask("chat")).status).toBe(200);
+    await untilOut();
     const vectors = { model: "vectors", input: ["a", "b", "c"] };
     expect((await home.gateway.call("/embeddings", vectors)).status).toBe(200);
     const speech = { model: "voice", input: "Hi", voice: "Kore" };
@@ -82,8 +86,9 @@ describe("when there is no other target", () => {
       expect(told).toMatchObject({ status: 502, code: "upstream_unavailable" });
       for (const word of ["vendor-secret", "vendor", "first", "m1", host, port, "401", "API key"])
         expect(`${text}${[...response.headers.values()].join("\n")}`).not.toContain(word);
+      await untilOut();
     }
-    expect(home.first.requests.length).toBe(1);
+    expect(callsTo(home.first).length).toBe(1);
     const receipts = await payer.settled(3);
     expect(receipts.map(({ charged, outcome }) => [charged, outcome])).toEqual(
       Array.from({ length: 3 }, () => [0n, "upstream_unavailable"]),

@@ -14,6 +14,7 @@ import { parseStream, textOf } from "../event-stream.ts";
 import { chatAnswers, failures, operatorErrors } from "../fake/recordings.ts";
 import type { Reply } from "../fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
+import { callsTo } from "../serving-home.ts";
 
 setDefaultTimeout(300_000);
 
@@ -89,7 +90,7 @@ for (const [trouble, { reply, code }] of Object.entries(troubles))
       };
       expect(choices[0]?.message.content).toContain("Paris");
       expect(usage.prompt_tokens).toBe(23);
-      expect(vendor.requests.length).toBe(1);
+      expect(callsTo(vendor).length).toBe(1);
       const { attempts = "", provider, outcome } = (await lastReceipt()) ?? {};
       expect(attempts).toMatch(new RegExp(`^vendor/big ${code} \\(.+\\), engine/chat$`));
       expect({ provider, outcome }).toEqual({ provider: "engine", outcome: "ok" });
@@ -101,7 +102,7 @@ for (const [trouble, { reply, code }] of Object.entries(troubles))
       expect(textOf(stream)).toContain("Paris");
       expect([stream.isDone, stream.error]).toEqual([true, undefined]);
       expect(stream.chunks.length).toBeGreaterThan(4);
-      expect(vendor.requests.length).toBe(1);
+      expect(callsTo(vendor).length).toBe(1);
     });
   });
 

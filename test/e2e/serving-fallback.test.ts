@@ -16,11 +16,12 @@ import {
   speechReplies,
   tone,
   VECTORS,
+  vendorError,
 } from "../fake/recordings.ts";
 import { cutAfter, type Reply } from "../fake/script.ts";
-import { flash, leaver, openPayer } from "../money-home.ts";
+import { flash, leaver, openPayer, waitUntil } from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
-import { type ServingHome, startServing } from "../serving-home.ts";
+import { callsTo, type ServingHome, startServing } from "../serving-home.ts";
 
 let home: ServingHome;
 
@@ -89,7 +90,14 @@ const kinds: Readonly<
   },
 };
 
-const troubles: Readonly<Record<string, { reply: (kind: string) => Reply; code: string }>> = {
+interface Trouble {
+  readonly reply: (kind: string) => Reply;
+  readonly code: string;
+  /** Whether a probe looks into it at once. */
+  readonly isProbed?: boolean;
+}
+
+const troubles: Readonly<Record<string, Trouble>> = {
   "resets the connection": { reply: () => [{ reset: true }], code: "upstream_error" },
   "closes it without a word": { reply: () => [{ close: true }], code: "upstream_error" },
   "breaks off before the first byte of its answer": {
@@ -100,23 +108,40 @@ const troubles: Readonly<Record<string, { reply: (kind: string) => Reply; code: 
   "fails with 500": { reply: failures.internal, code: "upstream_error" },
   "is overloaded": { reply: () => failures.unavailable(30), code: "upstream_overloaded" },
   "is limited": { reply: () => rateLimits.seconds(30), code: "upstream_rate_limited" },
-  "refuses the operator's key": { reply: operatorErrors.badKey, code: "upstream_unavailable" },
+  "refuses the operator's key": {
+    reply: operatorErrors.badKey,
+    code: "upstream_unavailable",
+    isProbed: true,
+  },
   "is out of the operator's money": {
     reply: operatorErrors.outOfMoney,
     code: "upstream_unavailable",
+    isProbed: true,
+  },
+  "takes no request of this size": {
+    reply: () =>
+      vendorError(413, {
+        message: "Request too large for model `m1` in organization `org_x` on tokens per minute.",
+        type: "tokens",
+        code: "rate_limit_exceeded",
+      }),
+    code: "upstream_rate_limited",
   },
   "does not know the model": { reply: operatorErrors.modelMissing, code: "upstream_unavailable" },
 };
 
+const isOut = async () => (await home.targets("first"))["m1"]?.state === "open";
+
 for (const [kind, { reply, ask, gives }] of Object.entries(kinds))
   describe(`${kind} is served by the second provider when the first`, () => {
-    for (const [trouble, { reply: failing, code }] of Object.entries(troubles))
+    for (const [trouble, { reply: failing, code, isProbed = false }] of Object.entries(troubles))
       test(trouble, async () => {
         const payer = await openPayer(home.gateway);
         home.first.replyWith(failing(kind));
         home.second.replyWith(reply());
         expect(await ask(home.gateway.client({ apiKey: payer.key }))).toEqual(gives);
-        expect([home.first.requests.length, home.second.requests.length]).toEqual([1, 1]);
+        if (isProbed) await waitUntil("out of service", isOut);
+        expect([callsTo(home.first).length, home.second.requests.length]).toEqual([1, 1]);
         const { attempts, provider, outcome, charged, cost } = await payer.receipt();
         expect({ provider, outcome }).toEqual({ provider: "second", outcome: "ok" });
         expect(attempts).toMatch(/^first\/m1 (\w+) \([^,]+\), second\/m2$/);

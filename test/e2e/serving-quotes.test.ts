@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers, errorReply, vendorError } from "../fake/recordings.ts";
-import { openPayer } from "../money-home.ts";
+import { openPayer, waitUntil } from "../money-home.ts";
 import { refusalOf } from "../refusal.ts";
 import { type ServingHome, startServing } from "../serving-home.ts";
 
@@ -55,6 +55,7 @@ describe("a target's own word is heard:", () => {
       home.first.replyWith(vendorError(400, { message }));
       home.second.replyWith(chatAnswers.plain());
       expect((await ask()).status).toBe(200);
+      await waitUntil("out of service", async () => (await health())?.state === "open");
       expect(await health()).toMatchObject({ state: "open", reason });
     });
 

@@ -1,5 +1,6 @@
 import { ApiError } from "../../base/errors.ts";
 import { parseBounded } from "../../base/json-bounds.ts";
+import { toldStatus } from "../kit/error-body.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";
 import { type Fields, isFields } from "./model.ts";
@@ -38,7 +39,7 @@ function toTold(provider: string, error: Fields): ApiError | undefined {
     return undefined;
   if (typeof statusCode === "number" && statusCode < 300) return toldIn(provider, responseBody);
   const isBare = !(error instanceof Error) && (typeof type === "string" || message !== undefined);
-  const status = typeof statusCode === "number" ? statusCode : isBare ? statusOf(error) : 0;
+  const status = typeof statusCode === "number" ? statusCode : isBare ? toldStatus(error) : 0;
   if (status < 400 || status > 599) return undefined;
   const headers = isFields(responseHeaders) ? toHeaders(responseHeaders) : undefined;
   const body =
@@ -59,19 +60,7 @@ export function toldIn(provider: string, body: unknown): ApiError | undefined {
   }
   const error = isFields(reply) ? reply["error"] : undefined;
   if (!isFields(error)) return undefined;
-  return toApiFailure({ provider, status: statusOf(error), body });
-}
-
-/** Of a failure that has no status of its own: its words tell. */
-function statusOf({ code, type }: Fields): number {
-  if (typeof code === "number" && code >= 400 && code < 600) return code;
-  const words = `${String(code)} ${String(type)}`.toLowerCase();
-  if (/rate_limit|insufficient_quota|throttling/.test(words)) return 429;
-  if (/overloaded|unavailable/.test(words)) return 503;
-  if (/timeout/.test(words)) return 504;
-  return /context_length|content_filter|invalid_request|bad_?request|validation/.test(words)
-    ? 400
-    : 500;
+  return toApiFailure({ provider, status: toldStatus(error), body });
 }
 
 function toHeaders(fields: Fields): Headers {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 
 /** What an error body tells, of whatever vendor's form. */
 export interface Said {
-  /** Lower-case words of code, type and status. */
+  /** Lower-case words of code, type, status and reason. */
   readonly code: string;
   /** Lower-case, to look for words in. */
   readonly message: string;
@@ -13,8 +13,6 @@ export interface Said {
   readonly quotas: string;
   /** How long to wait, where it stands in the body. */
   readonly delayMs: number | undefined;
-  /** A filter stood in the way of the input, whatever the status. */
-  readonly isModerated: boolean;
 }
 
 const nothingSaid: Said = {
@@ -24,7 +22,6 @@ const nothingSaid: Said = {
   param: undefined,
   quotas: "",
   delayMs: undefined,
-  isModerated: false,
 };
 
 /** Longer than any sentence of a vendor; what follows may be what a caller sent. */
@@ -32,30 +29,98 @@ const maxMessageChars = 16 * 1024;
 
 /** The body as text, or what was parsed of one that was told inside a reply. */
 export function readErrorBody(body: unknown, headers?: Headers): Said {
+  const error = errorIn(body);
+  if (typeof error === "string") return fromText(error);
+  if (error === undefined) return nothingSaid;
+  const outer = fromError(error, headers);
+  const wrapped = wrappedIn(error);
+  return wrapped === undefined ? outer : unwrapped(outer, wrapped);
+}
+
+/** The object that describes the error; or the text, where the body is no JSON. */
+function errorIn(body: unknown): JsonObject | string | undefined {
   let parsed: unknown = body;
   if (typeof body === "string")
     try {
       parsed = JSON.parse(body);
     } catch {
-      return { ...nothingSaid, message: body.slice(0, 500).toLowerCase() };
+      return body;
     }
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isJsonObject(outer) && isJsonObject(outer["error"]) ? outer["error"] : outer;
-  if (!isJsonObject(error)) return nothingSaid;
+  return isJsonObject(error) ? error : undefined;
+}
+
+const fromText = (text: string): Said => ({
+  ...nothingSaid,
+  message: text.slice(0, 500).trimStart().toLowerCase(),
+});
+
+function fromError(error: JsonObject, headers: Headers | undefined): Said {
   const details = Array.isArray(error["details"]) ? error["details"].filter(isJsonObject) : [];
-  const message = error["message"] ?? error["error"] ?? error["Message"];
-  const words = typeof message === "string" ? message.slice(0, maxMessageChars) : "";
+  const words = sentenceIn(error).slice(0, maxMessageChars);
   const param = error["param"];
   return {
     words,
     param: typeof param === "string" ? param : undefined,
     code: codeWords(error, details, headers),
-    message: words.toLowerCase(),
+    message: words.trimStart().toLowerCase(),
     quotas: quotaNames(details),
     delayMs: bodyDelayMs(details),
-    isModerated: isJsonObject(error["metadata"]) && "flagged_input" in error["metadata"],
   };
 }
+
+/** Under one of the names that vendors give it, or one level further down. */
+function sentenceIn({ message, error, Message, detail }: JsonObject): string {
+  for (const value of [message, error, Message, detail]) {
+    const words = isJsonObject(value) ? (value["error"] ?? value["message"]) : value;
+    if (typeof words === "string") return words;
+  }
+  return "";
+}
+
+/** Some vendors pass on the error of another one: as text, or as JSON in a text. */
+function wrappedIn({ metadata, message }: JsonObject): JsonObject | string | undefined {
+  const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
+  if (isJsonObject(raw)) return errorIn(raw);
+  if (typeof raw === "string") return errorIn(raw.slice(0, maxMessageChars));
+  if (typeof message !== "string" || !/^\s{0,20}\{/.test(message)) return undefined;
+  return errorIn(message.slice(0, maxMessageChars));
+}
+
+/** One level and no more. The words of the inner one count; the codes of both do. */
+function unwrapped(outer: Said, wrapped: JsonObject | string): Said {
+  const inner = typeof wrapped === "string" ? fromText(wrapped) : fromError(wrapped, undefined);
+  const codes = `${inner.code} ${outer.code}`.trim().split(" ");
+  return {
+    ...outer,
+    code: [...new Set(codes)].join(" "),
+    message: inner.message === "" ? outer.message : inner.message,
+    quotas: `${inner.quotas} ${outer.quotas}`,
+    delayMs: inner.delayMs ?? outer.delayMs,
+  };
+}
+
+/**
+ * The status of an error that was told inside a reply of status 200: its code tells, as a number or
+ * in words.
+ */
+export function toldStatus({ code, type }: { readonly code?: unknown; readonly type?: unknown }) {
+  const given = typeof code === "string" && /^\d{3}$/.test(code) ? Number(code) : code;
+  if (typeof given === "number" && given >= 400 && given < 600) return given;
+  const words = `${String(code).slice(0, 100)} ${String(type).slice(0, 100)}`.toLowerCase();
+  return statusWords.find(([pattern]) => pattern.test(words))?.[1] ?? 500;
+}
+
+const statusWords: readonly (readonly [RegExp, number])[] = [
+  [/rate_limit|insufficient_quota|throttling/, 429],
+  [/overloaded|unavailable/, 503],
+  [/timeout/, 504],
+  [/context_length|exceed_context|content_filter|invalid_request|bad_?request|validation/, 400],
+  [/not_?found/, 404],
+  [/authentication|unauthorized/, 401],
+  [/permission|forbidden/, 403],
+];
 
 /** Single words only: what has blanks in it may be a sentence with somebody's text. */
 function codeWords(
@@ -63,11 +128,15 @@ function codeWords(
   details: readonly JsonObject[],
   headers: Headers | undefined,
 ): string {
+  const { metadata } = error;
   const words = [
     error["code"],
     error["type"],
     error["status"],
     error["error_type"],
+    error["reason"],
+    // A filter stood in the way of the input, whatever the status.
+    isJsonObject(metadata) && "flagged_input" in metadata ? "flagged_input" : undefined,
     ...details.map(({ reason }) => reason),
     lastName(error["__type"]),
     headers?.get("x-amzn-errortype")?.split(":")[0],

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { toldDelayMs } from "./error-body.ts";
+import { textOf, vendorErrors } from "../../../test/providers/error-bodies.ts";
+import { readErrorBody, toldDelayMs } from "./error-body.ts";
 import { boundedWaitMs, toApiFailure } from "./failure.ts";
 
 const nowMs = Date.UTC(2026, 9, 14, 9, 0, 0);
@@ -110,6 +111,39 @@ test("words of a caller that a server quotes are no word of the server's", () =>
         "upstream_rejected",
         "refused",
       ]);
+});
+
+test("no vendor's words about the operator are believed behind a caller's text", () => {
+  const sentences = vendorErrors
+    .flatMap(({ bodies }) => bodies)
+    .filter(({ fault }) => fault === "key" || fault === "credit" || fault === "limit")
+    .map((row) => readErrorBody(textOf(row)).words)
+    .filter((words) => words !== "");
+  expect(sentences.length).toBeGreaterThan(60);
+  for (const words of sentences)
+    for (const status of [400, 403]) {
+      const message = `messages[0].content '${words}' is not allowed.`;
+      const { code, upstream } = failure(status, { error: { message, code: "invalid_value" } });
+      expect([words, status === 400 ? code : upstream?.isReply]).toEqual([
+        words,
+        status === 400 ? "upstream_rejected" : true,
+      ]);
+    }
+});
+
+test("an error that another vendor's error wraps is read one level deep, and bounded", () => {
+  const wrap = (raw: unknown) => ({
+    error: { message: "Provider returned error", code: 400, metadata: { raw } },
+  });
+  const inner = { error: { message: "prompt is too long: 9 tokens", type: "inner_type" } };
+  expect(failure(400, wrap(inner)).code).toBe("context_length_exceeded");
+  expect(failure(400, wrap(JSON.stringify(inner))).detail).toBe("acme answered 400 (inner_type)");
+  expect(failure(400, wrap(JSON.stringify(wrap(JSON.stringify(inner))))).code).toBe(
+    "upstream_rejected",
+  );
+  const long = JSON.stringify({ error: { message: "x".repeat(40_000), code: "content_filter" } });
+  for (const raw of [long, "", "{", "[]", 7, null, []])
+    expect(failure(400, wrap(raw)).code).toBe("upstream_rejected");
 });
 
 test("the same words where a server's own sentence begins are the operator's affair", () => {

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode, type UpstreamReason } from "../../base/errors.ts";
-import { readErrorBody, type Said, toldDelayMs } from "./error-body.ts";
+import { readErrorBody, toldDelayMs } from "./error-body.ts";
+import { verdictOf } from "./failure-rules.ts";
 
 /** What an upstream said when it did not do what it was asked. */
 export interface UpstreamFailure {
@@ -36,7 +37,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
  */
 export function toApiFailure(failure: UpstreamFailure): ApiError {
   const said = readErrorBody(failure.body, failure.headers);
-  const { code, reason } = verdict(failure.status, said);
+  const { code, reason, byInput } = verdictOf(failure.status, said);
   if (failure.isOwn === true && failure.status === 400)
     return new ApiError({
       code: code === "context_length_exceeded" ? code : "invalid_request",
@@ -48,7 +49,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
     detail: `${failure.provider} answered ${failure.status}${said.code === "" ? "" : ` (${said.code})`}`,
     reason,
     delayMs: toldDelayMs(failure.headers) ?? said.delayMs,
-    isReply: reason === "timeout" ? true : undefined,
+    isReply: byInput,
   });
 }
 
@@ -78,89 +79,6 @@ export function upstreamError(
     upstream: isReply === undefined ? { reason, delayMs } : { reason, delayMs, isReply },
     cause,
   });
-}
-
-interface Verdict {
-  readonly code: ErrorCode;
-  readonly reason: UpstreamReason;
-}
-
-const outOfMoney: Verdict = { code: "upstream_unavailable", reason: "quota" };
-const badKey: Verdict = { code: "upstream_unavailable", reason: "auth" };
-const missing: Verdict = { code: "upstream_unavailable", reason: "missing" };
-const overloaded: Verdict = { code: "upstream_overloaded", reason: "overloaded" };
-
-function verdict(status: number, said: Said): Verdict {
-  // Too much for what is left, by the caller's own wish: who asks for less may be served.
-  if (status === 402 && /fewer max_tokens/.test(said.message))
-    return { code: "upstream_unavailable", reason: "failed" };
-  if (status === 402 || isOutOfMoney(status, said)) return outOfMoney;
-  if (said.isModerated) return { code: "content_filtered", reason: "refused" };
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return refusal(said);
-    case 401:
-    case 403:
-      return badKey;
-    case 404:
-      return missing;
-    case 408:
-    case 504:
-      return { code: "upstream_timeout", reason: "timeout" };
-    case 429:
-      // One that is still being loaded answers as if we were too many.
-      return /modelnotready/.test(said.code)
-        ? overloaded
-        : { code: "upstream_rate_limited", reason: "limited" };
-    case 503:
-    case 529:
-      return overloaded;
-    default:
-      return { code: "upstream_error", reason: "failed" };
-  }
-}
-
-function refusal({ code, message }: Said): Verdict {
-  const refused = (word: ErrorCode): Verdict => ({ code: word, reason: "refused" });
-  if (/context_length|exceed_context|context_window/.test(code))
-    return refused("context_length_exceeded");
-  if (isTooLong.test(message)) return refused("context_length_exceeded");
-  if (/content_filter|content_policy|safety/.test(code) || /content filtering policy/.test(message))
-    return refused("content_filtered");
-  // One vendor answers 400 to a bad key, and to callers from places that it does not serve.
-  if (
-    /api_key_invalid|failed_precondition/.test(code) ||
-    /^api key (not valid|expired)/.test(message)
-  )
-    return badKey;
-  // Another answers 400 to a model that it does not have, or not in this way.
-  if (
-    code.includes("validationexception") &&
-    /model identifier is invalid|on-demand throughput isn.t supported/.test(message)
-  )
-    return missing;
-  return refused("upstream_rejected");
-}
-
-const isTooLong =
-  /maximum context length|context (size|window|length|limit)|(prompt|input) is too long|input token count|tokens \+ .?max_new_tokens|exceeds the maximum number of tokens/;
-
-/**
- * Of the operator: a purse that is empty, or a quota of a day. A quota of a minute is a limit. Words are
- * looked for where a vendor's sentence begins: behind that may stand what a caller has sent.
- */
-function isOutOfMoney(status: number, { code, message, quotas }: Said): boolean {
-  if (/insufficient_quota|credit_balance|billing|servicequotaexceeded/.test(code)) return true;
-  if (message.startsWith("your credit balance is too low") || /perday/.test(quotas)) return true;
-  if (code.includes("throttling") && /tokens per day/.test(message)) return true;
-  // One vendor says these words of every quota, and which one in its details.
-  return (
-    status === 429 &&
-    message.startsWith("you exceeded your current quota, please check your plan") &&
-    !code.includes("resource_exhausted")
-  );
 }
 
 const waitUnknownMs = 2_000;

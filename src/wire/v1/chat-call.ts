@@ -1,5 +1,5 @@
 import type { ChatCall, Json, JsonObject } from "../../call/chat.ts";
-import type { ChatRequest } from "./chat-request.ts";
+import { biasForm, type ChatRequest } from "./chat-request.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
 import { illFormed } from "./well-formed.ts";
 
@@ -47,7 +47,8 @@ export interface ChatOrder {
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
 export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefined): ChatOrder {
   const request = readChatRequest(body);
-  checkAssistants(request.messages as readonly JsonObject[]);
+  checkToolChoice(request);
+  checkBias(request.logit_bias);
   const options: Record<string, JsonObject[string]> = {};
   for (const name in body) if (passedOn.has(name)) options[name] = body[name];
   checkNested("messages", body["messages"]);
@@ -77,24 +78,24 @@ function cap(
   return least;
 }
 
-function checkAssistants(messages: readonly JsonObject[]): void {
-  let at = 0;
-  for (const message of messages) {
-    if (message["role"] === "assistant") checkAssistant(message, at);
-    at++;
-  }
+const tokenId = /^\d{1,15}$/;
+
+function checkBias(bias: object | undefined): void {
+  for (const id in bias)
+    if (!tokenId.test(id)) throw fieldError("logit_bias", `must be ${biasForm}`);
 }
 
-function checkAssistant(message: JsonObject, at: number): void {
-  const { content, tool_calls: calls, refusal } = message;
-  const hasCalls = Array.isArray(calls) && calls.length > 0;
-  // Clients send back what they were given, a refusal without content too.
-  const saysNothing = (content === undefined || content === null) && typeof refusal !== "string";
-  if (!hasCalls && saysNothing)
-    throw fieldError(
-      `messages[${at}].content`,
-      "is missing: it must be text, unless the message has tool_calls or a refusal",
-    );
+/** A choice that names a tool must name one of those that the request declares. */
+function checkToolChoice({ tool_choice: choice, tools }: ChatRequest): void {
+  if (typeof choice !== "object" || choice.type !== "function") return;
+  const name = choice.function?.name;
+  if (name === undefined)
+    throw fieldError("tool_choice.function", "is missing: it must be an object with a name");
+  const isDeclared = tools?.some(
+    (tool) => (tool as { readonly function: { readonly name: string } }).function.name === name,
+  );
+  if (isDeclared !== true)
+    throw fieldError("tool_choice.function.name", "must be the name of one of the tools");
 }
 
 /** Deeper than any schema or message of a real client. */

@@ -90,7 +90,7 @@ export const examples = {
       code: "invalid_request",
     },
     401: {
-      message: "This API key is missing or not valid.",
+      message: "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`.",
       type: "invalid_request_error",
       param: null,
       code: "invalid_api_key",
@@ -109,7 +109,7 @@ export const examples = {
       code: "model_not_allowed",
     },
     429: {
-      message: "The key's limit of 60 requests a minute is reached. Try again in 0.84 s.",
+      message: "The key's limit of 60 requests per minute is reached. Try again in 0.84 s.",
       type: "rate_limit_error",
       param: null,
       code: "rate_limit_exceeded",

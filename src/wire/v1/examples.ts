@@ -3,6 +3,18 @@ import { voices } from "../../call/speak.ts";
 /** One example of every body, as the document shows them. A test holds each to its schema. */
 const created = 1_790_000_000;
 
+const model = {
+  id: "svc-3-flash",
+  object: "model",
+  created,
+  owned_by: "svc",
+  supported_endpoints: ["/v1/chat/completions"],
+  architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+  context_length: 1_048_576,
+  max_completion_tokens: 65_536,
+  pricing: { prompt: "0.0000003", completion: "0.0000025" },
+} as const;
+
 export const examples = {
   chatRequest: {
     model: "svc-3-flash",
@@ -66,10 +78,12 @@ export const examples = {
     voice: voices[0],
     response_format: "wav",
   },
+  model,
+  voiceList: { voices: voices.map((name) => ({ id: name, name })) },
   modelList: {
     object: "list",
     data: [
-      { id: "svc-3-flash", object: "model", created, owned_by: "svc" },
+      model,
       {
         id: "svc-2-flash",
         object: "model",

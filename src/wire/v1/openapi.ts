@@ -9,7 +9,9 @@ import {
   chatCompletionChunk,
   embeddingResponse,
   errorReply,
+  model,
   modelList,
+  voiceList,
 } from "./replies.ts";
 import { speechRequest } from "./speech-request.ts";
 
@@ -126,6 +128,28 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         ok: json(modelList, examples.modelList),
       }),
     },
+    "/models/{id}": {
+      get: operation({
+        id: "retrieveModel",
+        tag: "Models",
+        summary: "Describe one model",
+        errors: [401],
+        isOfModel: false,
+        parameters: [{ $ref: "#/components/parameters/ModelId" }],
+        ok: json(model, examples.model),
+      }),
+    },
+    "/audio/voices": {
+      get: operation({
+        id: "listVoices",
+        tag: "Speech",
+        summary: "List the voices of the speech models; needs no key",
+        errors: [405],
+        isOfModel: false,
+        security: [],
+        ok: json(voiceList, examples.voiceList),
+      }),
+    },
   };
 }
 
@@ -162,6 +186,9 @@ interface Operation {
   /** Calls one model, whose lifecycle its replies tell. */
   readonly isOfModel: boolean;
   readonly "x-preview"?: true;
+  readonly parameters?: readonly JsonObject[];
+  /** Empty where no key is needed. */
+  readonly security?: readonly JsonObject[];
   readonly body?: JsonObject;
   readonly ok: JsonObject;
 }
@@ -179,11 +206,14 @@ const errorNames = {
   401: "InvalidKey",
   402: "NotCovered",
   403: "NotAllowed",
+  405: "Failure",
   429: "TooMany",
   default: "Failure",
 } as const;
 
-const errorWords: Readonly<Record<keyof typeof errorNames, string>> = {
+type ErrorStatus = Exclude<keyof typeof errorNames, 405>;
+
+const errorWords: Readonly<Record<ErrorStatus, string>> = {
   400: "The request is not valid; param names the field.",
   401: "The key is missing or not valid.",
   402: "Balance or budget do not cover the request, or the account is suspended.",
@@ -232,6 +262,13 @@ const headers = {
 };
 
 const parameters = {
+  ModelId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The id of a model; a slash in it may be percent-encoded.",
+    schema: { type: "string", minLength: 1 },
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -264,7 +301,7 @@ const retryHeaders = {
   "retry-after-ms": ref("RetryAfterMs"),
 };
 /** What cannot succeed later says so; what can, says when. */
-const errorHeaders = (status: keyof typeof errorNames) => ({
+const errorHeaders = (status: ErrorStatus) => ({
   ...(status === 401 ? requestIdHeader : everyHeader),
   "x-should-retry": ref("ShouldRetry"),
   ...(status === 429 || status === "default" ? retryHeaders : {}),

@@ -78,6 +78,10 @@ export const examples = {
     voice: voices[0],
     response_format: "wav",
   },
+  speechEvent: {
+    type: "speech.audio.done",
+    usage: { input_tokens: 9, output_tokens: 74, total_tokens: 83 },
+  },
   model,
   voiceList: { voices: voices.map((name) => ({ id: name, name })) },
   modelList: {

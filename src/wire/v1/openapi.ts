@@ -11,6 +11,7 @@ import {
   errorReply,
   model,
   modelList,
+  speechEvent,
   voiceList,
 } from "./replies.ts";
 import { speechRequest } from "./speech-request.ts";
@@ -115,7 +116,14 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         isOfModel: true,
         "x-preview": true,
         body: asked(speechRequest, examples.speechRequest),
-        ok: { "audio/wav": audio, "audio/pcm": audio },
+        ok: {
+          "audio/wav": audio,
+          "audio/pcm": audio,
+          "text/event-stream": {
+            schema: schemas.convert(speechEvent),
+            example: examples.speechEvent,
+          },
+        },
       }),
     },
     "/models": {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { finishReasons } from "../../call/chat.ts";
-import { anyObject, named, nullable, told } from "./schema.ts";
+import { anyObject, named, nullable, tagged, told } from "./schema.ts";
 
 /**
  * What the endpoints answer. Replies may carry more fields than these (what a model adds to its
@@ -232,6 +232,37 @@ export const modelList = Type.Object(
   named("ModelList", "Models."),
 );
 
+const speechAudioDelta = Type.Object(
+  {
+    type: Type.Literal("speech.audio.delta"),
+    audio: Type.String(told("The next piece of the audio, as base64.")),
+  },
+  named("SpeechAudioDelta", "A piece of audio. All pieces, decoded and joined, are the file."),
+);
+
+const speechAudioDone = Type.Object(
+  {
+    type: Type.Literal("speech.audio.done"),
+    usage: Type.Object(
+      {
+        input_tokens: count("Tokens of the text."),
+        output_tokens: count("Tokens of the audio."),
+        total_tokens: count("The sum of both."),
+      },
+      told("What was used."),
+    ),
+  },
+  named("SpeechAudioDone", "The last event."),
+);
+
+export const speechEvent = tagged("type", [speechAudioDelta, speechAudioDone], {
+  ...named(
+    "SpeechEvent",
+    "With stream_format sse: `data: ` and this as JSON. A stream that fails ends with an Error instead.",
+  ),
+  "x-tag": '"speech.audio.delta" or "speech.audio.done"',
+});
+
 export const voiceList = Type.Object(
   {
     voices: Type.Array(
@@ -267,5 +298,6 @@ export type ChatCompletion = Static<typeof chatCompletion>;
 export type EmbeddingResponse = Static<typeof embeddingResponse>;
 export type ModelReply = Static<typeof model>;
 export type ModelListReply = Static<typeof modelList>;
+export type SpeechAudioDone = Static<typeof speechAudioDone>;
 export type VoiceListReply = Static<typeof voiceList>;
 export type ErrorReply = Static<typeof errorReply>;

@@ -132,11 +132,6 @@ describe("a field that is wrong is named, and the message says what is right", (
     ],
     [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "one of the tools"],
     [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "one of the tools"],
-    [
-      { tool_choice: { type: "function" }, tools: [tool("f")] },
-      "tool_choice.function",
-      "is missing: it must be an object with a name",
-    ],
     ...numbers("parallel_tool_calls", ["true", 0], "must be true or false"),
     ...numbers("response_format", ["json", []], "must be an object with a type"),
     [{ response_format: { type: "xml" } }, "response_format.type", '"json_schema"'],

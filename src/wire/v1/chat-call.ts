@@ -89,8 +89,7 @@ function checkBias(bias: object | undefined): void {
 function checkToolChoice({ tool_choice: choice, tools }: ChatRequest): void {
   if (typeof choice !== "object" || choice.type !== "function") return;
   const name = choice.function?.name;
-  if (name === undefined)
-    throw fieldError("tool_choice.function", "is missing: it must be an object with a name");
+  if (name === undefined) return;
   const isDeclared = tools?.some(
     (tool) => (tool as { readonly function: { readonly name: string } }).function.name === name,
   );

@@ -72,9 +72,7 @@ const tags = {
 };
 
 function toPaths(schemas: OpenApiSchemas): JsonObject {
-  const json = (schema: TSchema, example: Json) => ({
-    "application/json": { schema: schemas.convert(schema), example },
-  });
+  const json = (schema: TSchema, example: Json) => jsonReply(schemas, schema, example);
   const asked = (schema: TSchema, example: Json) => ({
     "application/json": { schema: schemas.convertRequest(schema), example },
   });
@@ -126,6 +124,14 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         },
       }),
     },
+    ...toModelPaths(schemas),
+  };
+}
+
+/** What can be called, and by which voices. */
+function toModelPaths(schemas: OpenApiSchemas): JsonObject {
+  const json = (schema: TSchema, example: Json) => jsonReply(schemas, schema, example);
+  return {
     "/models": {
       get: operation({
         id: "listModels",
@@ -160,6 +166,10 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
     },
   };
 }
+
+const jsonReply = (schemas: OpenApiSchemas, schema: TSchema, example: Json) => ({
+  "application/json": { schema: schemas.convert(schema), example },
+});
 
 function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: Operation) {
   return {

@@ -46,10 +46,10 @@ export const standardManifest = `
 providers:
   fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
 models:
-  svc-3-flash: { endpoint: chat, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: upstream-chat }] }
+  svc-3-flash: { endpoint: chat, context_length: 1048576, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: upstream-chat }] }
   svc-2-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: upstream-old-chat }] }
-  vendor/with-slash: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: upstream-slash }] }
-  svc-embedding-2: { endpoint: embeddings, input: text, price: { input: "0.02" }, routes: [{ provider: fake, model: upstream-embed }] }
+  vendor/with-slash: { endpoint: chat, max_image_tokens: 1600, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: upstream-slash }] }
+  svc-embedding-2: { endpoint: embeddings, input: text, context_length: 8192, price: { input: "0.02" }, routes: [{ provider: fake, model: upstream-embed }] }
   multimodal-embedding-1: { endpoint: embeddings, input: media, price: { image: "0.0001", video_second: "0.0005" }, routes: [{ provider: fake, model: upstream-media }] }
   svc-2.5-flash-tts: { endpoint: speech, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }
   svc-2.5-pro-tts: { endpoint: speech, price: { input: 1, audio_output: 20 }, routes: [{ provider: fake, model: upstream-tts, voices: { Kore: a, Puck: b, Charon: c, Fenrir: d, Aoede: e } }] }

@@ -6,7 +6,15 @@ export type VoiceMap = "same" | Readonly<Record<Voice, string>>;
 export interface SpeakCall {
   readonly text: string;
   readonly voice: Voice;
+  /** How fast, as a factor; absent: 1. Only for providers that take it. */
+  readonly speed?: number;
+  /** How to speak, in words. Only for providers that take them. */
+  readonly instructions?: string;
 }
+
+/** What a speech call may ask for beyond text and voice; not every provider takes it. */
+export type SpeakOption = "speed" | "instructions";
+export const speakOptions: readonly SpeakOption[] = ["speed", "instructions"];
 
 /** 24 kHz, mono, 16-bit little-endian PCM without a header. */
 export interface SpeakStream {

@@ -65,7 +65,14 @@ export function maxImageTokens(model: Model): number {
   return tokens;
 }
 
-function countOf(name: string): number {
+/** Whether a model is known to take images: the catalogue sets a maximum, or a route names one that does. */
+export function seesImages({ maxImageTokens: most, routes }: Model): boolean {
+  return most !== undefined || routes.some(({ model }) => knownCount(model) !== undefined);
+}
+
+const countOf = (name: string) => knownCount(name) ?? unknownTokens;
+
+function knownCount(name: string): number | undefined {
   const text = name.toLowerCase();
-  return counts.find(({ model }) => model.test(text))?.tokens ?? unknownTokens;
+  return counts.find(({ model }) => model.test(text))?.tokens;
 }

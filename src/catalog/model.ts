@@ -39,6 +39,8 @@ export interface Model {
   readonly input: InputKind;
   readonly ownedBy: string;
   readonly createdAtMs: number;
+  /** How many tokens fit into one request and its answer; only shown to callers. */
+  readonly contextLength?: number;
   readonly maxOutputTokens?: number;
   /** The most tokens that an image in a message may count for. */
   readonly maxImageTokens?: number;

@@ -17,8 +17,9 @@ export function authenticate(request: Request, keys: KeyDirectory, nowMs: number
 export function invalidKey(): ApiError {
   return new ApiError({
     code: "invalid_api_key",
+    // These words first: LiteLLM knows a wrong key by them alone.
     message:
-      "This API key is missing or not valid. Send it as `Authorization: Bearer sk-svc-…`; a new one is made in the console, or by the operator.",
+      "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`; you can create one in the console, or ask the operator.",
   });
 }
 

@@ -42,6 +42,9 @@ const exposed = [
   "link",
 ].join(", ");
 
+/** What clients tell a stream of events by. */
+export const eventsType = "text/event-stream; charset=utf-8";
+
 /** A plain object: on every reply, a Headers of our own would cost as much as the Response. */
 type ReplyHeaders = Record<string, string>;
 
@@ -104,7 +107,7 @@ export class Exchange {
 
   /** Events go out as they come: proxies that would collect them are told not to. */
   events(stream: ReadableStream<Uint8Array>): Response {
-    const response = this.reply(stream, "text/event-stream; charset=utf-8");
+    const response = this.reply(stream, eventsType);
     response.headers.set("cache-control", "no-cache");
     response.headers.set("x-accel-buffering", "no");
     return response;

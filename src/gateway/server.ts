@@ -92,8 +92,11 @@ export function startGateway(options: GatewayServerOptions): GatewayServer {
 }
 
 function healthEndpoints(checkReady: () => Promise<void>): Endpoints {
+  const health = get((exchange) => exchange.json('{"status":"ok"}'));
   return {
-    "/healthz": get((exchange) => exchange.json('{"status":"ok"}')),
+    "/healthz": health,
+    // The name that more probes and clients know.
+    "/health": health,
     "/readyz": get(async (exchange) => {
       const isReady = await checkReady().then(
         () => true,

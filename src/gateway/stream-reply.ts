@@ -10,7 +10,7 @@ export interface StreamSource {
   /** The last bytes after a failure; undefined: the connection is broken off. */
   fail(error: ApiError): Uint8Array | undefined;
   /** What keeps a silent stream alive, if anything may. */
-  readonly keepAlive?: Uint8Array;
+  readonly keepAlive?: Uint8Array | undefined;
 }
 
 export interface StreamReplyOptions {

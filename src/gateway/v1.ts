@@ -1,6 +1,6 @@
 import { serveChat } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
-import { listModels, showModel } from "./endpoints/models/models.ts";
+import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
 import { modelEndpoint } from "./gateway.ts";
 import { get, type Major, post } from "./majors.ts";
@@ -12,6 +12,7 @@ export const v1: Major = {
     "/chat/completions": post(modelEndpoint(parts, "chat", serveChat)),
     "/embeddings": post(modelEndpoint(parts, "embeddings", serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(parts, "speech", serveSpeech)),
+    "/audio/voices": get(listVoices()),
     "/models": get(listModels(parts)),
     "/models/*": get(showModel(parts)),
   }),

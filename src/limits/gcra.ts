@@ -11,7 +11,7 @@ export class Gcra {
   /** The level at `#atMs`; above `#perMinute` it is a debt. */
   #used = 0;
   #atMs = 0;
-  /** The last free slot that a refused caller was told. */
+  /** The last slot that a refused caller was given. */
   #promisedMs = 0;
 
   constructor(perMinute: number) {
@@ -57,20 +57,23 @@ export class Gcra {
   }
 
   /**
-   * For a caller who is refused: whole milliseconds until the next slot that no one was told yet.
-   * Reserves nothing. Who obeys a slot that is his alone is admitted.
+   * For a refused caller: whole milliseconds until the next free slot, spread over the callers who
+   * were refused lately so that they do not return together. The spread is at most `maxSpreadMs`,
+   * then it starts again at the first free slot: callers who have gone must not push it out.
+   * Reserves nothing. A caller who obeys and has the slot alone is admitted.
    */
   promise(cost: number, nowMs: number): number {
     const waitMs = this.waitMs(cost, nowMs);
     if (waitMs === Number.POSITIVE_INFINITY) return waitMs;
     const earliestMs = nowMs + waitMs;
-    // Slots that have passed were used or missed: they tell nothing of what is to come.
-    if (this.#promisedMs <= nowMs) this.#promisedMs = earliestMs;
-    else
-      this.#promisedMs = Math.max(
-        earliestMs,
-        Math.min(this.#promisedMs + cost / this.#perMs, nowMs + maxAheadMs),
-      );
+    const slotMs = cost / this.#perMs;
+    const nextMs = this.#promisedMs + (slotMs > maxSpreadMs ? longSlotStepMs : slotMs);
+    // Slots that have passed were used or missed: they say nothing about those to come.
+    const isSpread =
+      this.#promisedMs > nowMs &&
+      nextMs > earliestMs &&
+      nextMs <= earliestMs + maxSpreadMs + toleranceMs;
+    this.#promisedMs = isSpread ? nextMs : earliestMs;
     return toWholeMs(this.#promisedMs - nowMs);
   }
 
@@ -106,7 +109,10 @@ export class Gcra {
 }
 
 const minuteMs = 60_000;
-const maxAheadMs = 10 * minuteMs;
+/** How far past the first free slot a refused caller may be sent. */
+const maxSpreadMs = 10_000;
+/** How far apart callers are sent where a single slot takes longer than the whole spread. */
+const longSlotStepMs = 1_000;
 const maxDisorderMs = minuteMs;
 
 /** Covers the rounding of doubles: who was told to wait so long is not refused for less than this. */

@@ -62,12 +62,13 @@ function toProvider({ kind, baseUrl, apiKey, allowPrivate, options = {} }: Provi
 
 function toModel(model: Model, nowMs: number) {
   const { endpoint, input, ownedBy, routes } = model;
-  const { maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;
+  const { contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
     owned_by: ownedBy,
+    ...(contextLength === undefined ? {} : { context_length: contextLength }),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(maxImageTokens === undefined ? {} : { max_image_tokens: maxImageTokens }),
     ...(maxAudioSeconds === undefined ? {} : { max_audio_seconds: maxAudioSeconds }),

@@ -33,6 +33,7 @@ export interface ManifestModel {
   readonly input: InputKind;
   readonly ownedBy: string;
   readonly maxOutputTokens?: number;
+  readonly contextLength?: number;
   readonly maxImageTokens?: number;
   readonly maxAudioSeconds?: number;
   readonly timeouts?: Timeouts;
@@ -75,6 +76,7 @@ const modelFields = [
   "endpoint",
   "input",
   "owned_by",
+  "context_length",
   "max_output_tokens",
   "max_image_tokens",
   "max_audio_seconds",
@@ -88,10 +90,9 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
   const id = fields.ownName(/^[A-Za-z0-9][\w.:/@-]{0,127}$/, "letters, digits and . _ : / @ -");
   const endpoint = fields.word("endpoint", endpoints) ?? "chat";
   const input = readInput(fields, endpoint);
-  const maxOutputTokens = fields.optionalInteger("max_output_tokens", {
-    minimum: 1,
-    maximum: 10_000_000,
-  });
+  const tokens = { minimum: 1, maximum: 10_000_000 };
+  const contextLength = fields.optionalInteger("context_length", tokens);
+  const maxOutputTokens = fields.optionalInteger("max_output_tokens", tokens);
   const maxImageTokens = readBound(fields, "max_image_tokens", endpoint === "chat");
   const maxAudioSeconds = readBound(fields, "max_audio_seconds", endpoint === "speech");
   const timeouts = readTimeouts(fields);
@@ -104,6 +105,7 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     endpoint,
     input,
     ownedBy: fields.optionalText("owned_by") ?? "svc",
+    ...(contextLength === undefined ? {} : { contextLength }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(maxImageTokens === undefined ? {} : { maxImageTokens }),
     ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),

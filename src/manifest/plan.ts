@@ -287,6 +287,7 @@ function modelFields(model: Model, price: Price | undefined): FieldTexts {
     endpoint: model.endpoint,
     input: model.endpoint === "embeddings" ? model.input : undefined,
     owned_by: model.ownedBy,
+    context_length: model.contextLength?.toString(),
     max_output_tokens: model.maxOutputTokens?.toString(),
     max_image_tokens: model.maxImageTokens?.toString(),
     max_audio_seconds: model.maxAudioSeconds?.toString(),

@@ -1,7 +1,7 @@
 import type { ChatCall, ChatResult, ChatStream } from "../call/chat.ts";
 import type { EmbedCall, EmbedResult } from "../call/embed.ts";
 import type { Endpoint, InputKind } from "../call/endpoint.ts";
-import type { SpeakCall, SpeakStream, VoiceMap } from "../call/speak.ts";
+import type { SpeakCall, SpeakOption, SpeakStream, VoiceMap } from "../call/speak.ts";
 
 /** Where a call goes: the model by the upstream's own name. */
 export interface Target {
@@ -44,6 +44,8 @@ export interface Provider {
   streamChat?(options: ProviderCall<ChatCall>): Promise<ChatStream>;
   embed?(options: ProviderCall<EmbedCall>): Promise<EmbedResult>;
   speak?(options: ProviderCall<SpeakCall>): Promise<SpeakStream>;
+  /** What `speak` takes beyond text and voice; absent: nothing. */
+  readonly speakOptions?: readonly SpeakOption[];
   /** What it offers, for the operator to choose from. */
   listModels?(signal: AbortSignal): Promise<readonly UpstreamModel[]>;
 }

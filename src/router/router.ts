@@ -1,6 +1,6 @@
 import { ApiError } from "../base/errors.ts";
 import type { TargetHealth } from "../catalog/health.ts";
-import type { Model, Route } from "../catalog/model.ts";
+import { type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { Provider } from "../providers/contract.ts";
 import { Attempt, isUpstreamFailure, type Plan, type RoutedCall, type Target } from "./attempt.ts";
 import { Breaker, type Probed } from "./breaker.ts";
@@ -82,6 +82,14 @@ export class Router {
         return this.#choose(tries, run);
       },
     );
+  }
+
+  /** The model with those of its routes whose providers can do what a call asks for. */
+  narrow(model: Model, canServe: (provider: Provider) => boolean): Model {
+    return withRoutes(model, ({ provider }) => {
+      const found = this.#options.findProvider(provider);
+      return found === undefined || canServe(found);
+    });
   }
 
   health(nowMs = this.#nowMs()): readonly TargetHealth[] {

@@ -37,6 +37,7 @@ const model: Model = {
   input: "text",
   ownedBy: "svc",
   createdAtMs: 3,
+  contextLength: 1_048_576,
   maxOutputTokens: 8192,
   maxImageTokens: 1600,
   prices: [],

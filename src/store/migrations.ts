@@ -18,6 +18,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0006-people": { up: people },
   "0007-versions": { up: versions },
   "0008-sessions": { up: endSessions },
+  "0009-context-length": { up: contextLength },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -121,4 +122,8 @@ async function foundation(db: Kysely<unknown>): Promise<void> {
     .insertInto("feed")
     .values({ id: 1, sequence: 0 })
     .execute();
+}
+
+async function contextLength(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("models").addColumn("context_length", "integer").execute();
 }

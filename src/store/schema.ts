@@ -53,6 +53,7 @@ export interface Tables extends PeopleTables {
     input: string;
     owned_by: string;
     created_at_ms: number;
+    context_length: number | null;
     max_output_tokens: number | null;
     max_image_tokens: number | null;
     max_audio_seconds: number | null;

@@ -1,4 +1,13 @@
-import { asFields, asList, asNames, deref, isSame, isSchema, type Schema } from "./schema-tree.ts";
+import {
+  asFields,
+  asList,
+  asNames,
+  deref,
+  type Fields,
+  isSame,
+  isSchema,
+  type Schema,
+} from "./schema-tree.ts";
 
 export interface Pair {
   readonly inner: Schema;
@@ -53,7 +62,7 @@ function valuesOutside(pair: Pair, at: string): readonly string[] {
 
 /**
  * A schema and all its parts as one. Where two say the same thing differently, either is true of
- * every value, so one of them is enough.
+ * every value, so one of them is enough. A field or an entry that both describe obeys both.
  */
 function merged(given: Schema, root: Schema): Schema {
   const { allOf, ...schema } = deref(given, root);
@@ -64,11 +73,25 @@ function merged(given: Schema, root: Schema): Schema {
       (whole, part) => ({
         ...whole,
         ...part,
-        properties: { ...asFields(whole["properties"]), ...asFields(part["properties"]) },
+        properties: joinedFields(asFields(whole["properties"]), asFields(part["properties"])),
+        ...(isSchema(whole["items"]) && isSchema(part["items"])
+          ? { items: joined(whole["items"], part["items"]) }
+          : {}),
         required: [...asNames(whole["required"]), ...asNames(part["required"])],
       }),
       schema,
     );
+}
+
+/** The first comes last: of forms that both have, those of the whole say more than a part's. */
+const joined = (whole: Schema, part: Schema): Schema => ({ allOf: [part, whole] });
+
+function joinedFields(whole: Fields, part: Fields): Fields {
+  const shared = Object.entries(part).flatMap(([name, field]) => {
+    const own = whole[name];
+    return own === undefined ? [] : [[name, joined(own, field)] as const];
+  });
+  return { ...whole, ...part, ...Object.fromEntries(shared) };
 }
 
 function formsOf(schema: Schema): readonly Schema[] | undefined {

@@ -57,8 +57,25 @@ function untold(document: Schema, changes: readonly Change[]): readonly string[]
   });
 }
 
-test("version 1 keeps every promise of its last release", () => {
-  expect(breakingChanges({ before: released, after: current, today })).toEqual([]);
+/**
+ * Where the released description allowed what the server has always refused, or what no provider
+ * takes: an assistant message that says nothing, biases that are not numbers from -100 to 100, and
+ * an empty text as input (in the two forms that took it: an image and a list of images).
+ */
+const corrections = {
+  "2026-11-15": [
+    "POST /chat/completions request.messages[]: a form is not allowed any more, or is new",
+    "POST /chat/completions request.logit_bias: additionalProperties",
+    "POST /embeddings request.input: a form is not allowed any more, or is new",
+    "POST /embeddings request.input: a form is not allowed any more, or is new",
+  ],
+} as const;
+
+test("version 1 keeps every promise of its last release, but for corrections of the description", () => {
+  const known: Readonly<Record<string, readonly string[]>> = corrections;
+  expect(breakingChanges({ before: released, after: current, today })).toEqual([
+    ...(known[last.date] ?? []),
+  ]);
 });
 
 /** Changes since a release that nobody was told of. */

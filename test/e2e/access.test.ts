@@ -71,6 +71,8 @@ describe("a key", () => {
       expect(reply.headers.get("x-should-retry")).toBe("false");
       const refusal = await refusalOf(reply.clone());
       expect(refusal).toMatchObject({ status: 401, code: "invalid_api_key", param: null });
+      // LiteLLM and what is built on it know a wrong key by these words alone.
+      expect(refusal.message).toStartWith("Incorrect API key provided");
       bodies.add(await reply.text());
     }
     expect(bodies.size).toBe(1);
@@ -281,8 +283,8 @@ test("HEAD answers as GET does, without a body", async () => {
   expect((await fetch(`${gateway.baseUrl}/models`, { method: "HEAD" })).status).toBe(401);
 });
 
-test("healthz and readyz answer without a key", async () => {
-  for (const path of ["/healthz", "/readyz"]) {
+test("health, healthz and readyz answer without a key", async () => {
+  for (const path of ["/health", "/healthz", "/readyz"]) {
     const reply = await fetch(`${gateway.origin}${path}`);
     expect(reply.status).toBe(200);
     expect(await reply.json()).toEqual({ status: "ok" });

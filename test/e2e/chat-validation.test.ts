@@ -114,18 +114,37 @@ describe("a field that is wrong is named, and the message says what is right", (
     ...numbers("logprobs", ["true", 1], "must be true or false"),
     ...numbers("top_logprobs", [-1, 21, 1.5], "must be an integer from 0 to 20"),
     ...numbers("logit_bias", [[], "x", 1], "must be an object"),
+    [{ logit_bias: { 50256: -101 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { 50256: 100.5 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { 50256: "1" } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { cat: 1 } }, "logit_bias", "must be an object of token ids"],
+    [{ logit_bias: { "-1": 1 } }, "logit_bias", "must be an object of token ids"],
     ...numbers("tools", [{}, "x"], "must be a list of at most 128 tools"),
     [{ tools: Array(129).fill(tool("f")) }, "tools", "at most 128 tools"],
     [{ tools: [{ ...tool("f"), type: "retrieval" }] }, "tools[0].type", '"function"'],
     [{ tools: [{ type: "function" }] }, "tools[0].function", "is missing"],
     [{ tools: [tool("")] }, "tools[0].function.name", "the name of the function"],
     ...numbers("tool_choice", ["always", 1, []], '"none", "auto", "required", or an object'),
+    [
+      { tool_choice: choiceOf("g"), tools: [tool("f")] },
+      "tool_choice.function.name",
+      "must be the name of one of the tools",
+    ],
+    [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "one of the tools"],
+    [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "one of the tools"],
     ...numbers("parallel_tool_calls", ["true", 0], "must be true or false"),
     ...numbers("response_format", ["json", []], "must be an object with a type"),
     [{ response_format: { type: "xml" } }, "response_format.type", '"json_schema"'],
     ...numbers("user", [5, {}], "must be a string"),
     ...numbers("metadata", ["x", []], "must be an object"),
     ...numbers("reasoning_effort", [5], "must be a string"),
+    [{ modalities: ["audio"] }, "modalities[0]", "/v1/audio/speech"],
+    [{ modalities: ["text", "audio"] }, "modalities[1]", "/v1/audio/speech"],
+    [{ modalities: ["image", "text"] }, "modalities[0]", 'must be "text"'],
+    ...numbers("modalities", ["text", {}], 'must be ["text"]'),
+    ...numbers("functions", [[{ name: "f" }], {}], "use tools"),
+    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "left out"),
+    [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "assistant, tool"],
   ];
 
   for (const [given, param, right] of cases)
@@ -141,6 +160,28 @@ describe("a field that is wrong is named, and the message says what is right", (
       expect(message).toStartWith(`${param} `);
       expect(message).toContain(right);
       expect(message).toEndWith(".");
+    });
+});
+
+test("fields that have their default value, and those that change nothing, pass", async () => {
+  for (const given of [
+    { modalities: ["text"] },
+    { modalities: [] },
+    { functions: [] },
+    { function_call: "none" },
+    { modalities: null, functions: null, web_search_options: null },
+    { audio: { voice: "alloy", format: "wav" } },
+    { logit_bias: {} },
+    { logit_bias: { 1: -100, 2: 100, 3: 0.5 } },
+    { tool_choice: "auto" },
+    { tool_choice: "required" },
+    { tool_choice: choiceOf("f"), tools: [tool("e"), tool("f")] },
+    { tool_choice: { type: "allowed_tools", allowed_tools: {} }, tools: [tool("f")] },
+    { stream_options: { include_usage: true } },
+  ])
+    expect({ given, status: (await gateway.call(path, { ...hello, ...given })).status }).toEqual({
+      given,
+      status: 200,
     });
 });
 
@@ -304,6 +345,10 @@ describe("size and type of the body", () => {
 });
 
 function tool(name: string): object {
+  return { type: "function", function: { name } };
+}
+
+function choiceOf(name: string): object {
   return { type: "function", function: { name } };
 }
 

@@ -152,7 +152,13 @@ describe("input", () => {
       param: "input",
       type: "invalid_request_error",
     });
-    expect((await refused(Array.from({ length: 101 }, () => [1]))).message).toContain("100");
+    for (const entry of ["x", [1]]) {
+      const { message } = await refused(Array.from({ length: 150 }, () => entry));
+      expect(message).toContain("at most 100");
+      // What the caller sets is the client's own setting, not our field.
+      for (const setting of ["chunk_size=100", "batchSize: 100", "embed_batch_size=100"])
+        expect(message).toContain(setting);
+    }
   });
 
   test("that is wrong is refused with the entry's place, before the upstream hears of it", async () => {

@@ -66,10 +66,55 @@ describe("the list", () => {
     const list = (await reply.json()) as { object: string; data: Record<string, unknown>[] };
     expect(list.object).toBe("list");
     for (const model of list.data) {
-      expect(Object.keys(model)).toEqual(["id", "object", "created", "owned_by"]);
+      expect(Object.keys(model).slice(0, 4)).toEqual(["id", "object", "created", "owned_by"]);
       expect(model).toMatchObject({ object: "model", owned_by: "svc" });
       expect(new Date(Number(model["created"]) * 1000).getUTCFullYear()).toBeGreaterThan(2024);
     }
+  });
+
+  test("says what each model is for, by the names that clients know", async () => {
+    const { data } = (await (await get("/models")).json()) as { data: Record<string, unknown>[] };
+    const shown = new Map(data.map((model) => [model["id"], model]));
+    const contract = ["id", "object", "created", "owned_by"];
+    const added = (id: string) =>
+      Object.fromEntries(
+        Object.entries(shown.get(id) ?? {}).filter(([name]) => !contract.includes(name)),
+      );
+    expect(added("svc-3-flash")).toEqual({
+      supported_endpoints: ["/v1/chat/completions"],
+      architecture: { input_modalities: ["text"], output_modalities: ["text"] },
+      context_length: 1_048_576,
+      max_completion_tokens: 8192,
+      pricing: { prompt: "0.0000003", completion: "0.0000025", input_cache_read: "0.00000003" },
+    });
+    // What nobody has set is not in the list; a model that is free costs 0.
+    expect(added("svc-2-flash")).toEqual({
+      supported_endpoints: ["/v1/chat/completions"],
+      architecture: { input_modalities: ["text"], output_modalities: ["text"] },
+      pricing: { prompt: "0", completion: "0" },
+    });
+    expect(added("vendor/with-slash")["architecture"]).toEqual({
+      input_modalities: ["text", "image"],
+      output_modalities: ["text"],
+    });
+    expect(added("svc-embedding-2")).toEqual({
+      supported_endpoints: ["/v1/embeddings"],
+      architecture: { input_modalities: ["text"], output_modalities: ["embeddings"] },
+      context_length: 8192,
+      pricing: { prompt: "0.00000002", completion: "0" },
+    });
+    expect(added("multimodal-embedding-1")).toEqual({
+      supported_endpoints: ["/v1/embeddings"],
+      architecture: { input_modalities: ["image", "video"], output_modalities: ["embeddings"] },
+      pricing: { image: "0.0001", video_second: "0.0005" },
+    });
+    expect(added("svc-2.5-flash-tts")).toEqual({
+      supported_endpoints: ["/v1/audio/speech"],
+      architecture: { input_modalities: ["text"], output_modalities: ["audio"] },
+      pricing: { prompt: "0.0000005", audio_output: "0.00001" },
+    });
+    for (const [id, model] of shown)
+      expect(await (await get(`/models/${encodeURIComponent(String(id))}`)).json()).toEqual(model);
   });
 
   test("has only what the key may call", async () => {
@@ -103,6 +148,19 @@ describe("a model by its id", () => {
     }
     expect(messagesSeen.size).toBe(1);
   });
+});
+
+test("the voices are listed without a key, as Open WebUI asks for them", async () => {
+  for (const init of [{}, { headers: { authorization: "Bearer wrong" } }]) {
+    const reply = await fetch(`${gateway.baseUrl}/audio/voices`, init);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get("content-type")).toBe("application/json");
+    expect(await reply.json()).toEqual({
+      voices: ["Kore", "Puck", "Charon", "Fenrir", "Aoede"].map((name) => ({ id: name, name })),
+    });
+  }
+  const reply = await fetch(`${gateway.baseUrl}/audio/voices`, { method: "POST" });
+  expect(await refusalOf(reply)).toMatchObject({ status: 405 });
 });
 
 test("listing and finding ask no upstream, and answer when it is gone", async () => {

@@ -155,7 +155,7 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
       const ids = embeddingNeed({ kind: "tokens", tokens: [[1, 2, 3], [4]] }, price);
       expect(worstCase(ids.need, 0) >= costOf({ input: 4 }, price)).toBe(true);
       const [first = ""] = texts;
-      const mostBytes = mostAudioBytes(first, undefined);
+      const mostBytes = mostAudioBytes(first, {});
       const speech = speechNeed({ text: first, mostBytes, price });
       for (const count of Object.values(tokenizers)) {
         const tokens = texts.reduce((sum, one) => sum + count(one), 0);
@@ -168,7 +168,8 @@ describe(`for ${cases} prompts of every kind (seed ${seed})`, () => {
 });
 
 describe("the longest that speech may become", () => {
-  const secondsOf = (input: string, most?: number) => mostAudioBytes(input, most) / 48_000;
+  const secondsOf = (input: string, most?: number) =>
+    mostAudioBytes(input, { maxAudioSeconds: most }) / 48_000;
   test("is ten seconds and a quarter for each character, in whole seconds", () => {
     expect(secondsOf("")).toBe(10);
     expect(secondsOf("a")).toBe(11);

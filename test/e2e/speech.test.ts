@@ -107,13 +107,21 @@ describe("audio through the SDK", () => {
 test("the upstream is asked for PCM, by its own name of the model and with its own key", async () => {
   gateway.upstream.replyWith(speechReplies.pcmChunked());
   for (const response_format of ["wav", "pcm", undefined, null]) {
-    await (await speak({ response_format, instructions: "whisper", speed: 2 })).arrayBuffer();
+    const usual = { speed: 1, instructions: "", stream_format: "audio" };
+    for (const fields of [{}, usual, { speed: null, instructions: null, stream_format: null }])
+      await (await speak({ response_format, ...fields })).arrayBuffer();
     const request = gateway.upstream.requests.at(-1);
     expect(request).toMatchObject({
       path: "/v1/audio/speech",
       headers: { authorization: "Bearer vendor-secret" },
-      json: { model: "upstream-tts", input: "Hello", voice: "Kore", response_format: "pcm" },
     });
+    for (const { json } of gateway.upstream.requests)
+      expect(json).toEqual({
+        model: "upstream-tts",
+        input: "Hello",
+        voice: "Kore",
+        response_format: "pcm",
+      });
   }
 });
 

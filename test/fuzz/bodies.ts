@@ -94,6 +94,9 @@ export const wholeBodies: Readonly<Record<BodyKind, readonly FuzzBody[]>> = {
       store: false,
       service_tier: "auto",
       reasoning_effort: "low",
+      modalities: ["text"],
+      functions: [],
+      web_search_options: null,
     },
   ],
   "text-embeddings": [

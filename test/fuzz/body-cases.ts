@@ -364,7 +364,9 @@ function judged(draft: {
   // What a schema cannot say of chat and of embeddings, it says of speech: there, valid is served.
   const unrefused = kind === "speech" ? served : either;
   const statuses = isRefused(kind, body) ? refused : unrefused;
-  return { name, kind, body, statuses, ...(isJson ? { fields } : {}) };
+  // Another tool may be one that the choice does not name: then the choice is blamed.
+  const blamed = fields.includes("tools") ? [...fields, "tool_choice"] : fields;
+  return { name, kind, body, statuses, ...(isJson ? { fields: blamed } : {}) };
 }
 
 function canParse(text: string): boolean {

@@ -21,6 +21,10 @@ export function variant(
       ([name, value]) =>
         [name, reworded(dice, name === "messages" ? fewer(dice, value) : value)] as const,
     );
+  // A choice names one of the tools: without them it is refused.
+  const coherent = fields.some(([name]) => name === "tools")
+    ? fields
+    : fields.filter(([name]) => name !== "tool_choice");
   const extras = dice.some<readonly [string, FuzzJson]>(
     [
       ["user", `user-${dice.below(100_000)}`],
@@ -29,7 +33,7 @@ export function variant(
     ],
     40,
   );
-  return Object.fromEntries(dice.shuffled([...fields, ...extras]));
+  return Object.fromEntries(dice.shuffled([...coherent, ...extras]));
 }
 
 /** Some of a list's entries in any order, at least one. */

@@ -1,3 +1,4 @@
+import { speakOptions } from "../../call/speak.ts";
 import type { Provider } from "../contract.ts";
 import { upstreamError } from "./failure.ts";
 
@@ -12,6 +13,7 @@ export function createBroken(name: string, problem: string): Provider {
     streamChat: refuse,
     embed: refuse,
     speak: refuse,
+    speakOptions,
     listModels: refuse,
   };
 }

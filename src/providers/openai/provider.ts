@@ -1,5 +1,5 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
-import type { SpeakStream } from "../../call/speak.ts";
+import { type SpeakStream, speakOptions } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -80,11 +80,15 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
         target.voices === undefined || target.voices === "same"
           ? call.voice
           : target.voices[call.voice];
-      const speech = { model: target.model, input: call.text, voice, response_format: "pcm" };
-      const body = toBody(speech);
+      const { text: input, speed, instructions } = call;
+      const speech = { model: target.model, input, voice, response_format: "pcm" };
+      // What is undefined is not written.
+      const body = toBody({ ...speech, speed, instructions });
       const response = await send("/audio/speech", body, options);
       return fromSpeechReply({ response, provider: name, signal });
     },
+    // The embedded voices know neither.
+    ...(isOwn ? {} : { speakOptions }),
     async listModels(signal) {
       const path = `${base}/models`;
       const response = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });

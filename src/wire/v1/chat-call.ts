@@ -1,5 +1,5 @@
 import { type ChatCall, isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import type { ChatRequest } from "./chat-request.ts";
+import { biasForm, type ChatRequest } from "./chat-request.ts";
 import { fieldError, readChatRequest } from "./validate.ts";
 import { illFormed } from "./well-formed.ts";
 
@@ -51,7 +51,9 @@ export interface ChatOrder {
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
 export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefined): ChatOrder {
   const request = readChatRequest(body);
-  checkMessages(request.messages as readonly JsonObject[]);
+  checkFiles(request.messages as readonly JsonObject[]);
+  checkToolChoice(request);
+  checkBias(request.logit_bias);
   const options: Record<string, JsonObject[string]> = {};
   for (const name in body) if (passedOn.has(name)) options[name] = body[name];
   checkNested("messages", body["messages"]);
@@ -81,38 +83,40 @@ function cap(
   return least;
 }
 
-function checkMessages(messages: readonly JsonObject[]): void {
-  let at = 0;
-  for (const message of messages) {
-    if (message["role"] === "assistant") checkAssistant(message, at);
-    else if (Array.isArray(message["content"])) checkFiles(message["content"], at);
-    at++;
-  }
-}
-
 /** Ids name files that the operator's account keeps, of whomever. */
-function checkFiles(content: readonly Json[], at: number): void {
-  for (let place = 0; place < content.length; place++) {
-    const part = content[place];
-    if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
-    if (part["file"]["file_id"] !== undefined)
-      throw fieldError(
-        `messages[${at}].content[${place}].file.file_id`,
-        "must be left out: send the file itself as file_data",
-      );
+function checkFiles(messages: readonly JsonObject[]): void {
+  for (let at = 0; at < messages.length; at++) {
+    const content = messages[at]?.["content"];
+    if (!Array.isArray(content)) continue;
+    for (let place = 0; place < content.length; place++) {
+      const part: Json = content[place];
+      if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
+      if (part["file"]["file_id"] !== undefined)
+        throw fieldError(
+          `messages[${at}].content[${place}].file.file_id`,
+          "must be left out: send the file itself as file_data",
+        );
+    }
   }
 }
 
-function checkAssistant(message: JsonObject, at: number): void {
-  const { content, tool_calls: calls, refusal } = message;
-  const hasCalls = Array.isArray(calls) && calls.length > 0;
-  // Clients send back what they were given, a refusal without content too.
-  const saysNothing = (content === undefined || content === null) && typeof refusal !== "string";
-  if (!hasCalls && saysNothing)
-    throw fieldError(
-      `messages[${at}].content`,
-      "is missing: it must be text, unless the message has tool_calls or a refusal",
-    );
+const tokenId = /^\d{1,15}$/;
+
+function checkBias(bias: object | undefined): void {
+  for (const id in bias)
+    if (!tokenId.test(id)) throw fieldError("logit_bias", `must be ${biasForm}`);
+}
+
+/** A choice that names a tool must name one of those that the request declares. */
+function checkToolChoice({ tool_choice: choice, tools }: ChatRequest): void {
+  if (typeof choice !== "object" || choice.type !== "function") return;
+  const name = choice.function?.name;
+  if (name === undefined) return;
+  const isDeclared = tools?.some(
+    (tool) => (tool as { readonly function: { readonly name: string } }).function.name === name,
+  );
+  if (isDeclared !== true)
+    throw fieldError("tool_choice.function.name", "must be the name of one of the tools");
 }
 
 /** Deeper than any schema or message of a real client. */

@@ -100,6 +100,24 @@ const toolCall = Type.Object(
   },
 );
 
+/** One of these must be there: an assistant message that says nothing has no meaning. */
+const assistantSays = [
+  Type.Object({
+    tool_calls: Type.Array(anyObject(told("A tool call.", "a tool call")), {
+      minItems: 1,
+      ...told("At least one tool call.", "a list of at least one tool call"),
+    }),
+  }),
+  Type.Object({ refusal: text("The words of a refusal.") }),
+  // The last one provides the words of the error.
+  Type.Object({
+    content: Type.Union(
+      [Type.String(), Type.Array(anyObject(told("A content part.", "a content part")))],
+      told("Text or content parts.", "text, unless the message has tool_calls or a refusal"),
+    ),
+  }),
+];
+
 const message = tagged(
   "role",
   [
@@ -145,7 +163,7 @@ const message = tagged(
         ),
         name,
       },
-      named("AssistantMessage", "What the model said before."),
+      { ...named("AssistantMessage", "What the model said before."), anyOf: assistantSays },
     ),
     Type.Object(
       {
@@ -282,6 +300,33 @@ const responseFormat = Type.Optional(
   ),
 );
 
+/** Also the words for keys that are not token ids, which OpenAPI 3.0 cannot describe. */
+export const biasForm = "an object of token ids and numbers from -100 to 100";
+
+/** Fields that would change the answer if they were ignored. */
+const unserved = {
+  modalities: Type.Optional(
+    Type.Array(Type.Enum(["text"], { "x-says": '"text": POST /v1/audio/speech returns speech' }), {
+      ...told("Kinds of output. Answers are text.", '["text"]'),
+    }),
+  ),
+  functions: Type.Optional(
+    Type.Array(anyObject(told("A function.", "left out: use tools")), {
+      maxItems: 0,
+      ...told("Not supported: use tools.", "left out: use tools and tool_choice"),
+    }),
+  ),
+  web_search_options: Type.Optional(
+    Type.Unsafe<null>({
+      enum: [null],
+      ...told(
+        "Not supported: no web search is made.",
+        "left out: this API makes no web search. Pass a search tool of your own in tools",
+      ),
+    }),
+  ),
+};
+
 export const chatRequest = Type.Object(
   {
     model: modelId("chat"),
@@ -315,9 +360,18 @@ export const chatRequest = Type.Object(
     frequency_penalty: between(-2, 2, "Above 0, what was said often is less likely."),
     logprobs: flag("Whether the reply tells how likely each token was."),
     top_logprobs: integer(0, 20, "With logprobs: how many other tokens to tell of."),
-    logit_bias: record(
-      "Token ids and how much likelier each becomes.",
-      "an object of token ids and numbers",
+    logit_bias: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.Number({
+            minimum: -100,
+            maximum: 100,
+            "x-says": "a number from -100 to 100",
+          }),
+          ...told("Token ids and how much likelier each becomes.", biasForm),
+        },
+      ),
     ),
     tools: Type.Optional(
       Type.Array(tool, {
@@ -335,6 +389,7 @@ export const chatRequest = Type.Object(
     reasoning_effort: Type.Optional(
       text("How long a reasoning model may think: low, medium, high …"),
     ),
+    ...unserved,
   },
   named("ChatCompletionRequest", "A conversation, and how it is to be answered."),
 );

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { modelId, named, told } from "./schema.ts";
 
-const maxTexts = 100;
+export const maxTexts = 100;
 const maxImages = 8;
 
 const textForms = `a string, a list of 1 to ${maxTexts} strings, or token ids`;
@@ -46,9 +46,15 @@ export const inputForms = {
       `a list of 1 to ${maxTexts} lists of token ids`,
     ),
   }),
-  image: Type.String(told("One image: data:image/…;base64,….", "an image data URI")),
+  image: Type.String({
+    minLength: 1,
+    ...told("One image: data:image/…;base64,….", "an image data URI"),
+  }),
   images: Type.Array(
-    Type.String({ "x-says": "an image data URI like the others: images and a video do not mix" }),
+    Type.String({
+      minLength: 1,
+      "x-says": "an image data URI like the others: images and a video do not mix",
+    }),
     {
       minItems: 1,
       maxItems: maxImages,

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { Type } from "typebox";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import { inputForms } from "./embedding-request.ts";
+import { inputForms, maxTexts } from "./embedding-request.ts";
 import { fieldError, reader } from "./validate.ts";
 import { checkText } from "./well-formed.ts";
 
@@ -23,6 +23,7 @@ const read = {
   texts: form<readonly string[]>(inputForms.texts),
   tokens: form<readonly number[]>(inputForms.tokens),
   tokenLists: form<readonly (readonly number[])[]>(inputForms.tokenLists),
+  image: form<string>(inputForms.image),
   images: form<readonly string[]>(inputForms.images),
   video: form<Video>(inputForms.video),
   videos: form<readonly [Video]>(inputForms.videos),
@@ -38,6 +39,7 @@ export function readTextInput(body: JsonObject): TextInput {
       "must be text or token ids: images and videos need another model",
     );
   if (typeof first === "number") return { kind: "tokens", tokens: [read.tokens(body)] };
+  if (Array.isArray(input) && input.length > maxTexts) throw fieldError("input", tooMany);
   if (Array.isArray(first)) return { kind: "tokens", tokens: read.tokenLists(body) };
   const isList = typeof input !== "string";
   const texts = isList ? read.texts(body) : [read.text(body)];
@@ -49,7 +51,8 @@ export function readTextInput(body: JsonObject): TextInput {
 /** 1 to 8 image data URIs, one alone, a video object, or that in a list of one. */
 export function readMediaInput(body: JsonObject): MediaInput {
   const { input } = body;
-  if (typeof input === "string") return { kind: "images", dataUris: [input], isList: false };
+  if (typeof input === "string")
+    return { kind: "images", dataUris: [read.image(body)], isList: false };
   if (isJsonObject(input)) return toVideo(read.video(body), "input");
   const first = firstOf(input);
   if (!isJsonObject(first)) return { kind: "images", dataUris: read.images(body), isList: true };
@@ -58,6 +61,9 @@ export function readMediaInput(body: JsonObject): MediaInput {
   const [video] = read.videos(body);
   return toVideo(video, "input[0]");
 }
+
+/** Clients split long lists by a setting of their own: that is what the reader can change. */
+const tooMany = `must have at most ${maxTexts} entries. Set the batch size of your client: chunk_size=${maxTexts} in LangChain, batchSize: ${maxTexts} in LangChain.js, embed_batch_size=${maxTexts} in LlamaIndex`;
 
 /** Each form is checked by itself: what is wrong then lies in the form that was meant. */
 function form<T>(schema: TSchema): (body: JsonObject) => T {

@@ -3,6 +3,18 @@ import { voices } from "../../call/speak.ts";
 /** One example of every body, as the document shows them. A test holds each to its schema. */
 const created = 1_790_000_000;
 
+const model = {
+  id: "svc-3-flash",
+  object: "model",
+  created,
+  owned_by: "svc",
+  supported_endpoints: ["/v1/chat/completions"],
+  architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+  context_length: 1_048_576,
+  max_completion_tokens: 65_536,
+  pricing: { prompt: "0.0000003", completion: "0.0000025" },
+} as const;
+
 export const examples = {
   chatRequest: {
     model: "svc-3-flash",
@@ -66,10 +78,16 @@ export const examples = {
     voice: voices[0],
     response_format: "wav",
   },
+  speechEvent: {
+    type: "speech.audio.done",
+    usage: { input_tokens: 9, output_tokens: 74, total_tokens: 83 },
+  },
+  model,
+  voiceList: { voices: voices.map((name) => ({ id: name, name })) },
   modelList: {
     object: "list",
     data: [
-      { id: "svc-3-flash", object: "model", created, owned_by: "svc" },
+      model,
       {
         id: "svc-2-flash",
         object: "model",
@@ -90,7 +108,7 @@ export const examples = {
       code: "invalid_request",
     },
     401: {
-      message: "This API key is missing or not valid.",
+      message: "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`.",
       type: "invalid_request_error",
       param: null,
       code: "invalid_api_key",
@@ -109,7 +127,7 @@ export const examples = {
       code: "model_not_allowed",
     },
     429: {
-      message: "The key's limit of 60 requests a minute is reached. Try again in 0.84 s.",
+      message: "The key's limit of 60 requests per minute is reached. Try again in 0.84 s.",
       type: "rate_limit_error",
       param: null,
       code: "rate_limit_exceeded",

@@ -58,7 +58,8 @@ export class OpenApiSchemas {
       result["properties"] = Object.fromEntries(
         Object.entries(schema["properties"]).map(([name, inner]) => [name, this.convert(inner)]),
       );
-    if (isJsonObject(schema["items"])) result["items"] = this.convert(schema["items"]);
+    for (const name of ["items", "additionalProperties"] as const)
+      if (isJsonObject(schema[name])) result[name] = this.convert(schema[name]);
     if (Array.isArray(anyOf)) return { ...this.#union(anyOf), ...result };
     if (!Array.isArray(oneOf)) return result;
     const { type: _type, ...kinds } = result;
@@ -79,7 +80,7 @@ export class OpenApiSchemas {
     const values = inner["enum"];
     const orNull = {
       ...inner,
-      ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+      ...(Array.isArray(values) ? { enum: [...new Set([...values, null])] } : {}),
       nullable: true,
     };
     return rest.length === 0

@@ -9,7 +9,10 @@ import {
   chatCompletionChunk,
   embeddingResponse,
   errorReply,
+  model,
   modelList,
+  speechEvent,
+  voiceList,
 } from "./replies.ts";
 import { speechRequest } from "./speech-request.ts";
 
@@ -69,9 +72,7 @@ const tags = {
 };
 
 function toPaths(schemas: OpenApiSchemas): JsonObject {
-  const json = (schema: TSchema, example: Json) => ({
-    "application/json": { schema: schemas.convert(schema), example },
-  });
+  const json = (schema: TSchema, example: Json) => jsonReply(schemas, schema, example);
   const asked = (schema: TSchema, example: Json) => ({
     "application/json": { schema: schemas.convertRequest(schema), example },
   });
@@ -113,9 +114,24 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         isOfModel: true,
         "x-preview": true,
         body: asked(speechRequest, examples.speechRequest),
-        ok: { "audio/wav": audio, "audio/pcm": audio },
+        ok: {
+          "audio/wav": audio,
+          "audio/pcm": audio,
+          "text/event-stream": {
+            schema: schemas.convert(speechEvent),
+            example: examples.speechEvent,
+          },
+        },
       }),
     },
+    ...toModelPaths(schemas),
+  };
+}
+
+/** What can be called, and by which voices. */
+function toModelPaths(schemas: OpenApiSchemas): JsonObject {
+  const json = (schema: TSchema, example: Json) => jsonReply(schemas, schema, example);
+  return {
     "/models": {
       get: operation({
         id: "listModels",
@@ -126,8 +142,34 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
         ok: json(modelList, examples.modelList),
       }),
     },
+    "/models/{id}": {
+      get: operation({
+        id: "retrieveModel",
+        tag: "Models",
+        summary: "Describe one model",
+        errors: [401],
+        isOfModel: false,
+        parameters: [{ $ref: "#/components/parameters/ModelId" }],
+        ok: json(model, examples.model),
+      }),
+    },
+    "/audio/voices": {
+      get: operation({
+        id: "listVoices",
+        tag: "Speech",
+        summary: "List the voices of the speech models; needs no key",
+        errors: [405],
+        isOfModel: false,
+        security: [],
+        ok: json(voiceList, examples.voiceList),
+      }),
+    },
   };
 }
+
+const jsonReply = (schemas: OpenApiSchemas, schema: TSchema, example: Json) => ({
+  "application/json": { schema: schemas.convert(schema), example },
+});
 
 function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: Operation) {
   return {
@@ -162,6 +204,9 @@ interface Operation {
   /** Calls one model, whose lifecycle its replies tell. */
   readonly isOfModel: boolean;
   readonly "x-preview"?: true;
+  readonly parameters?: readonly JsonObject[];
+  /** Empty where no key is needed. */
+  readonly security?: readonly JsonObject[];
   readonly body?: JsonObject;
   readonly ok: JsonObject;
 }
@@ -179,11 +224,14 @@ const errorNames = {
   401: "InvalidKey",
   402: "NotCovered",
   403: "NotAllowed",
+  405: "Failure",
   429: "TooMany",
   default: "Failure",
 } as const;
 
-const errorWords: Readonly<Record<keyof typeof errorNames, string>> = {
+type ErrorStatus = Exclude<keyof typeof errorNames, 405>;
+
+const errorWords: Readonly<Record<ErrorStatus, string>> = {
   400: "The request is not valid; param names the field.",
   401: "The key is missing or not valid.",
   402: "Balance or budget do not cover the request, or the account is suspended.",
@@ -232,6 +280,13 @@ const headers = {
 };
 
 const parameters = {
+  ModelId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The id of a model; a slash in it may be percent-encoded.",
+    schema: { type: "string", minLength: 1 },
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
@@ -264,7 +319,7 @@ const retryHeaders = {
   "retry-after-ms": ref("RetryAfterMs"),
 };
 /** What cannot succeed later says so; what can, says when. */
-const errorHeaders = (status: keyof typeof errorNames) => ({
+const errorHeaders = (status: ErrorStatus) => ({
   ...(status === 401 ? requestIdHeader : everyHeader),
   "x-should-retry": ref("ShouldRetry"),
   ...(status === 429 || status === "default" ? retryHeaders : {}),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { finishReasons } from "../../call/chat.ts";
-import { anyObject, named, nullable, told } from "./schema.ts";
+import { anyObject, named, nullable, tagged, told } from "./schema.ts";
 
 /**
  * What the endpoints answer. Replies may carry more fields than these (what a model adds to its
@@ -188,6 +188,38 @@ export const model = Type.Object(
       nullable(Type.Integer({ minimum: 0 }), told("When it stops working, in seconds since 1970.")),
     ),
     replacement: Type.Optional(nullable(Type.String(), told("The model to use instead."))),
+    supported_endpoints: Type.Optional(
+      Type.Array(Type.String(), told("The paths that serve it, such as /v1/chat/completions.")),
+    ),
+    architecture: Type.Optional(
+      Type.Object(
+        {
+          input_modalities: Type.Array(Type.String(), told("What it takes: text, image, video.")),
+          output_modalities: Type.Array(
+            Type.String(),
+            told("What it returns: text, embeddings or audio."),
+          ),
+        },
+        told("What goes in and what comes out."),
+      ),
+    ),
+    context_length: Type.Optional(
+      count("How many tokens a request and its answer may have, where that is known."),
+    ),
+    max_completion_tokens: Type.Optional(
+      count("The most tokens of an answer, where the model has such a limit."),
+    ),
+    pricing: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.String(),
+          ...told(
+            "USD per unit as decimal text: prompt, completion, input_cache_read, input_cache_write and audio_output per token, image per image, video_second per second.",
+          ),
+        },
+      ),
+    ),
   },
   named("Model", "A model that the key may call."),
 );
@@ -198,6 +230,53 @@ export const modelList = Type.Object(
     data: Type.Array(model, told("The models that the key may call.")),
   },
   named("ModelList", "Models."),
+);
+
+const speechAudioDelta = Type.Object(
+  {
+    type: Type.Literal("speech.audio.delta"),
+    audio: Type.String(told("The next piece of the audio, as base64.")),
+  },
+  named("SpeechAudioDelta", "A piece of audio. All pieces, decoded and joined, are the file."),
+);
+
+const speechAudioDone = Type.Object(
+  {
+    type: Type.Literal("speech.audio.done"),
+    usage: Type.Object(
+      {
+        input_tokens: count("Tokens of the text."),
+        output_tokens: count("Tokens of the audio."),
+        total_tokens: count("The sum of both."),
+      },
+      told("What was used."),
+    ),
+  },
+  named("SpeechAudioDone", "The last event."),
+);
+
+export const speechEvent = tagged("type", [speechAudioDelta, speechAudioDone], {
+  ...named(
+    "SpeechEvent",
+    "With stream_format sse: `data: ` and this as JSON. A stream that fails ends with an Error instead.",
+  ),
+  "x-tag": '"speech.audio.delta" or "speech.audio.done"',
+});
+
+export const voiceList = Type.Object(
+  {
+    voices: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(told("What requests name as voice.")),
+          name: Type.String(told("Its name, for people.")),
+        },
+        named("Voice", "A voice."),
+      ),
+      told("The voices of every speech model."),
+    ),
+  },
+  named("VoiceList", "Voices."),
 );
 
 export const errorReply = Type.Object(
@@ -219,4 +298,6 @@ export type ChatCompletion = Static<typeof chatCompletion>;
 export type EmbeddingResponse = Static<typeof embeddingResponse>;
 export type ModelReply = Static<typeof model>;
 export type ModelListReply = Static<typeof modelList>;
+export type SpeechAudioDone = Static<typeof speechAudioDone>;
+export type VoiceListReply = Static<typeof voiceList>;
 export type ErrorReply = Static<typeof errorReply>;

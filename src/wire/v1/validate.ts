@@ -24,6 +24,7 @@ const readSpeechFields = reader<SpeechRequest>(speechRequest);
 export function readSpeechRequest(body: JsonObject): SpeechRequest {
   const request = readSpeechFields(body);
   checkText("input", request.input);
+  if (request.instructions !== undefined) checkText("instructions", request.instructions);
   return request;
 }
 

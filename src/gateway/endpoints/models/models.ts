@@ -1,8 +1,14 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { Catalog } from "../../../catalog/catalog.ts";
+import { seesImages } from "../../../catalog/image-tokens.ts";
 import { lifecycleState } from "../../../catalog/lifecycle.ts";
-import type { Model } from "../../../catalog/model.ts";
-import { type ListedModel, toModel, toModelList } from "../../../wire/v1/models-reply.ts";
+import { type Model, priceAt } from "../../../catalog/model.ts";
+import {
+  type ListedModel,
+  toModel,
+  toModelList,
+  toVoiceList,
+} from "../../../wire/v1/models-reply.ts";
 import { authenticate, findCallable, toShown } from "../../admission.ts";
 import type { GatewayParts, Work } from "../../gateway.ts";
 
@@ -46,8 +52,25 @@ export function showModel({ keys, catalog, purses, tally }: GatewayParts): Work 
   };
 }
 
+/** GET /v1/audio/voices. Without a key: clients ask for it without one, and the names are public. */
+export function listVoices(): Work {
+  const body = JSON.stringify(toVoiceList());
+  return (exchange) => exchange.json(body);
+}
+
 function toListed(model: Model, catalog: Catalog, nowMs: number): ListedModel {
-  const { id, createdAtMs, ownedBy } = model;
+  const { id, createdAtMs, ownedBy, endpoint, input, contextLength, maxOutputTokens } = model;
   const deprecation = catalog.deprecationOf(model, nowMs);
-  return { id, createdAtMs, ownedBy, ...(deprecation === undefined ? {} : { deprecation }) };
+  return {
+    id,
+    createdAtMs,
+    ownedBy,
+    ...(deprecation === undefined ? {} : { deprecation }),
+    endpoint,
+    input,
+    seesImages: endpoint === "chat" && seesImages(model),
+    contextLength,
+    maxOutputTokens,
+    price: priceAt(model, nowMs)?.price,
+  };
 }

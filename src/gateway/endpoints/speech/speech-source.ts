@@ -1,5 +1,8 @@
 import { ApiError } from "../../../base/errors.ts";
 import { wavHeader } from "../../../media/wav.ts";
+import { keepAliveComment } from "../../../wire/v1/chat-events.ts";
+import { toErrorBody } from "../../../wire/v1/error-reply.ts";
+import { toSpeechDelta, toSpeechDone } from "../../../wire/v1/speech-events.ts";
 import type { Charge, Measured } from "../../charge.ts";
 import { maxReplyBytes } from "../../idempotency.ts";
 import type { StreamSource } from "../../stream-reply.ts";
@@ -9,6 +12,8 @@ import { audioTokens } from "./speech-money.ts";
 export interface SpeechSourceOptions {
   readonly pcm: Pcm;
   readonly asWav: boolean;
+  /** As server-sent events, each with a piece of the audio. */
+  readonly asEvents: boolean;
   readonly contentType: string;
   /** Audio that goes on longer is none of what was asked for. */
   readonly mostBytes: number;
@@ -17,45 +22,81 @@ export interface SpeechSourceOptions {
   readonly charge: Pick<Charge, "settle" | "deliver" | "keepsReply">;
 }
 
+/** An upstream may send minutes in one piece; an event of that size would stop clients and us. */
+const mostEventBytes = 256 * 1024;
+
+const encoder = new TextEncoder();
+const keepAlive = encoder.encode(keepAliveComment);
+
 /**
  * Audio as it arrives, behind a WAV header where one is wanted. An audio body has no place for an
  * error: one that breaks is broken off, so that no client takes half a sentence for a whole one.
- * The end waits until the receipt is durable.
+ * Events have: the last one is the usage, or the error. The end waits until the receipt is durable.
  */
 export class SpeechSource implements StreamSource {
+  readonly keepAlive: Uint8Array | undefined;
   readonly #options: SpeechSourceOptions;
+  /** Bytes of samples, as they are counted. */
   #sentBytes = 0;
   #begun = false;
+  #isOver = false;
+  /** What is left of a piece that is too large for one event. */
+  #waiting: Uint8Array | undefined;
   /** For an Idempotency-Key: the whole reply, as long as it is small enough to be kept. */
   #kept: Uint8Array[] | undefined;
   #keptBytes = 0;
 
   constructor(options: SpeechSourceOptions) {
     this.#options = options;
+    this.keepAlive = options.asEvents ? keepAlive : undefined;
     if (options.charge.keepsReply) this.#kept = [];
   }
 
   async next(): Promise<Uint8Array | undefined> {
+    if (this.#isOver) return undefined;
+    const { asEvents } = this.#options;
+    const audio = asEvents ? await this.#nextPiece() : await this.#nextAudio();
+    if (audio !== undefined)
+      return this.#keep(asEvents ? encoder.encode(toSpeechDelta(audio)) : audio);
+    this.#isOver = true;
+    const used = await this.#told();
+    const last = asEvents ? this.#keep(encoder.encode(toSpeechDone(tokensOf(used)))) : undefined;
+    await this.#settle(used);
+    return last;
+  }
+
+  async #nextAudio(): Promise<Uint8Array | undefined> {
     const { pcm, asWav, charge } = this.#options;
-    if (this.#begun) {
-      const bytes = this.#count(await pcm.rest.read());
-      if (bytes === undefined) await this.#settle();
-      return bytes && this.#keep(bytes);
-    }
+    if (this.#begun) return this.#count(await pcm.rest.read());
     this.#begun = true;
     const { first, lengthBytes } = pcm;
     this.#count(first);
     charge.deliver();
-    if (!asWav) return this.#keep(first);
+    if (!asWav) return first;
     const header = lengthBytes === undefined ? wavHeader() : wavHeader({ dataBytes: lengthBytes });
-    return this.#keep(Buffer.concat([header, first]));
+    return Buffer.concat([header, first]);
+  }
+
+  /** As much as fits into one event; never nothing. */
+  async #nextPiece(): Promise<Uint8Array | undefined> {
+    let audio = this.#waiting;
+    this.#waiting = undefined;
+    while (audio === undefined || audio.length === 0) {
+      audio = await this.#nextAudio();
+      if (audio === undefined) return undefined;
+    }
+    if (audio.length > mostEventBytes) this.#waiting = audio.subarray(mostEventBytes);
+    return audio.subarray(0, mostEventBytes);
   }
 
   cancel(): void {
     this.#options.pcm.rest.cancel();
   }
 
-  fail(): undefined {}
+  fail(error: ApiError): Uint8Array | undefined {
+    if (!this.#options.asEvents) return undefined;
+    return encoder.encode(`data: ${JSON.stringify(toErrorBody(error))}\n\n`);
+  }
 
   async measure(): Promise<Measured> {
     return {
@@ -78,10 +119,10 @@ export class SpeechSource implements StreamSource {
     };
   }
 
-  async #settle(): Promise<void> {
+  async #settle(used: Measured): Promise<void> {
     const { charge, contentType } = this.#options;
     const body = this.#kept && Buffer.concat(this.#kept);
-    await charge.settle(await this.#told(), body && { contentType, body });
+    await charge.settle(used, body && { contentType, body });
   }
 
   #keep(bytes: Uint8Array): Uint8Array {
@@ -112,6 +153,11 @@ export class SpeechSource implements StreamSource {
     return bytes;
   }
 }
+
+const tokensOf = ({ units }: Measured) => ({
+  input: units.input ?? 0,
+  output: units.audio_output ?? 0,
+});
 
 /** A count of nothing, where something was said, is none. */
 function isCount(value: number | undefined): value is number {

@@ -1,6 +1,9 @@
-import type { Voice } from "../../../call/speak.ts";
-import { readSpeechRequest } from "../../../wire/v1/validate.ts";
-import { type ModelCall, notProvided } from "../../gateway.ts";
+import type { SpeakCall, SpeakOption, Voice } from "../../../call/speak.ts";
+import type { Model } from "../../../catalog/model.ts";
+import type { SpeechRequest } from "../../../wire/v1/speech-request.ts";
+import { fieldError, readSpeechRequest } from "../../../wire/v1/validate.ts";
+import { eventsType } from "../../exchange.ts";
+import { type GatewayParts, type ModelCall, notProvided } from "../../gateway.ts";
 import { toReplyStream } from "../../stream-reply.ts";
 import { openPcm } from "./pcm.ts";
 import { mostAudioBytes, speechNeed } from "./speech-money.ts";
@@ -8,17 +11,18 @@ import { SpeechSource } from "./speech-source.ts";
 
 /** POST /v1/audio/speech. Preview. */
 export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
-  const { parts, exchange, body, model, call, end } = modelCall;
+  const { parts, exchange, body, call, end } = modelCall;
   const request = readSpeechRequest(body);
-  const { input: text } = request;
+  const speak = toSpeakCall(request);
+  const { text, speed, instructions } = speak;
+  const model = fitting(parts, modelCall.model, speak);
   exchange.isStreamed = true;
-  const mostBytes = mostAudioBytes(text, model.maxAudioSeconds);
-  const { need, tokens } = speechNeed({ text, mostBytes, price: modelCall.price });
+  const mostBytes = mostAudioBytes(text, { maxAudioSeconds: model.maxAudioSeconds, speed });
+  const { need, tokens } = speechNeed({ text, instructions, mostBytes, price: modelCall.price });
   const admitted = modelCall.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
-  const speak = { text, voice: request.voice as Voice };
   // No upstream counts the text of plain audio; the count is there long before the audio ends.
-  const counting = parts.counter.count([text]);
+  const counting = parts.counter.count(instructions === undefined ? [text] : [text, instructions]);
   charge.measure = async () => ({
     units: { input: await counting },
     reasoningTokens: 0,
@@ -39,8 +43,37 @@ export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
     return openPcm(stream, provider.name);
   });
   const asWav = request.response_format !== "pcm";
-  const contentType = asWav ? "audio/wav" : "audio/pcm";
-  const source = new SpeechSource({ pcm, asWav, contentType, mostBytes, counting, charge });
+  const asEvents = request.stream_format === "sse";
+  const contentType = asEvents ? eventsType : asWav ? "audio/wav" : "audio/pcm";
+  const form = { asWav, asEvents, contentType };
+  const source = new SpeechSource({ pcm, ...form, mostBytes, counting, charge });
   charge.measure = () => source.measure();
-  return exchange.reply(toReplyStream({ call, source, onEnd: end }), contentType);
+  const stream = toReplyStream({ call, source, onEnd: end });
+  return asEvents ? exchange.events(stream) : exchange.reply(stream, contentType);
 }
+
+/** A value that is the default counts as absent: every target can do that. */
+function toSpeakCall({ input: text, voice, speed, instructions }: SpeechRequest): SpeakCall {
+  return {
+    text,
+    voice: voice as Voice,
+    ...(speed === undefined || speed === 1 ? {} : { speed }),
+    ...(instructions === undefined || instructions === "" ? {} : { instructions }),
+  };
+}
+
+/** The model without the routes whose providers would ignore what the caller asks for. */
+function fitting({ router }: GatewayParts, model: Model, speak: SpeakCall): Model {
+  const { speed, instructions } = speak;
+  if (speed === undefined && instructions === undefined) return model;
+  let fit = model;
+  for (const option of ["speed", "instructions"] as const) {
+    if (speak[option] === undefined) continue;
+    fit = router.narrow(fit, ({ speakOptions }) => speakOptions?.includes(option) === true);
+    if (fit.routes.length === 0) throw unserved(option, model);
+  }
+  return fit;
+}
+
+const unserved = (option: SpeakOption, { id }: Model) =>
+  fieldError(option, `is not supported by ${id}: leave it out, or use another model`);

@@ -125,7 +125,7 @@ test("a whole wav file is heard without its header and what stands behind the sa
   expect(await heardIn(wavFile())).toEqual(right);
   expect(await heardIn(wavFile({ tail: [9, 9] }))).toEqual(right);
   expect(await heardIn(wavFile({ isEndless: true }))).toEqual(right);
-  const wrong = { heard: [], code: "upstream_error" };
+  const wrong = { heard: [] as number[], code: "upstream_error" as const };
   expect(await heardIn(wavFile({ rate: 16_000 }))).toEqual(wrong);
   expect(await heardIn(wavFile().subarray(0, 40))).toEqual(wrong);
 });

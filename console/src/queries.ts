@@ -46,7 +46,7 @@ export function createQueryClient(): QueryClient {
 interface AskOptions {
   /** Ask again this often, while the tab is seen. */
   readonly everyMs?: number;
-  /** An answer is good for this long: for what is asked of a vendor. */
+  /** An answer is good for this long, whatever changes: for what a vendor must be asked. */
   readonly freshMs?: number;
   /** False: do not ask yet. */
   readonly enabled?: boolean;
@@ -68,7 +68,7 @@ export function useApi<Name extends ApiName>(
     enabled,
     // What changes by itself is never taken from before.
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs, staleTime: 0 }),
-    ...(freshMs === undefined ? {} : { staleTime: freshMs }),
+    ...(freshMs === undefined ? {} : { staleTime: freshMs, meta: { outlivesChanges: true } }),
     ...(keepsOld ? { placeholderData: (old) => old } : {}),
   });
 }
@@ -83,7 +83,9 @@ export function useChange<Name extends ApiName>(
     mutationFn: async (input) => (await request(name, input ?? {})) as Reply<Name>,
     onSuccess: async (reply) => {
       options.onDone?.(reply);
-      await client.invalidateQueries();
+      await client.invalidateQueries({
+        predicate: ({ meta }) => meta?.["outlivesChanges"] !== true,
+      });
     },
   });
 }

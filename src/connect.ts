@@ -125,7 +125,7 @@ class Connection {
     const { kind, model, limits = {} } = trial;
     const within = withinLimits(limits);
     const view = await this.#timed(() => runTrial(this.provider(), trial, within), model);
-    return { kind, model, ...view };
+    return { kind, model, ...view, unlisted: [] };
   }
 
   async list(): Promise<TrialView> {
@@ -137,7 +137,7 @@ class Connection {
         "It has no route yet and cannot list its models: name one with --model.",
       );
     });
-    return { kind: "models", model: null, ...view };
+    return { kind: "models", model: null, ...view, unlisted: [] };
   }
 
   async #timed(

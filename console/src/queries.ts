@@ -46,6 +46,8 @@ export function createQueryClient(): QueryClient {
 interface AskOptions {
   /** Ask again this often, while the tab is seen. */
   readonly everyMs?: number;
+  /** An answer is good for this long, whatever changes: for what a vendor must be asked. */
+  readonly freshMs?: number;
   /** False: do not ask yet. */
   readonly enabled?: boolean;
   /** Keep showing the old answer while one for other filters is on its way. */
@@ -59,13 +61,14 @@ export function useApi<Name extends ApiName>(
     ? [input?: Input<Name>, options?: AskOptions]
     : [input: Input<Name>, options?: AskOptions]
 ): UseQueryResult<Reply<Name>, ApiProblem> {
-  const { everyMs, enabled = true, keepsOld = false } = options ?? {};
+  const { everyMs, freshMs, enabled = true, keepsOld = false } = options ?? {};
   return useQuery<Reply<Name>, ApiProblem>({
     queryKey: input === undefined ? [name] : [name, input],
     queryFn: async ({ signal }) => (await request(name, input ?? {}, signal)) as Reply<Name>,
     enabled,
     // What changes by itself is never taken from before.
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs, staleTime: 0 }),
+    ...(freshMs === undefined ? {} : { staleTime: freshMs, meta: { outlivesChanges: true } }),
     ...(keepsOld ? { placeholderData: (old) => old } : {}),
   });
 }
@@ -80,7 +83,9 @@ export function useChange<Name extends ApiName>(
     mutationFn: async (input) => (await request(name, input ?? {})) as Reply<Name>,
     onSuccess: async (reply) => {
       options.onDone?.(reply);
-      await client.invalidateQueries();
+      await client.invalidateQueries({
+        predicate: ({ meta }) => meta?.["outlivesChanges"] !== true,
+      });
     },
   });
 }

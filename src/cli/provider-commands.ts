@@ -99,7 +99,7 @@ const reasons: Readonly<Record<string, string>> = {
 const providerTest: Command = {
   name: "provider test",
   about:
-    "Makes one real call of each kind that a provider's routes have, and says what is wrong. Calls are small, but the vendor bills them.",
+    "Makes one real call of each kind that a provider's routes have, and says what is wrong. Calls are small, but the vendor bills them. Also names routes to models that the vendor does not list, where its list is complete.",
   positionals: ["NAME"],
   flags: {
     model: { about: "only this model, by our name or the upstream's", value: "MODEL" },
@@ -141,7 +141,7 @@ async function runTrials(options: {
     if (isForPeople && process.stderr.isTTY) waiting.show(`trying ${trialWords(kind, model)} …`);
     const tried = await operations.testProvider({ ...what, kind }).finally(() => waiting.clear());
     views.push(...tried);
-    if (isForPeople) for (const view of tried) printTrial(view);
+    if (isForPeople) for (const view of tried) printTrial(view, what.name);
   }
   return views;
 }
@@ -178,11 +178,18 @@ const kindWords: Readonly<Record<TrialView["kind"], string>> = {
 const trialWords = (kind: TrialView["kind"], model: string | null) =>
   `${kindWords[kind].padEnd(15)} ${model ?? ""}`.trimEnd();
 
-function printTrial({ kind, model, ok, duration_ms: ms, result, problem }: TrialView): void {
+function printTrial(
+  { kind, model, ok, duration_ms: ms, result, problem, unlisted }: TrialView,
+  provider: string,
+): void {
   const mark = ok ? style.green("ok    ") : style.red("failed");
   print(
     `${mark}  ${trialWords(kind, model)}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`,
   );
+  for (const { model: ours, upstream } of unlisted)
+    print(
+      `${style.yellow("!")} ${provider} does not list ${upstream}, which serves ${ours}. The vendor may have shut it down: change the route to a model that it lists.`,
+    );
   if (problem === null) return;
   print(`        ${problem.what}`);
   if (problem.advice !== "") print(`        ${style.dim(problem.advice)}`);

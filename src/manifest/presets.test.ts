@@ -69,8 +69,8 @@ describe("the preset google", () => {
       ],
       ["svc-embedding-2", "embeddings", "text", ["google/gemini-embedding-2 1"]],
       ["multimodal-embedding-1", "embeddings", "media", ["vertex/multimodalembedding@001 1"]],
-      ["svc-2.5-flash-tts", "speech", "text", ["google/gemini-2.5-flash-preview-tts 1"]],
-      ["svc-2.5-pro-tts", "speech", "text", ["google/gemini-2.5-pro-preview-tts 1"]],
+      ["svc-2.5-flash-tts", "speech", "text", ["google/gemini-3.8-flash-lite-tts 1"]],
+      ["svc-2.5-pro-tts", "speech", "text", ["google/gemini-3.8-flash-tts 1"]],
     ]);
     expect(voices).toEqual(["Kore", "Puck", "Charon", "Fenrir", "Aoede"]);
     expect(modelOf("svc-2.5-pro-tts").routes[0]?.voices).toBe("same");
@@ -86,12 +86,7 @@ describe("the preset google", () => {
       listed.push(id);
       expect([id, route?.cost]).toEqual([id, found.price]);
     }
-    expect(listed).toEqual([
-      "svc-3-flash",
-      "svc-embedding-2",
-      "svc-2.5-flash-tts",
-      "svc-2.5-pro-tts",
-    ]);
+    expect(listed).toEqual(["svc-3-flash", "svc-embedding-2"]);
   });
 
   test("asks of callers what it costs, unless a markup is told: then that much more, never less", () => {

@@ -76,6 +76,13 @@ describe("models that the table knows", () => {
     expect(inUsd((await find("gpt-audio"))?.price)).toEqual(audio);
   });
 
+  test("a model that speaks never has the price of the chat model whose name it begins with", async () => {
+    const google = "https://generativelanguage.googleapis.com/v1beta";
+    expect(await find("gemini-3.8-flash", google)).toBeDefined();
+    expect(await find("gemini-3.8-flash-tts", google)).toBeUndefined();
+    expect(await find("models/gemini-3.8-flash-lite-tts", google)).toBeUndefined();
+  });
+
   test("what has no place in our prices is told in plain words", async () => {
     const notTaken = (what: string) => `the vendor also charges for ${what}: not taken over`;
     expect((await find("gemini-2.5-flash"))?.notes).toEqual([

@@ -92,7 +92,8 @@ export async function findPublicPrice(query: PublicPriceQuery): Promise<PublicPr
   const table = await import("@pydantic/genai-prices");
   const notes = new Set<string>();
   const found = findModel(table, query);
-  if (found === undefined) return undefined;
+  // The table knows most models by how their names begin, and so takes new voices for chat models.
+  if (found === undefined || (isSpeech(query.model) && !isSpeech(found.model.id))) return undefined;
   const price: Partial<Record<PriceKey, bigint>> = {};
   for (const [key, usd] of dearest(pricesAt(found.model, query.nowMs, notes), notes)) {
     const ours = ourKeys[key];
@@ -208,14 +209,15 @@ function dearest(prices: readonly ModelPrice[], notes: Set<string>): Map<string,
   return most;
 }
 
+const isSpeech = (model: string) => /\btts\b/.test(model);
+
 /** The table has the audio of text-to-speech models as plain output; we bill it as audio. */
 function speakOutput(
   model: string,
   price: Partial<Record<PriceKey, bigint>>,
   notes: Set<string>,
 ): void {
-  if (!/\btts\b/.test(model) || price.output === undefined || price.audio_output !== undefined)
-    return;
+  if (!isSpeech(model) || price.output === undefined || price.audio_output !== undefined) return;
   price.audio_output = price.output;
   delete price.output;
   notes.add("a speech model: its price for output is taken as that for audio output");

@@ -19,6 +19,14 @@ import {
   takenIds,
   useOf,
 } from "./proposal.ts";
+import {
+  canCompare,
+  compareList,
+  type ListingView,
+  listingTrial,
+  routesTo,
+  type UnlistedView,
+} from "./provider-listing.ts";
 import { type ProviderView, toProviderView, vendorOf } from "./provider-views.ts";
 
 /** What is wrong with a provider, in plain words, and what to do. */
@@ -37,6 +45,8 @@ export interface TrialView {
   /** What came of it, in a few words. */
   readonly result: string | null;
   readonly problem: TroubleView | null;
+  /** Of the list of models: routes to what the vendor does not list. */
+  readonly unlisted: readonly UnlistedView[];
 }
 
 /** A call that a test would make. */
@@ -70,12 +80,17 @@ export interface ProviderOperations {
   listProviders(input: Record<never, never>): Promise<readonly ProviderView[]>;
   /** The calls of a test, in order: so that each can be asked for, and told, by itself. */
   planTrials(input: { name: string; model?: string }): Promise<readonly PlannedTrialView[]>;
-  /** One real call of each kind that its routes have, or of one; with no routes its models are listed. */
+  /**
+   * One real call of each kind that its routes have, or of one; with no routes its models are listed.
+   * Where the vendor's list is complete, the routes are compared with it last.
+   */
   testProvider(input: {
     name: string;
     model?: string;
     kind?: TrialView["kind"];
   }): Promise<readonly TrialView[]>;
+  /** The routes to it that name a model which its vendor does not list. */
+  providerListing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
   resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
   /** What a provider that stands in a text would offer, in force or not. */
@@ -117,22 +132,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const health = gateway?.health();
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
-    async planTrials({ name, model }) {
-      const content = await catalog.load();
-      findProvider(content, name);
-      const trials = trialsOf({ content, name, model });
-      if (trials.length === 0) return [{ kind: "models", model: null }];
-      return trials.map((trial) => ({ kind: trial.kind, model: trial.model }));
-    },
-    async testProvider({ name, model, kind }) {
-      const content = await catalog.load();
-      const entry = findProvider(content, name);
-      const all = trialsOf({ content, name, model });
-      const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
-      // The routes may have changed between two calls of one test.
-      if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
-      return (await upstreamsOf(parts)).tryOut(entry, trials);
-    },
+    ...trialOperations(parts),
     async resetProvider({ name, model }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
       if (gateway === undefined)
@@ -173,6 +173,47 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
       const plan = planOf(readManifest(text, parts.checkAddress), await catalog.load());
       return plan.differences.filter(({ action }) => action !== "keep");
+    },
+  };
+}
+
+/** How a provider is doing, by real calls and by its own list. */
+function trialOperations(
+  parts: ProviderParts,
+): Pick<ProviderOperations, "planTrials" | "testProvider" | "providerListing"> {
+  const { catalog } = parts;
+  const upstreams = () => upstreamsOf(parts);
+  return {
+    async planTrials({ name, model }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const trials = trialsOf({ content, name, model });
+      const isCompared = canCompare(entry) && routesTo(content, name, model).length > 0;
+      const list = { kind: "models" as const, model: null };
+      return [
+        ...trials.map((trial) => ({ kind: trial.kind, model: trial.model })),
+        ...(isCompared || trials.length === 0 ? [list] : []),
+      ];
+    },
+    async testProvider({ name, model, kind }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const all = trialsOf({ content, name, model });
+      const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
+      // The routes may have changed between two calls of one test.
+      if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
+      const routes = routesTo(content, name, model);
+      const isCompared = canCompare(entry) && routes.length > 0;
+      if (!isCompared || (kind !== undefined && kind !== "models"))
+        return (await upstreams()).tryOut(entry, trials);
+      const tried = trials.length === 0 ? [] : await (await upstreams()).tryOut(entry, trials);
+      return [...tried, await listingTrial({ entry, routes, upstreams })];
+    },
+    async providerListing({ name }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const routes = routesTo(content, name);
+      return compareList({ entry, routes, upstreams });
     },
   };
 }

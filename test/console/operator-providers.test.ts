@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { routes } from "../../src/platform/api/routes.ts";
-import { operatorErrors } from "../fake/recordings.ts";
+import { jsonReply, operatorErrors } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { hello } from "../money-home.ts";
 import {
@@ -84,6 +84,52 @@ describe("a provider", () => {
     gateway.upstream.replyWith(willingVendor);
     await button("Close").click();
     await card("fake").getByText("5 of 5 calls failed.").waitFor({ state: "detached" });
+  });
+});
+
+describe("a route to a model that its vendor does not list", () => {
+  const listed = (ids: readonly string[]) =>
+    home.gateway.upstream.replyWith((request) =>
+      request.path.endsWith("/models")
+        ? jsonReply({ body: { data: ids.map((id) => ({ id })) } })
+        : willingVendor(request),
+    );
+  const about = "Not in the vendor's list of models";
+
+  test("is marked when the page is opened, and told by a test that all calls pass", async () => {
+    const { window, gateway, operator } = home;
+    const params = { name: "ollama" };
+    const body = { name: "ollama", vendor: "ollama", base_url: gateway.upstream.baseUrl };
+    await operator.ask("POST /api/providers", { body });
+    const ids = ["big-chat", "loud-tts"];
+    await operator.ask("POST /api/providers/:name/models", { params, body: { ids } });
+    listed(["big-chat"]);
+    await window.goto("/operator/providers");
+    const row = card("ollama").getByRole("row", { name: /loud-tts/ });
+    await row.getByText(about).waitFor();
+    expect(await card("ollama").getByText(about).count()).toBe(1);
+    expect(await card("fake").getByText(about).count()).toBe(0);
+    await button("Test ollama").click();
+    await card("ollama").getByText("All calls worked.").waitFor();
+    const steps = card("ollama").getByRole("listitem");
+    expect(await steps.last().innerText()).toContain("loud-tts, which serves loud-tts");
+    expect(await window.barriers()).toEqual([]);
+  });
+
+  test("has no mark where the vendor tells no list", async () => {
+    const { window, operator } = home;
+    listed([]);
+    const answered = window.page.waitForResponse(/providers\/ollama\/listing$/);
+    await window.goto("/operator/providers");
+    expect(await (await answered).json()).toEqual({ models: null, unlisted: [] });
+    await card("ollama")
+      .getByRole("row", { name: /loud-tts/ })
+      .waitFor();
+    expect(await card("ollama").getByText(about).count()).toBe(0);
+    await operator.ask("DELETE /api/providers/:name", {
+      params: { name: "ollama" },
+      query: { empties_models: "true" },
+    });
   });
 });
 

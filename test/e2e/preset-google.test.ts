@@ -269,8 +269,8 @@ describe("multimodal-embedding-1", () => {
 
 describe("speech", () => {
   const models = [
-    ["svc-2.5-flash-tts", "gemini-2.5-flash-preview-tts", 6n * 500n + 30n * 10_000n],
-    ["svc-2.5-pro-tts", "gemini-2.5-pro-preview-tts", 6n * 1_000n + 30n * 20_000n],
+    ["svc-2.5-flash-tts", "gemini-3.8-flash-lite-tts", 6n * 1_000n + 30n * 12_000n],
+    ["svc-2.5-pro-tts", "gemini-3.8-flash-tts", 6n * 1_000n + 30n * 18_000n],
   ] as const;
   const usage = {
     promptTokenCount: 6,

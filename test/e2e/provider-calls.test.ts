@@ -15,6 +15,46 @@ const secret = "sk-upstream-0123456789-very-secret";
 
 const stage = useProviderHome();
 
+describe("provider test of a vendor that lists all its models", () => {
+  const manifest = () => `
+providers:
+  local: { vendor: ollama, base_url: "${stage.upstream.baseUrl}", allow_private: true }
+models:
+  chat: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: local, model: big-chat }] }
+  voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, routes: [{ provider: local, model: loud-tts, voices: same }] }
+  old-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, routes: [{ provider: local, model: gone-preview-tts, voices: same }] }
+`;
+  beforeEach(async () => {
+    stage.home.writeConfig(manifest());
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+  });
+
+  test("names the routes to models that are not listed, and is no failure", async () => {
+    const said = succeeds(await stage.provider("test local"));
+    expect(said).toContain("local does not list gone-preview-tts, which serves old-voice.");
+    expect(said).not.toContain("does not list loud-tts");
+    const trials = await stage.home.json<readonly TrialView[]>(["provider", "test", "local"]);
+    expect(trials.map(({ kind, ok, unlisted }) => [kind, ok, unlisted])).toEqual([
+      ["chat", true, []],
+      ["stream", true, []],
+      ["speech", true, []],
+      ["models", true, [{ model: "old-voice", upstream: "gone-preview-tts" }]],
+    ]);
+    expect(succeeds(await stage.provider("test local --model voice"))).not.toContain("not list");
+  });
+
+  test("raises no alarm when the list cannot be had", async () => {
+    stage.upstream.replyWith((request) =>
+      request.path.endsWith("/models")
+        ? vendorError(404, { message: "no" })
+        : willingVendor(request),
+    );
+    const said = succeeds(await stage.provider("test local"));
+    expect(said).toContain("no list to compare with");
+    expect(said).not.toContain("does not list");
+  });
+});
+
 describe("provider test", () => {
   beforeEach(async () => {
     stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { operatorErrors } from "../../../test/fake/recordings.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
 import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
 import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
@@ -78,6 +78,58 @@ describe("providers", () => {
     const failed = await ask("chat");
     expect(failed).toMatchObject({ ok: false, problem: { trouble: "bad_key" } });
     expect(failed.problem.what).not.toBe("");
+  });
+});
+
+describe("a model that the vendor does not list", () => {
+  const params = { name: "ollama" };
+  const listing = async () =>
+    (await operator.ask("GET /api/providers/:name/listing", { params })).body;
+  beforeEach(async () => {
+    await add(own({ name: "ollama", vendor: "ollama" }));
+    const body = { ids: ["big-chat", "loud-tts"] };
+    await operator.ask("POST /api/providers/:name/models", { params, body });
+    gateway.upstream.reset();
+    gateway.upstream.replyWith(willingVendor);
+  });
+  afterEach(() => remove("ollama", { empties_models: "true" }));
+  const withList = (ids: readonly string[]) =>
+    gateway.upstream.replyWith((request) =>
+      request.path.endsWith("/models")
+        ? jsonReply({ body: { data: ids.map((id) => ({ id })) } })
+        : willingVendor(request),
+    );
+  const gone = [{ model: "loud-tts", upstream: "loud-tts" }];
+
+  test("is named with the model that is routed to it, and a test says so without failing", async () => {
+    expect(await listing()).toEqual({ models: 4, unlisted: [] });
+    withList(["big-chat", "new-tts"]);
+    expect(await listing()).toEqual({ models: 2, unlisted: gone });
+    const planned = await operator.ask("GET /api/providers/:name/trials", { params });
+    expect(planned.body.at(-1)).toEqual({ kind: "models", model: null });
+    const ask = async (kind: string) =>
+      (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
+    expect(await ask("models")).toMatchObject({ ok: true, result: "2 offered", unlisted: gone });
+    expect(await ask("speech")).toMatchObject({ ok: true, unlisted: [] });
+  });
+
+  test("is nobody's where there is no list to compare with", async () => {
+    withList([]);
+    expect(await listing()).toEqual({ models: null, unlisted: [] });
+    gateway.upstream.replyWith(operatorErrors.badKey());
+    expect(await listing()).toEqual({ models: null, unlisted: [] });
+    const { body } = await operator.ask("POST /api/providers/:name/test", {
+      params,
+      body: { kind: "models" },
+    });
+    expect(body).toMatchObject({ ok: true, result: "no list to compare with", unlisted: [] });
+  });
+
+  test("is not looked for at a server whose list may be partial", async () => {
+    const fake = { name: "fake" };
+    const { body } = await operator.ask("GET /api/providers/:name/listing", { params: fake });
+    expect(body).toEqual({ models: null, unlisted: [] });
+    expect(gateway.upstream.requests).toEqual([]);
   });
 });
 

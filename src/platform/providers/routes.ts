@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../api/route.ts";
 import { fields, moment, nullable, oneOf, text } from "../api/schemas.ts";
+import type { UnlistedView } from "../provider-listing.ts";
 import type { TrialView, TroubleView } from "../provider-operations.ts";
 import type { ProviderView, SecretView } from "../provider-views.ts";
 
@@ -64,6 +65,14 @@ const trouble = Type.Object({
   advice: Type.String(),
 });
 
+const unlisted = Type.Array(
+  Type.Object({
+    model: Type.String({ description: "Our name of the model." }),
+    upstream: Type.String({ description: "The name that its route has." }),
+  }),
+  { description: "Routes to models that the vendor does not list." },
+);
+
 const trialKinds = ["chat", "stream", "embeddings", "media", "speech", "models"] as const;
 const trial = Type.Object({
   kind: oneOf(trialKinds),
@@ -72,6 +81,7 @@ const trial = Type.Object({
   duration_ms: Type.Integer(),
   result: nullable(Type.String()),
   problem: nullable(trouble),
+  unlisted,
 });
 
 const prices = nullable(Type.Record(Type.String(), Type.String()));
@@ -199,6 +209,21 @@ export const providerRoutes = [
       return toTrial(made, await parts.operations.hasManifest({}));
     },
   }),
+  route("GET /api/providers/:name/listing", {
+    about: "The routes to a provider that name a model which its vendor does not list.",
+    access,
+    area,
+    reply: Type.Object({
+      models: nullable(
+        Type.Integer({ description: "How many it lists. Null: no list to compare with." }),
+      ),
+      unlisted,
+    }),
+    async handle({ parts }, { params }) {
+      const listing = await parts.operations.providerListing({ name: params.name });
+      return { models: listing.models, unlisted: toUnlisted(listing.unlisted) };
+    },
+  }),
   route("POST /api/providers/:name/reset", {
     about: "Puts the targets of a provider back in service, all or one.",
     access,
@@ -287,7 +312,7 @@ function toReply(view: ProviderView) {
 const toSecret = ({ from, variable, is_set }: SecretView) => ({ from, variable, is_set });
 
 const toTrial = (
-  { kind, model, ok, duration_ms, result, problem }: TrialView,
+  { kind, model, ok, duration_ms, result, problem, unlisted: routes }: TrialView,
   hasFile: boolean,
 ) => ({
   kind,
@@ -296,7 +321,11 @@ const toTrial = (
   duration_ms,
   result,
   problem: problem && forConsole(problem, hasFile),
+  unlisted: toUnlisted(routes),
 });
+
+const toUnlisted = (routes: readonly UnlistedView[]) =>
+  routes.map(({ model, upstream }) => ({ model, upstream }));
 
 /** Where no file was ever applied, none is to be corrected: the page can do it. */
 function forConsole(found: TroubleView, hasFile: boolean): TroubleView {

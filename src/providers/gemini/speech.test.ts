@@ -101,6 +101,35 @@ test("audio of another rate, form or number of channels is no audio of ours", as
     });
 });
 
+/** A whole file, as newer models answer a request that is not streamed. */
+function wavFile({ rate = 24_000, tail = [] as readonly number[], isEndless = false } = {}) {
+  const samples = [1, 2, 3, 4];
+  const file = Buffer.concat([
+    Buffer.from("RIFF\0\0\0\0WAVE"),
+    // A chunk of an odd size has a byte behind it.
+    Buffer.from("LIST\x03\0\0\0abc\0"),
+    Buffer.from("fmt \x10\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\x02\0\x10\0"),
+    Buffer.from("data\0\0\0\0"),
+    Buffer.from([...samples, ...tail]),
+  ]);
+  const format = file.indexOf("fmt ");
+  file.writeUInt32LE(rate, format + 12);
+  file.writeUInt32LE(isEndless ? 0xffff_ffff : samples.length, file.indexOf("data") + 4);
+  return file;
+}
+
+test("a whole wav file is heard without its header and what stands behind the samples", async () => {
+  const mimeType = "audio/wav";
+  const heardIn = (bytes: Uint8Array) => listen(speechOf([geminiAudio({ bytes, mimeType }), end]));
+  const right = { heard: [1, 2, 3, 4], code: undefined };
+  expect(await heardIn(wavFile())).toEqual(right);
+  expect(await heardIn(wavFile({ tail: [9, 9] }))).toEqual(right);
+  expect(await heardIn(wavFile({ isEndless: true }))).toEqual(right);
+  const wrong = { heard: [] as number[], code: "upstream_error" as const };
+  expect(await heardIn(wavFile({ rate: 16_000 }))).toEqual(wrong);
+  expect(await heardIn(wavFile().subarray(0, 40))).toEqual(wrong);
+});
+
 for (const [what, events] of [
   ["has no end", [audio(1, 2)]],
   ["was cut for its length", [audio(1, 2), geminiReply({ finishReason: "MAX_TOKENS" })]],

@@ -6,6 +6,7 @@ import { partsOf } from "./from-candidates.ts";
 import { ReplyReader, type ReplyReaderOptions } from "./reply-reader.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromSpeechUsage } from "./usage.ts";
+import { isWavFile, wavSamples } from "./wav-samples.ts";
 import { objectsOf } from "./wire.ts";
 
 export function toSpeechBody({ text, voice }: SpeakCall, voices: VoiceMap | undefined): JsonObject {
@@ -85,8 +86,11 @@ export class GeminiSpeech implements SpeakStream {
     if (type !== this.#mimeType && !isPcm(type))
       throw this.#broken(`${type.slice(0, 80) || "nothing"} where 24 kHz PCM was asked for`);
     this.#mimeType = type;
-    const bytes = typeof data === "string" ? fromBase64(data) : undefined;
-    if (bytes === undefined) throw this.#broken("audio that cannot be read");
+    const sent = typeof data === "string" ? fromBase64(data) : undefined;
+    if (sent === undefined) throw this.#broken("audio that cannot be read");
+    // Newer models answer with a whole file where they are not asked for a stream.
+    const bytes = !this.#hasSpoken && isWavFile(sent) ? wavSamples(sent) : sent;
+    if (bytes === undefined) throw this.#broken("a file that is not 24 kHz PCM");
     if (bytes.length === 0) return;
     this.#hasSpoken = true;
     this.#pieces.push(bytes);

@@ -12,6 +12,8 @@ import classes from "./page.module.css";
 import { TestResults, useTest } from "./provider-test.tsx";
 import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
 
+const listingFreshMs = 10 * 60_000;
+
 interface ProviderCardProps {
   readonly provider: Provider;
   readonly onOffer: () => void;
@@ -21,6 +23,13 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
   const { name, targets } = provider;
   const test = useTest(name);
   const isOut = targets.some(({ state }) => state !== "closed");
+  const isKeyMissing = keyWords(provider).isMissing;
+  const listing = useApi(
+    "GET /api/providers/:name/listing",
+    { params: { name } },
+    { enabled: !isKeyMissing && targets.length > 0, freshMs: listingFreshMs },
+  );
+  const unlisted = new Set(listing.data?.unlisted.map(({ upstream }) => upstream));
   return (
     <Panel
       title={name}
@@ -54,7 +63,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
       <TestResults test={test} />
       <DataTable
         caption={`Targets of ${name}`}
-        columns={columns(keyWords(provider).isMissing)}
+        columns={columns({ isKeyMissing, unlisted })}
         rows={targets}
         rowKey={({ model }) => model}
         empty={
@@ -86,12 +95,22 @@ function Facts({ provider }: { readonly provider: Provider }) {
   );
 }
 
-const columns = (isKeyMissing: boolean): readonly Column<Target>[] => [
+const columns = ({
+  isKeyMissing,
+  unlisted,
+}: {
+  readonly isKeyMissing: boolean;
+  readonly unlisted: ReadonlySet<string>;
+}): readonly Column<Target>[] => [
   { header: "Model there", cell: ({ model }) => <code className={classes.code}>{model}</code> },
   {
     header: "State",
     cell: (target) =>
-      isKeyMissing ? <StateBadge state="failed" label="no key" /> : <TargetState target={target} />,
+      isKeyMissing ? (
+        <StateBadge state="failed" label="no key" />
+      ) : (
+        <TargetState target={target} isUnlisted={unlisted.has(target.model)} />
+      ),
   },
   {
     header: "Lately",
@@ -103,7 +122,12 @@ const columns = (isKeyMissing: boolean): readonly Column<Target>[] => [
   },
 ];
 
-function TargetState({ target }: { readonly target: Target }) {
+interface TargetStateProps {
+  readonly target: Target;
+  readonly isUnlisted: boolean;
+}
+
+function TargetState({ target, isUnlisted }: TargetStateProps) {
   const { state, reason, since, until } = target;
   const isAhead = until !== null && Date.parse(until) > Date.now();
   return (
@@ -124,6 +148,11 @@ function TargetState({ target }: { readonly target: Target }) {
             </>
           )}
           .
+        </small>
+      )}
+      {isUnlisted && (
+        <small className={classes.unlisted}>
+          Not in the vendor's list of models. It may have been shut down: change the route.
         </small>
       )}
     </span>

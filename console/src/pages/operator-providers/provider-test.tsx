@@ -108,6 +108,12 @@ function StepLine({ step, isNow }: { readonly step: Step; readonly isNow: boolea
           {made?.ok === true && <span>{made.result}</span>}
           {made === undefined && !isNow && <span>waits</span>}
         </div>
+        {made?.unlisted.map(({ model, upstream }) => (
+          <p key={`${model} ${upstream}`} className={classes.trouble}>
+            The vendor does not list <code>{upstream}</code>, which serves {model}. It may have been
+            shut down: change the route.
+          </p>
+        ))}
         {made?.problem !== null && made?.problem !== undefined && (
           <p className={classes.trouble}>
             <strong>{made.problem.what}</strong> {made.problem.advice}

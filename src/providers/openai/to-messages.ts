@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
-import { nearestEffort, type ReasoningWish, reasoningWishOf } from "../../call/reasoning-wish.ts";
 import { toCallerUrl } from "../kit/caller-url.ts";
 import type { FieldRule, ReasoningField, ReasoningForm } from "./quirks.ts";
+import { withOneWish } from "./reasoning-field.ts";
 
 export interface MessageOptions {
   /** Takes back what it, or another vendor, said beside an answer. */
@@ -198,42 +198,6 @@ function withKnownFields(options: JsonObject, rules: readonly FieldRule[]): Json
     if (to !== undefined) changed[to] = value;
   }
   return changed ?? options;
-}
-
-/** Of the names for one wish, a vendor knows one, and ignores or refuses the others. */
-function withOneWish(options: JsonObject, field: ReasoningField): JsonObject {
-  const { reasoning_effort, reasoning, thinking, enable_thinking, ...rest } = options;
-  const isPlain =
-    reasoning === undefined && thinking === undefined && enable_thinking === undefined;
-  if (isPlain && (reasoning_effort === undefined || field === "reasoning_effort")) return options;
-  const wish = reasoningWishOf(options);
-  return wish === undefined ? rest : { ...rest, [field]: toWish(wish, { field, reasoning }) };
-}
-
-function toWish(
-  wish: ReasoningWish,
-  { field, reasoning }: { readonly field: ReasoningField; readonly reasoning: Json | undefined },
-): Json | undefined {
-  switch (field) {
-    case "reasoning_effort":
-      if (wish.kind === "off") return "none";
-      // The model's own measure, which needs no word.
-      return wish.kind === "on" ? undefined : nearestEffort(wish);
-    case "reasoning": {
-      const more = isJsonObject(reasoning) ? reasoning : {};
-      if (wish.kind === "off") return { ...more, effort: "none" };
-      if (wish.kind === "on") return { ...more, enabled: true };
-      const { effort: _effort, max_tokens: _tokens, ...others } = more;
-      return wish.kind === "budget"
-        ? { ...others, max_tokens: wish.tokens }
-        : { ...others, effort: wish.effort };
-    }
-    case "thinking":
-      // It has no levels.
-      return { type: wish.kind === "off" ? "disabled" : "enabled" };
-    default:
-      return field satisfies never;
-  }
 }
 
 function withPlainList(

@@ -12,8 +12,8 @@ export const v1: Major = {
     "/chat/completions": post(modelEndpoint(parts, "chat", serveChat)),
     "/embeddings": post(modelEndpoint(parts, "embeddings", serveEmbeddings)),
     "/audio/speech": post(modelEndpoint(parts, "speech", serveSpeech)),
-    "/audio/voices": get(listVoices()),
     "/models": get(listModels(parts)),
     "/models/*": get(showModel(parts)),
+    "/audio/voices": get(listVoices()),
   }),
 };

@@ -116,7 +116,15 @@ export const wholeBodies: Readonly<Record<BodyKind, readonly FuzzBody[]>> = {
     { model: "multimodal-embedding-1", input: [videoObject(videos[1] ?? "")] },
   ],
   speech: [
-    { model: "svc-2.5-flash-tts", input: promptMark, voice: "Kore", response_format: "wav" },
+    {
+      model: "svc-2.5-flash-tts",
+      input: promptMark,
+      voice: "Kore",
+      response_format: "wav",
+      stream_format: "audio",
+      speed: 1.5,
+      instructions: "calm",
+    },
     { model: "svc-2.5-pro-tts", input: promptMark, voice: "Puck", response_format: "pcm" },
   ],
 };

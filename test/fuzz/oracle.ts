@@ -18,7 +18,10 @@ const requests: Readonly<Record<BodyKind, ValidateFunction>> = {
   speech: ajv.compile(speechRequest),
 };
 
-/** Whether the contract's schema refuses a body: then nothing but 400 is right. */
+/** Half of a surrogate pair is no text, which a schema cannot say. */
+const isBroken = (value: unknown) => typeof value === "string" && !value.isWellFormed();
+
+/** Whether the contract refuses a body: then nothing but 400 is right. */
 export function isRefused(kind: BodyKind, text: string): boolean {
   let body: unknown;
   try {
@@ -28,6 +31,7 @@ export function isRefused(kind: BodyKind, text: string): boolean {
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) return true;
   const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  if (kind === "speech" && [fields["input"], fields["instructions"]].some(isBroken)) return true;
   return !requests[kind](fields);
 }
 

@@ -210,6 +210,7 @@ describe("the document's schemas judge bodies as the gateway does", () => {
     const media = passes((body) => [readEmbeddingRequest(body), readMediaInput(body)]);
     compare({ name: "EmbeddingRequest", base, reads: (body) => text(body) || media(body) });
     const accept = accepts("EmbeddingRequest");
+    for (const input of ["", [""], ["a", ""]]) expect(accept({ model: "m", input })).toBe(false);
     const video = { video: { bytesBase64Encoded: "AAAA" } };
     for (const input of [
       "",

@@ -385,7 +385,11 @@ export const chatRequest = Type.Object(
     user: Type.Optional(text("Your own name for the user.")),
     metadata: record("Names and values of your own, for providers that keep them."),
     store: flag("Whether a provider that can may keep the reply."),
-    service_tier: Type.Optional(text("Accepted and not passed on: it would change the price.")),
+    service_tier: Type.Optional(
+      text(
+        "`default` is passed on to vendors that take it. Other tiers are not: they change the price.",
+      ),
+    ),
     reasoning_effort: Type.Optional(
       text("How long a reasoning model may think: low, medium, high …"),
     ),

@@ -17,13 +17,23 @@ export const usage = Type.Object(
     total_tokens: count("The sum of both."),
     prompt_tokens_details: Type.Optional(
       Type.Object(
-        { cached_tokens: Type.Optional(count("Tokens that the provider had kept.")) },
+        {
+          cached_tokens: Type.Optional(count("Tokens that the provider had kept.")),
+          audio_tokens: Type.Optional(count("Tokens of audio.")),
+        },
         told("Where the provider tells them."),
       ),
     ),
     completion_tokens_details: Type.Optional(
       Type.Object(
-        { reasoning_tokens: Type.Optional(count("Tokens of reasoning.")) },
+        {
+          reasoning_tokens: Type.Optional(count("Tokens of reasoning.")),
+          audio_tokens: Type.Optional(count("Tokens of audio.")),
+          accepted_prediction_tokens: Type.Optional(count("Predicted tokens that were used.")),
+          rejected_prediction_tokens: Type.Optional(
+            count("Predicted tokens that were not used. They are part of the answer's tokens."),
+          ),
+        },
         told("Where the provider tells them."),
       ),
     ),
@@ -59,6 +69,20 @@ const identity = {
   model: Type.String(told("The model that was asked for.")),
 };
 
+/** What a vendor reports beside the answer. */
+const extras = {
+  system_fingerprint: Type.Optional(
+    Type.String(told("The vendor's name for the configuration that answered, if it reports one.")),
+  ),
+  service_tier: Type.Optional(Type.String(told("The vendor's tier, if it reports one."))),
+  citations: Type.Optional(
+    Type.Array(Type.Unknown(), told("Sources of the answer, of vendors that search.")),
+  ),
+  search_results: Type.Optional(
+    Type.Array(Type.Unknown(), told("What was found, of vendors that search.")),
+  ),
+};
+
 const choice = Type.Object(
   {
     index,
@@ -86,6 +110,7 @@ export const chatCompletion = Type.Object(
     object: Type.Literal("chat.completion"),
     choices: Type.Array(choice, { minItems: 1, ...told("The answers: n of them.") }),
     usage,
+    ...extras,
   },
   named("ChatCompletionResponse", "A whole reply."),
 );
@@ -136,6 +161,7 @@ export const chatCompletionChunk = Type.Object(
     usage: Type.Optional(
       nullable(usage, told("With stream_options.include_usage: null, and told by the last event.")),
     ),
+    ...extras,
   },
   named(
     "ChatCompletionChunk",

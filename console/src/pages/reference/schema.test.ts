@@ -31,7 +31,14 @@ const field = (fields: readonly Field[], name: string): Field => {
 
 describe("endpoints", () => {
   test("of the gateway are called by what they do, so that links are short", () => {
-    expect(ofGateway.map(({ id }) => id)).toEqual(["chat", "embeddings", "speech", "models"]);
+    expect(ofGateway.map(({ id }) => id)).toEqual([
+      "chat",
+      "embeddings",
+      "speech",
+      "models",
+      "retrieveModel",
+      "listVoices",
+    ]);
     expect(baseUrlOf(gateway)).toBe("http://127.0.0.1:8080/v1");
   });
 

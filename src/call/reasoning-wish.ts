@@ -23,7 +23,7 @@ export function reasoningWishOf(options: JsonObject): ReasoningWish | undefined 
     fromEffort(effort, "reasoning_effort") ??
     fromReasoning(reasoning) ??
     fromThinking(thinking) ??
-    fromFlag(isOn)
+    fromFlag(isOn, "enable_thinking")
   );
 }
 
@@ -66,13 +66,18 @@ function fromEffort(word: Json | undefined, param: string): ReasoningWish | unde
 }
 
 function fromReasoning(reasoning: Json | undefined): ReasoningWish | undefined {
-  if (!isJsonObject(reasoning)) return undefined;
+  if (reasoning === undefined || reasoning === null) return undefined;
+  if (!isJsonObject(reasoning)) throw refusal("reasoning", 'an object such as {"effort":"low"}');
   const { effort, max_tokens: tokens, enabled } = reasoning;
-  return fromEffort(effort, "reasoning.effort") ?? fromTokens(tokens) ?? fromFlag(enabled);
+  return (
+    fromEffort(effort, "reasoning.effort") ??
+    fromTokens(tokens) ??
+    fromFlag(enabled, "reasoning.enabled")
+  );
 }
 
 function fromThinking(thinking: Json | undefined): ReasoningWish | undefined {
-  if (!isJsonObject(thinking)) return fromFlag(thinking);
+  if (!isJsonObject(thinking)) return fromFlag(thinking, "thinking");
   const { type, budget_tokens: tokens } = thinking;
   switch (type) {
     case "disabled":
@@ -89,13 +94,16 @@ function fromThinking(thinking: Json | undefined): ReasoningWish | undefined {
   }
 }
 
+/** Less than nothing leaves it to the model, as with Gemini. */
 function fromTokens(tokens: Json | undefined): ReasoningWish | undefined {
   if (typeof tokens !== "number") return undefined;
-  return tokens > 0 ? { kind: "budget", tokens: Math.ceil(tokens) } : { kind: "off" };
+  if (tokens <= 0) return { kind: tokens === 0 ? "off" : "on" };
+  return { kind: "budget", tokens: Math.ceil(tokens) };
 }
 
-function fromFlag(flag: Json | undefined): ReasoningWish | undefined {
-  if (typeof flag !== "boolean") return undefined;
+function fromFlag(flag: Json | undefined, param: string): ReasoningWish | undefined {
+  if (flag === undefined || flag === null) return undefined;
+  if (typeof flag !== "boolean") throw refusal(param, "true or false");
   return { kind: flag ? "on" : "off" };
 }
 

@@ -56,6 +56,8 @@ function otherNames(name: string): readonly string[] {
   return [
     bare,
     bare.replace(/-latest$/, ""),
+    // Anthropic's names of first versions: claude-sonnet-4-0.
+    bare.replace(/-0$/, ""),
     // Ollama's usual tag, and OpenRouter's variants of a model.
     ...(tag < 0 ? [`${bare}:latest`] : [bare.slice(0, tag)]),
   ];

@@ -12,7 +12,9 @@ beforeAll(async () => {
     manifest: `
 providers:
   vendor: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  router: { kind: openai, vendor: openrouter, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
 models:
+  routed: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: router, model: any }] }
   thinker: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: vendor, model: claude-sonnet-4-5 }] }
 `,
   });
@@ -114,3 +116,37 @@ function joinedLists(known: readonly Json[], added: readonly Json[]): readonly J
   }
   return list;
 }
+
+test("a compatible vendor's pieces of signed thoughts are put together for the helper", async () => {
+  const piece = (details: readonly object[], finish: string | null = null) => ({
+    choices: [
+      { index: 0, delta: { content: "", reasoning_details: details }, finish_reason: finish },
+    ],
+  });
+  const text = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+  const sealed = { type: "reasoning.encrypted", data: "ZW5j", id: "rs_1", index: 1 };
+  const events = [
+    piece([{ ...text, text: "First " }]),
+    piece([{ ...text, text: "I look." }]),
+    piece([{ ...text, signature: "c2lnbmVk" }]),
+    piece([sealed]),
+    { choices: [{ index: 0, delta: { content: "Rain." }, finish_reason: "stop" }] },
+    { choices: [], usage: { prompt_tokens: 20, completion_tokens: 30, total_tokens: 50 } },
+  ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  gateway.upstream.replyWith(
+    httpReply({
+      headers: { "content-type": "text/event-stream" },
+      body: [...events, "data: [DONE]\n\n"],
+      framing: "chunked",
+    }),
+  );
+  const { completions } = gateway.client().chat;
+  const messages = [{ role: "user" as const, content: "The weather?" }];
+  const stream = completions.stream({ model: "routed", messages });
+  const [choice] = (await stream.finalChatCompletion()).choices;
+  expect(choice?.message.content).toBe("Rain.");
+  expect(Reflect.get(choice?.message ?? {}, "reasoning_details")).toEqual([
+    { ...text, text: "First I look.", signature: "c2lnbmVk" },
+    sealed,
+  ]);
+});

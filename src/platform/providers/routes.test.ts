@@ -49,6 +49,8 @@ describe("providers", () => {
     gateway.upstream.replyWith(operatorErrors.badKey());
     const messages = [{ role: "user", content: "hello" }];
     await gateway.call("/chat/completions", { model: "svc-3-flash", messages });
+    // A probe confirms it first.
+    while ((await find("fake")).targets[0].state !== "open") await Bun.sleep(5);
     const target = (await find("fake")).targets[0];
     expect(target).toMatchObject({ model: "upstream-chat", state: "open", reason: "auth" });
     expect(Date.parse(target.since)).toBeGreaterThan(0);

@@ -14,11 +14,14 @@ import {
   toFinishReason,
   toLogprobs,
 } from "./chat-reply.ts";
+import { StreamDetails } from "./stream-details.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromOpenAiUsage } from "./usage.ts";
 
 /** How long an upstream may take to close after `[DONE]`, so that its connection can be used again. */
 const closeWithinMs = 1_000;
+/** As many as a request may ask for. */
+const mostChoices = 128;
 
 export interface ChatStreamOptions {
   readonly provider: string;
@@ -35,6 +38,8 @@ export class OpenAiChatStream implements ChatStream {
   readonly #calledTools = new Set<number>();
   #ended = false;
   #extras: JsonObject | undefined;
+  /** By choice; of few vendors. */
+  #details: Map<number, StreamDetails> | undefined;
   /** Found in a packet that also held good events: those go first. */
   #failure: unknown;
 
@@ -118,17 +123,35 @@ export class OpenAiChatStream implements ChatStream {
       if (text !== undefined && logprobs === null) parts.push({ type: "text-delta", index, text });
       else {
         // Some servers send an empty list, or null, beside every piece of text.
-        const { tool_calls: calls } = delta;
+        const { tool_calls: calls, reasoning_details: details } = delta;
         if (Array.isArray(calls) && calls.length > 0) this.#calledTools.add(index);
-        parts.push({ type: "delta", index, delta: withKnownTypes(delta), logprobs });
+        const known = withKnownTypes(delta);
+        if (Array.isArray(details)) this.#detailsOf(index)?.take(details);
+        parts.push({ type: "delta", index, delta: known, logprobs });
       }
     }
-    if (typeof finish === "string" && finish !== "")
+    if (typeof finish === "string" && finish !== "") {
+      const details = this.#details?.get(index)?.end();
+      if (details !== undefined) {
+        this.#details?.delete(index);
+        const delta = { reasoning_details: details };
+        parts.push({ type: "delta", index, delta, logprobs: null });
+      }
       parts.push({
         type: "finish",
         index,
         reason: toFinishReason(finish, this.#calledTools.has(index)),
       });
+    }
+  }
+
+  #detailsOf(index: number): StreamDetails | undefined {
+    this.#details ??= new Map();
+    const known = this.#details.get(index);
+    if (known !== undefined || this.#details.size >= mostChoices) return known;
+    const fresh = new StreamDetails();
+    this.#details.set(index, fresh);
+    return fresh;
   }
 
   #parse(event: string): JsonObject {
@@ -160,7 +183,7 @@ export class OpenAiChatStream implements ChatStream {
 
 /** Fields that clients read have the type that they expect, or are left out. */
 function withKnownTypes(given: JsonObject): JsonObject {
-  const { function_call: _called, ...delta } = given;
+  const { function_call: _called, reasoning_details: _details, ...delta } = given;
   const known: Record<string, JsonObject[string]> = delta;
   const { content } = delta;
   if (content !== undefined && content !== null && typeof content !== "string") {

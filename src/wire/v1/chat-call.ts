@@ -50,12 +50,13 @@ export interface ChatOrder {
 
 /** Checks a body and makes it a call. `maxOutputTokens` is the model's own limit. */
 export function toChatOrder(body: JsonObject, maxOutputTokens: number | undefined): ChatOrder {
+  checkMessages(body["messages"]);
   const request = readChatRequest(body);
-  checkFiles(request.messages as readonly JsonObject[]);
   checkToolChoice(request);
   checkBias(request.logit_bias);
   const options: Record<string, JsonObject[string]> = {};
-  for (const name in body) if (passedOn.has(name)) options[name] = body[name];
+  for (const name in body)
+    if (passedOn.has(name) && !isDefault(name, body[name])) options[name] = body[name];
   checkNested("messages", body["messages"]);
   for (const name in options) checkNested(name, options[name]);
   const stream = request.stream === true;
@@ -83,20 +84,35 @@ function cap(
   return least;
 }
 
-/** Ids name files that the operator's account keeps, of whomever. */
-function checkFiles(messages: readonly JsonObject[]): void {
+/** Absent means the same, and some vendors refuse the very names. */
+function isDefault(name: string, value: Json | undefined): boolean {
+  if (name === "logprobs") return value === false;
+  if (name === "top_logprobs") return value === 0;
+  return name === "logit_bias" && isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+/** What has a better answer than the schema's words: it comes before them. */
+function checkMessages(messages: Json | undefined): void {
+  if (!Array.isArray(messages)) return;
   for (let at = 0; at < messages.length; at++) {
-    const content = messages[at]?.["content"];
-    if (!Array.isArray(content)) continue;
-    for (let place = 0; place < content.length; place++) {
-      const part: Json = content[place];
-      if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
-      if (part["file"]["file_id"] !== undefined)
-        throw fieldError(
-          `messages[${at}].content[${place}].file.file_id`,
-          "must be left out: send the file itself as file_data",
-        );
-    }
+    const message: Json = messages[at];
+    if (!isJsonObject(message)) continue;
+    if (message["role"] === "function")
+      throw fieldError(`messages[${at}].role`, 'must be "tool", with tool_call_id');
+    if (Array.isArray(message["content"])) checkFiles(message["content"], at);
+  }
+}
+
+/** Ids name files that the operator's account keeps, of whomever. */
+function checkFiles(content: readonly Json[], at: number): void {
+  for (let place = 0; place < content.length; place++) {
+    const part = content[place];
+    if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
+    if (part["file"]["file_id"] !== undefined)
+      throw fieldError(
+        `messages[${at}].content[${place}].file.file_id`,
+        "must be left out: send the file itself as file_data",
+      );
   }
 }
 

@@ -306,15 +306,26 @@ export const biasForm = "an object of token ids and numbers from -100 to 100";
 /** Fields that would change the answer if they were ignored. */
 const unserved = {
   modalities: Type.Optional(
-    Type.Array(Type.Enum(["text"], { "x-says": '"text": POST /v1/audio/speech returns speech' }), {
-      ...told("Kinds of output. Answers are text.", '["text"]'),
-    }),
+    Type.Array(
+      Type.Enum(["text"], {
+        "x-says": '"text": answers are text. For speech use POST /v1/audio/speech',
+      }),
+      {
+        ...told("Kinds of output. Answers are text.", '["text"]'),
+      },
+    ),
   ),
   functions: Type.Optional(
     Type.Array(anyObject(told("A function.", "left out: use tools")), {
       maxItems: 0,
       ...told("Not supported: use tools.", "left out: use tools and tool_choice"),
     }),
+  ),
+  function_call: Type.Optional(
+    Type.Enum(
+      ["none", "auto"],
+      told("Not supported: use tool_choice.", "left out: use tool_choice"),
+    ),
   ),
   web_search_options: Type.Optional(
     Type.Unsafe<null>({

@@ -100,6 +100,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     "GET /api/providers/:name/trials providers",
     "POST /api/providers/:name/test providers",
     "POST /api/providers/:name/reset providers",
+    "GET /api/providers/:name/listing providers",
     "GET /api/providers/:name/offer providers",
     "POST /api/providers/:name/models providers",
   ],

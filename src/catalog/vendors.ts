@@ -102,7 +102,7 @@ const groq: Quirks & VendorNotes = {
   counting: ["Cached input is `prompt_tokens_details.cached_tokens`."],
   replies: [
     "Reasoning arrives as `reasoning`.",
-    "`service_tier` is a word of its own: `on_demand`.",
+    "`service_tier` is `on_demand`, a Groq-specific value.",
   ],
 };
 
@@ -127,7 +127,7 @@ const xai: Quirks & VendorNotes = {
   reasoningBack: "reasoning_content",
   reasoningField: "reasoning_effort",
   counting: [
-    "`completion_tokens` leave reasoning out and `total_tokens` include it: the output is the total without the prompt.",
+    "`completion_tokens` excludes reasoning and `total_tokens` includes it. Output is `total_tokens` minus `prompt_tokens`.",
     "`cost_in_usd_ticks` (10,000,000,000 per USD) agree with this.",
   ],
 };

@@ -29,15 +29,16 @@ export function mostInputTokens(call: ChatCall, maxImageTokens: number): number 
 export function textsOf(call: ChatCall): {
   readonly texts: readonly string[];
   readonly images: number;
-  readonly mediaChars: number;
+  /** Of documents and sounds, where nobody has counted them. */
+  readonly mediaTokens: number;
 } {
   const texts: string[] = [];
-  let mediaChars = 0;
-  const images = walk(call, (text, isMedia) => {
-    if (isMedia) mediaChars += text.length;
-    else texts.push(text);
+  let mediaTokens = 0;
+  const images = walk(call, (text, part) => {
+    if (part === undefined) texts.push(text);
+    else mediaTokens += mostMediaTokens(text, part);
   });
-  return { texts, images, mediaChars };
+  return { texts, images, mediaTokens };
 }
 
 /**
@@ -50,7 +51,17 @@ export function hasMedia({ messages }: ChatCall): boolean {
   return false;
 }
 
-type OnText = (text: string, isMedia: boolean) => void;
+/** `media`: what the text is in place of, a document or a sound. */
+type OnText = (text: string, media: JsonObject | undefined) => void;
+
+/**
+ * At most a token a byte, of documents whose text is packed. A second of sound is 32 tokens at most,
+ * and 4,000 bytes or more.
+ */
+function mostMediaTokens(text: string, { type }: JsonObject): number {
+  const bytes = Math.ceil((text.length * 3) / 4);
+  return type === "input_audio" ? Math.ceil(bytes / 125) : bytes;
+}
 
 /** Gives every text, and how many images there are. */
 function walk({ messages, options }: ChatCall, onText: OnText): number {
@@ -59,14 +70,14 @@ function walk({ messages, options }: ChatCall, onText: OnText): number {
     for (const name in message) {
       if (name === "role") continue;
       const value = message[name];
-      if (typeof value === "string") onText(value, false);
+      if (typeof value === "string") onText(value, undefined);
       else if (name === "content" && Array.isArray(value)) images += walkParts(value, onText);
-      else if (value !== undefined && value !== null) onText(JSON.stringify(value), false);
+      else if (value !== undefined && value !== null) onText(JSON.stringify(value), undefined);
     }
   }
   for (const name of readOptions) {
     const value = options[name];
-    if (value !== undefined && value !== null) onText(JSON.stringify(value), false);
+    if (value !== undefined && value !== null) onText(JSON.stringify(value), undefined);
   }
   return images;
 }
@@ -75,7 +86,7 @@ function walkParts(parts: readonly Json[], onText: OnText): number {
   let images = 0;
   for (const part of parts) {
     if (isImage(part)) images++;
-    else onText(textOf(part), isMedia(part));
+    else onText(textOf(part), isJsonObject(part) && isMedia(part) ? part : undefined);
   }
   return images;
 }
@@ -95,9 +106,15 @@ function isMedia(part: Json): boolean {
   if (type === "input_audio") return true;
   if (type === "image_url") return !isImage(part);
   if (type !== "file") return false;
-  const data = isJsonObject(file) ? file["file_data"] : undefined;
-  return typeof data !== "string" || !/^data:text\//i.test(data);
+  const { file_data: data, filename } = isJsonObject(file) ? file : {};
+  if (typeof data !== "string" || !/^data:text\//i.test(data)) return true;
+  // Vendors look at the name and the first bytes, whatever the label says: PDF, Office.
+  const isNamedOtherwise = typeof filename === "string" && documentName.test(filename.slice(-10));
+  return isNamedOtherwise || documentStart.test(data.slice(0, 300));
 }
+
+const documentName = /\.(pdf|docx?|xlsx?|pptx?|odt|ods|odp|epub|rtf)$/i;
+const documentStart = /^data:text\/[^,]*,(JVBE|UEsD|0M8R|e1xyd)/i;
 
 function textOf(part: Json): string {
   const text = isJsonObject(part) ? (part as JsonObject)["text"] : undefined;

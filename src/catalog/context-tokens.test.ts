@@ -21,9 +21,15 @@ test("a prompt has at most as many tokens as the longest of its routes takes", (
     ["claude-opus-4-8", 1_000_000],
     ["gemini-3-flash-preview", 1_048_576],
     ["gpt-4o-mini", 128_000],
+    ["gpt-4-1-mini", 1_050_000],
+    ["gpt-4-1106-preview", 128_000],
     ["of-nobody", 1_048_576],
   ] as const)
     expect([name, maxContextTokens(served(name))]).toEqual([name, tokens]);
   expect(maxContextTokens(served("gpt-4o", "claude-3-5-haiku"))).toBe(200_000);
   expect(maxContextTokens(served())).toBe(1_048_576);
+});
+
+test("what the operator says of a model counts, not its name", () => {
+  expect(maxContextTokens({ ...served("gpt-4o"), contextLength: 32_000 })).toBe(32_000);
 });

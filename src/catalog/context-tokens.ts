@@ -20,8 +20,8 @@ const sizes: readonly ContextSize[] = [
   { model: /claude/, tokens: 1_000_000 },
   { model: /gemini-1\.5-pro/, tokens: 2_097_152 },
   { model: /gemini/, tokens: 1_048_576 },
+  { model: /gpt-4[.-]1(?!\d)|gpt-5\.\d/, tokens: 1_050_000 },
   { model: /gpt-4o|gpt-4-/, tokens: 128_000 },
-  { model: /gpt-4\.1|gpt-5\.\d/, tokens: 1_050_000 },
   { model: /gpt-5/, tokens: 400_000 },
   { model: /(^|\/)o[134](?!\d)/, tokens: 200_000 },
 ];
@@ -31,8 +31,9 @@ const unknownTokens = 1_048_576;
 
 const known = new WeakMap<Model, number>();
 
-/** The most tokens that a prompt can have, by the routes of a model. */
+/** The most tokens that a prompt can have: as the operator says, else by the routes of a model. */
 export function maxContextTokens(model: Model): number {
+  if (model.contextLength !== undefined) return model.contextLength;
   const found = known.get(model);
   if (found !== undefined) return found;
   const most = Math.max(...model.routes.map(({ model: name }) => sizeOf(name)));

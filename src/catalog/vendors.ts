@@ -117,7 +117,7 @@ const mistral: Quirks & VendorNotes = {
   refuses: ["logprobs", "top_logprobs", "logit_bias", "top_k"],
   counting: [
     "Cached input is `num_cached_tokens`, or `prompt_tokens_details.cached_tokens`.",
-    "With audio input (`prompt_audio_seconds`), `total_tokens` include the audio: they are not read as output.",
+    "With audio input (`prompt_audio_seconds`), `total_tokens` include the audio, which counts as input.",
   ],
   replies: ["Reasoning arrives as `thinking` parts of the content."],
 };

@@ -54,11 +54,13 @@ class Shared {
   }
 }
 
+const reply = (upstream: NonNullable<ApiError["upstream"]>) =>
+  new ApiError({ code: "upstream_error", message: "words", upstream });
+
 describe("failures that an input can cause", () => {
   for (const [what, reason, hasBegun] of [
     ["replies that fail", "failed", false],
     ["an overload without a time", "overloaded", false],
-    ["a model that is not found", "missing", false],
     ["streams that break off", "unreachable", true],
   ] as const)
     test(`open a target only when two accounts have them: ${what}`, () => {
@@ -66,6 +68,13 @@ describe("failures that an input can cause", () => {
       expect(target.state).toBe("closed");
       expect(target.fail("b", 1, reason, hasBegun).state).toBe("open");
     });
+
+  test("open a target only when a probe has them too: a model that is not found", async () => {
+    const target = new Shared().fail("a", 4, "missing").fail("b", 9, "missing");
+    expect([target.state, target.probes.length]).toEqual(["closed", 1]);
+    await target.probes[0]?.(reply({ reason: "missing" }));
+    expect(target.state).toBe("open");
+  });
 
   test("of two accounts count together only within half a minute", () => {
     const target = new Shared().fail("a", 4).pass(30_001);
@@ -214,8 +223,6 @@ test("what one account's repeats use up is not taken from the others", () => {
 });
 
 describe("what one account is answered", () => {
-  const reply = (upstream: NonNullable<ApiError["upstream"]>) =>
-    new ApiError({ code: "upstream_error", message: "words", upstream });
   const answer = (target: Shared, accountId: string, error: ApiError) => {
     const trial = target.breaker.begin();
     target.breaker.fail(error, { accountId, nowMs: target.nowMs, trial, hasBegun: false });
@@ -239,9 +246,11 @@ describe("what one account is answered", () => {
       expect([alone.state, alone.probes.length]).toEqual(["closed", 0]);
       for (let time = 0; time < 30; time++) answer(alone, "a", inDoubt);
       expect([alone.state, alone.probes.length]).toEqual(["closed", 1]);
-      answer(alone, "b", inDoubt);
-      expect(alone.state).toBe("open");
-      expect(alone.breaker.openMs(alone.nowMs)).toBe(5_000);
+      // Two accounts can send the same prompt: the probe decides.
+      for (let time = 0; time < 9; time++) answer(alone, "b", inDoubt);
+      expect([alone.state, alone.probes.length]).toEqual(["closed", 1]);
+      await alone.probes[0]?.(undefined);
+      expect(alone.state).toBe("closed");
       const dead = new Shared();
       for (let time = 0; time < 5; time++) answer(dead, "a", inDoubt);
       await dead.probes[0]?.(inDoubt);

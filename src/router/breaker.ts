@@ -239,6 +239,9 @@ export class Breaker {
 
   /** There are too many failures, of a kind that an input can cause. */
   #judge(error: ApiError, nowMs: number): void {
+    const reason = reasonOf(error);
+    // Two accounts can send the same prompt: what is the operator's to mend, a probe sees as well.
+    if (isOperators(reason) || reason === "missing") return this.#confirm(error, nowMs);
     if (this.#suspect.isShared(nowMs)) this.#open(error, nowMs);
     else if (!this.#suspect.isRefuted(nowMs))
       this.#askProbe(error, { isTrial: false, nowMs, pauseMs: probePauseMs });

@@ -116,7 +116,7 @@ test("what cannot be taken is refused by its field, before anybody is asked", as
   const content = "messages[0].content[1]";
   for (const [model, part, param] of [
     ["reader", audio, `${content}.input_audio`],
-    ["other", { type: "file", file: { file_id: "file-1" } }, `${content}.file.file_data`],
+    ["other", { type: "file", file: { file_id: "file-1" } }, `${content}.file.file_id`],
     [
       "other",
       { type: "file", file: { file_id: "file-1", file_data: "data:application/pdf;base64,JVBE" } },

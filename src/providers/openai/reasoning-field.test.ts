@@ -36,6 +36,12 @@ describe("a wish for reasoning reaches a vendor in the one field that it takes",
     expect(sent("reasoning", { reasoning: { effort: "high", exclude: true } })).toEqual({
       reasoning: { effort: "high", exclude: true },
     });
+    expect(sent("reasoning", { reasoning: { exclude: true } })).toEqual({
+      reasoning: { exclude: true },
+    });
+    expect(sent("reasoning", { reasoning: { max_tokens: 0 } })).toEqual({
+      reasoning: { effort: "none" },
+    });
     expect(sent("reasoning", { enable_thinking: false })).toEqual({
       reasoning: { effort: "none" },
     });

@@ -9,7 +9,9 @@ export function withOneWish(options: JsonObject, field: ReasoningField): JsonObj
     reasoning === undefined && thinking === undefined && enable_thinking === undefined;
   if (isPlain && (reasoning_effort === undefined || field === "reasoning_effort")) return options;
   const wish = reasoningWishOf(options);
-  return wish === undefined ? rest : { ...rest, [field]: toWish(wish, { field, reasoning }) };
+  if (wish !== undefined) return { ...rest, [field]: toWish(wish, { field, reasoning }) };
+  // Other wishes about reasoning, such as to hide it.
+  return field === "reasoning" && reasoning !== undefined ? { ...rest, reasoning } : rest;
 }
 
 function toWish(
@@ -22,10 +24,14 @@ function toWish(
       // The model's own measure, which needs no word.
       return wish.kind === "on" ? undefined : nearestEffort(wish);
     case "reasoning": {
-      const more = isJsonObject(reasoning) ? reasoning : {};
-      if (wish.kind === "off") return { ...more, effort: "none" };
-      if (wish.kind === "on") return { ...more, enabled: true };
-      const { effort: _effort, max_tokens: _tokens, ...others } = more;
+      const {
+        effort: _e,
+        max_tokens: _m,
+        enabled: _is,
+        ...others
+      } = isJsonObject(reasoning) ? reasoning : {};
+      if (wish.kind === "off") return { ...others, effort: "none" };
+      if (wish.kind === "on") return { ...others, enabled: true };
       return wish.kind === "budget"
         ? { ...others, max_tokens: wish.tokens }
         : { ...others, effort: wish.effort };

@@ -66,9 +66,30 @@ describe("a total beyond its parts", () => {
     expect(of({ ...counts, total_tokens: 15 })).toEqual([10, 5]);
   });
 
-  test("is neither where it holds sound, is less than its parts, or is no count", () => {
+  test("is input where it holds sound", () => {
     const counts = { prompt_tokens: 10, completion_tokens: 5 };
-    expect(of({ ...counts, total_tokens: 900, prompt_audio_seconds: 3.5 })).toEqual([10, 5]);
+    expect(of({ ...counts, total_tokens: 900, prompt_audio_seconds: 3.5 })).toEqual([895, 5]);
+  });
+
+  test("is reasoning where that is told, whatever was read from caches", () => {
+    const told = {
+      prompt_tokens: 100,
+      completion_tokens: 10,
+      total_tokens: 5_110,
+      prompt_tokens_details: { cached_tokens: 5_000 },
+      completion_tokens_details: { reasoning_tokens: 5_000 },
+    };
+    expect(of(told)).toEqual([100, 5_010]);
+  });
+
+  test("is input where it is just what was read from caches", () => {
+    const prompt_tokens_details = { cached_tokens: 5_000 };
+    const counts = { prompt_tokens: 6_000, completion_tokens: 5, prompt_tokens_details };
+    expect(of({ ...counts, total_tokens: 11_005 })).toEqual([11_000, 5]);
+  });
+
+  test("is neither where it is less than its parts, or no count", () => {
+    const counts = { prompt_tokens: 10, completion_tokens: 5 };
     for (const total_tokens of [0, 14, -1, 1e15, "900", null])
       expect(of({ ...counts, total_tokens })).toEqual([10, 5]);
   });
@@ -77,6 +98,9 @@ describe("a total beyond its parts", () => {
     const counts = { prompt_tokens: 10, completion_tokens: 5, reasoning_tokens: 70 };
     expect(of({ ...counts, total_tokens: 15 })).toEqual([10, 75]);
     expect(of({ ...counts, total_tokens: 85 })).toEqual([10, 75]);
+    // Of research, it is always apart.
+    const research = { ...counts, reasoning_tokens: 4, total_tokens: 15, citation_tokens: 9 };
+    expect(of(research)).toEqual([10, 9]);
     // No more than the answer: it is part of it.
     expect(of({ ...counts, reasoning_tokens: 4, total_tokens: 15 })).toEqual([10, 5]);
   });

@@ -21,15 +21,19 @@ export function fromOpenAiUsage(value: unknown, unsaid?: 0): Usage | undefined {
     input["cache_write_tokens"] ?? input["cache_creation_input_tokens"],
   );
   const unlisted = unlistedOf(value, prompt + completion);
-  // Where more was read from caches than the prompt has, that is not within the prompt.
+  const reasoningTokens = toCount(output["reasoning_tokens"] ?? value["reasoning_tokens"]);
   const aside = (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0);
-  const read = aside > prompt ? Math.min(unlisted, aside) : 0;
+  const read = hasSound(value)
+    ? unlisted
+    : isReadBeside({ aside, prompt, unlisted, isThought: (reasoningTokens ?? 0) > completion })
+      ? Math.min(unlisted, aside)
+      : 0;
   return {
     inputTokens: prompt + read,
     outputTokens: completion + Math.max(unlisted - read, reasoningBeside(value, completion)),
     cachedInputTokens,
     cacheWriteTokens,
-    reasoningTokens: toCount(output["reasoning_tokens"] ?? value["reasoning_tokens"]),
+    reasoningTokens,
     inputDetails: countsOf(input, shownInput),
     outputDetails: countsOf(output, shownOutput),
     estimated: false,
@@ -55,20 +59,36 @@ function cachedOf(usage: JsonObject, input: JsonObject): number | undefined {
 
 /**
  * What a total has beyond its parts is reasoning: xAI and Gemini's compatible endpoint leave it out
- * of completion_tokens, and bill it as output. A total that holds sound tells nothing of the output;
- * one that is less than its parts is no total.
+ * of completion_tokens, and bill it as output. A total that is less than its parts is no total.
  */
 function unlistedOf(usage: JsonObject, listed: number): number {
   const total = toCount(usage["total_tokens"]);
-  const soundSeconds = usage["prompt_audio_seconds"];
-  const hasSound = typeof soundSeconds === "number" && soundSeconds > 0;
-  return total === undefined || hasSound ? 0 : Math.max(0, total - listed);
+  return total === undefined ? 0 : Math.max(0, total - listed);
 }
 
-/** Perplexity counts the reasoning of its research apart, in no total: then it is more than the answer. */
+/** Mistral counts the tokens of sound in the total alone: they are input. */
+function hasSound({ prompt_audio_seconds: seconds }: JsonObject): boolean {
+  return typeof seconds === "number" && seconds > 0;
+}
+
+/** Where more was read from caches than the prompt has, or just as much as no part has. */
+function isReadBeside(counts: {
+  readonly aside: number;
+  readonly prompt: number;
+  readonly unlisted: number;
+  /** Reasoning is told, and is no part of the answer: then the rest is that. */
+  readonly isThought: boolean;
+}): boolean {
+  const { aside, prompt, unlisted, isThought } = counts;
+  return !isThought && (aside > prompt || (aside > 0 && aside === unlisted));
+}
+
+/** Perplexity counts the reasoning of its research apart, in no total. */
 function reasoningBeside(usage: JsonObject, completion: number): number {
   const reasoning = toCount(usage["reasoning_tokens"]) ?? 0;
-  return reasoning > completion ? reasoning : 0;
+  const isResearch =
+    usage["citation_tokens"] !== undefined || usage["num_search_queries"] !== undefined;
+  return isResearch || reasoning > completion ? reasoning : 0;
 }
 
 /** Counts that callers know how to read: within the input, or the output, and of no price here. */

@@ -108,7 +108,7 @@ function checkFiles(content: readonly Json[], at: number): void {
   for (let place = 0; place < content.length; place++) {
     const part = content[place];
     if (!isJsonObject(part) || part["type"] !== "file" || !isJsonObject(part["file"])) continue;
-    if (part["file"]["file_id"] !== undefined)
+    if (part["file"]["file_id"] !== undefined && part["file"]["file_id"] !== null)
       throw fieldError(
         `messages[${at}].content[${place}].file.file_id`,
         "must be left out: send the file itself as file_data",

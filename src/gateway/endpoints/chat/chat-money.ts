@@ -70,13 +70,13 @@ export interface CountOptions {
 /** Where no upstream has told it: counted with a tokenizer, which is an estimate. */
 export async function countUsage(options: CountOptions): Promise<Usage> {
   const { counter, chat, said, model, choices, isLeft = false, hiddenTokens = 0 } = options;
-  const { texts, images, mediaChars } = textsOf(chat);
+  const { texts, images, mediaTokens: mostMedia } = textsOf(chat);
   const [input, output] = await Promise.all([
     counter.count(texts, isLeft),
     said.text === "" ? 0 : counter.count([said.text], isLeft),
   ]);
   const imageTokens = maxImageTokens(model);
-  const mediaTokens = mediaChars === 0 ? 0 : Math.min(mediaChars, maxContextTokens(model));
+  const mediaTokens = mostMedia === 0 ? 0 : Math.min(mostMedia, maxContextTokens(model));
   // Another tokenizer may count more than the upstream was allowed.
   const most = (chat.maxOutputTokens ?? Number.POSITIVE_INFINITY) * choices;
   return {

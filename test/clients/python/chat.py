@@ -251,6 +251,22 @@ def reasoning() -> None:
     same((thought, said), ("Six times seven.", "42"))
 
 
+@check("chat: the stream helper keeps every signed thought")
+def signed_thoughts() -> None:
+    with client.chat.completions.stream(
+        model=CHAT, messages=user("signed-thoughts", "py-thoughts")
+    ) as stream:
+        final = stream.get_final_completion().choices[0].message
+    same(final.content, "42")
+    same(
+        [
+            (entry["index"], entry["text"], entry["signature"])
+            for entry in (final.model_extra or {})["reasoning_details"]
+        ],
+        [(0, "First this.", "c2lnMQ=="), (1, "Then that.", "c2lnMg==")],
+    )
+
+
 @check("chat: the asynchronous client answers, whole, streamed and side by side")
 async def asynchronous() -> None:
     async with AsyncOpenAI(base_url=BASE_URL, api_key=API_KEY, max_retries=0) as other:

@@ -104,6 +104,7 @@ const chatAnswersByName: Readonly<Record<string, Answer>> = {
   "two-choices": { whole: twoChoices, streamed: () => chatStreams.twoChoices() },
   logprobs: { whole: logprobsWhole, streamed: logprobsStreamed },
   reasoning: { whole: () => chatAnswers.reasoning(), streamed: () => chatStreams.reasoning() },
+  "signed-thoughts": { whole: () => chatAnswers.reasoning(), streamed: signedThoughts },
   limited: both(() => rateLimits.milliseconds(limitedMs)),
   refused: both(() => badRequests.plain()),
   "too-long": both(() => badRequests.contextTooLong()),
@@ -210,4 +211,20 @@ function speech(name: string | undefined): Reply {
 
 function bodyOf(request: RecordedRequest): Readonly<Record<string, unknown>> {
   return request.json as Readonly<Record<string, unknown>>;
+}
+
+/** Two thoughts in pieces, each with its signature. */
+function signedThoughts(): Recording {
+  const piece = (fields: object) =>
+    chatChunk({ delta: { reasoning_details: [{ type: "reasoning.text", ...fields }] } });
+  return chatStream({
+    events: [
+      piece({ index: 0, text: "First " }),
+      piece({ index: 0, text: "this.", signature: "c2lnMQ==" }),
+      piece({ index: 1, text: "Then that.", signature: "c2lnMg==" }),
+      chatChunk({ delta: { content: "42" } }),
+      chatChunk({ delta: {}, finish: "stop" }),
+      DONE,
+    ],
+  });
 }

@@ -144,7 +144,7 @@ describe("a field that is wrong is named, and the message says what is right", (
     ...numbers("modalities", ["text", {}], 'must be ["text"]'),
     ...numbers("functions", [[{ name: "f" }], {}], "use tools"),
     ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "left out"),
-    [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "assistant, tool"],
+    [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "tool_call_id"],
   ];
 
   for (const [given, param, right] of cases)

@@ -181,7 +181,7 @@ describe("upstream goes", () => {
       frequency_penalty: 2,
       repetition_penalty: 1.1,
       logprobs: true,
-      top_logprobs: 0,
+      top_logprobs: 2,
       logit_bias: { "50256": -100 },
       tools: [
         {

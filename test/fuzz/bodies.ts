@@ -96,6 +96,7 @@ export const wholeBodies: Readonly<Record<BodyKind, readonly FuzzBody[]>> = {
       reasoning_effort: "low",
       modalities: ["text"],
       functions: [],
+      function_call: "auto",
       web_search_options: null,
     },
   ],

@@ -1,12 +1,8 @@
 // The pages of docs/providers: what the code knows of each vendor, in words.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type OptionalField,
-  optionalFields,
-  type Vendor,
-  vendors,
-} from "../src/catalog/vendors.ts";
+import { type OptionalField, optionalFields } from "../src/call/quirks.ts";
+import { type Vendor, vendors } from "../src/catalog/vendors.ts";
 
 const errorBodies = join(import.meta.dir, "..", "test", "providers", "error-bodies");
 

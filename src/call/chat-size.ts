@@ -25,7 +25,7 @@ export function mostInputTokens(call: ChatCall, maxImageTokens: number): number 
   return bytes + images * maxImageTokens + around;
 }
 
-/** All that the model reads as text, for who has to count it, and how much of the rest there is. */
+/** The texts that a tokenizer counts, and how many images and media tokens come on top. */
 export function textsOf(call: ChatCall): {
   readonly texts: readonly string[];
   readonly images: number;

@@ -67,7 +67,7 @@ test("a budget has the effort that comes nearest to it", () => {
   ]);
 });
 
-test("thoughts are shown to a caller who asks for thinking in words of vendors that show them", () => {
+test("reasoning is shown to a caller who sends a field of a vendor that shows it", () => {
   expect(showsThoughts({ reasoning_effort: "high" })).toBeUndefined();
   expect(showsThoughts({ thinking: { type: "enabled" } })).toBe(true);
   expect(showsThoughts({ reasoning: { effort: "low" } })).toBe(true);

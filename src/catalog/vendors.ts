@@ -1,45 +1,5 @@
+import { plainQuirks as plain, type Quirks } from "../call/quirks.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
-
-/** Request fields that only vendors which know them get: most others refuse what they do not know. */
-export const optionalFields = [
-  "store",
-  "metadata",
-  "prompt_cache_key",
-  "prediction",
-  "service_tier",
-] as const;
-export type OptionalField = (typeof optionalFields)[number];
-
-/** How a server that speaks the chat-completions format differs from the most common form. */
-export interface Quirks {
-  /** What it calls the cap of an answer. */
-  readonly capName: "max_tokens" | "max_completion_tokens";
-  /** What it calls the cap beside a `prediction`, where that is another name. */
-  readonly capBesidePrediction?: "max_tokens";
-  /** Where the key goes; a bearer token by default. */
-  readonly keyHeader?: string;
-  /** Takes back what models said beside their answers (`reasoning_details`, `extra_content`). */
-  readonly takesDetails?: boolean;
-  readonly takes?: readonly OptionalField[];
-  /** Request fields that it knows by another name. */
-  readonly renames?: Readonly<Record<string, string>>;
-  /** Request fields that it refuses and that change no answer: they are left out. */
-  readonly drops?: readonly string[];
-  /**
-   * How reasoning of earlier answers goes back: by this name, as `thinking` parts of the content, or
-   * not at all. Absent: under the names that the caller used.
-   */
-  readonly reasoningBack?: "reasoning_content" | "reasoning" | "parts" | "none";
-  /**
-   * The one field in which it takes a wish for reasoning: the other names of it are translated.
-   * Absent: they go as they are.
-   */
-  readonly reasoningField?: "reasoning_effort" | "reasoning" | "thinking";
-  /** Knows no role `developer`: it goes as `system`, which means the same. */
-  readonly onlySystem?: true;
-  /** Refuses `cache_control`: it is left out. */
-  readonly noCacheControl?: true;
-}
 
 /** What its page says beside its habits; see docs/providers. */
 export interface VendorNotes {
@@ -64,7 +24,6 @@ export interface Vendor extends Quirks, VendorNotes {
   readonly isLocal?: true;
 }
 
-const plain: Quirks = { capName: "max_tokens" };
 const first: Quirks & VendorNotes = {
   capName: "max_completion_tokens",
   // Its docs name max_completion_tokens among what a prediction cannot be used with.

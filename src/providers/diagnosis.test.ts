@@ -119,7 +119,7 @@ describe("what an upstream answers", () => {
       expect(diagnosis.advice.length).toBeGreaterThan(10);
     });
 
-  test("every known error of a vendor is told as what it is", () => {
+  test("every known vendor error gets its own diagnosis", () => {
     const troubles = {
       caller: "refused",
       key: "bad_key",

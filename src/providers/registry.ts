@@ -1,9 +1,10 @@
+import type { Quirks } from "../call/quirks.ts";
 import { createAiSdkProvider } from "./ai-sdk/provider.ts";
 import type { Provider } from "./contract.ts";
 import { createGeminiProvider } from "./gemini/provider.ts";
 import { createBroken } from "./kit/broken.ts";
 import { Dialer, type DialerOptions } from "./kit/dial.ts";
-import { createOpenAiProvider, type OpenAiQuirks } from "./openai/provider.ts";
+import { createOpenAiProvider } from "./openai/provider.ts";
 import { createVertexProvider } from "./vertex/provider.ts";
 
 export interface ProviderSettings {
@@ -16,7 +17,7 @@ export interface ProviderSettings {
   /** What the kind needs beside that; secrets opened. */
   readonly options: Readonly<Record<string, string>>;
   /** For the kind `openai`. */
-  readonly quirks?: OpenAiQuirks;
+  readonly quirks?: Quirks;
 }
 
 /** What a builder gets: the settings, and the one way to the outside. */

@@ -66,7 +66,7 @@ describe("a failed call", () => {
       expect(await other.call(ranked)).toBe("b");
     });
 
-  test("is not made again where it is over the limit by itself, and no wait is told", async () => {
+  test("is not retried, and gets no Retry-After, if it exceeds the limit by itself", async () => {
     const overLimit = new ApiError({
       code: "upstream_rate_limited",
       message: "words",

@@ -1,7 +1,7 @@
 /** The chat-completions format, as OpenAI documents it and as compatible servers bend it. */
 
 import { isJsonObject, type JsonObject } from "../../src/call/chat.ts";
-import type { OpenAiQuirks } from "../../src/providers/openai/provider.ts";
+import type { Quirks } from "../../src/call/quirks.ts";
 import { ProviderRegistry } from "../../src/providers/registry.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 import { callersWords } from "./calls.ts";
@@ -25,7 +25,7 @@ const doneEvent = "data: [DONE]\n\n";
 
 export interface OpenAiHabits {
   readonly name: string;
-  readonly quirks: OpenAiQuirks;
+  readonly quirks: Quirks;
 }
 
 export function openAiDialect({ name, quirks }: OpenAiHabits): Dialect {
@@ -250,7 +250,7 @@ const oddUsages: Dialect["usages"] = [
   },
 ];
 
-function toAsked(request: RecordedRequest, { capName }: OpenAiQuirks): Asked {
+function toAsked(request: RecordedRequest, { capName }: Quirks): Asked {
   const body = isJsonObject(request.json) ? request.json : {};
   if (request.method !== "POST" || request.path !== "/v1/chat/completions")
     throw new Error(`${request.method} ${request.path} is no chat`);

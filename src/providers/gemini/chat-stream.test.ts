@@ -74,7 +74,7 @@ test("the prompt of an answer that was stopped before its first word is counted"
   ]);
 });
 
-test("a signature of the words is told once, the last one, also where each piece has one", async () => {
+test("a stream sends one text signature, the last, even if every chunk has one", async () => {
   const signed = (words: string, thoughtSignature: string, more: JsonObject = {}) =>
     geminiEvent(geminiReply({ parts: [{ text: words, thoughtSignature }], ...more }));
   const parts = await partsOf(

@@ -201,6 +201,6 @@ function plainText(delta: JsonObject): string | undefined {
     if (name !== "content" && name !== "role" && delta[name] !== null) return undefined;
   const { content } = delta;
   if (typeof content === "string") return content;
-  // Null is told from no text: clients know a tool call by it.
+  // Null and empty text differ: null tells clients that the message is a tool call.
   return content === undefined ? "" : undefined;
 }

@@ -1,4 +1,5 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
+import { plainQuirks, type Quirks } from "../../call/quirks.ts";
 import { type SpeakStream, speakOptions } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
@@ -7,8 +8,8 @@ import { baseHeaders, readJson, send as sendTo, toBody, toNetworkError } from ".
 import { fromOpenAiReply, toParts } from "./chat-reply.ts";
 import { OpenAiChatStream } from "./chat-stream.ts";
 import { createEmbed } from "./embed.ts";
+import { toFieldRules } from "./field-rules.ts";
 import { fromOpenAiModels } from "./models.ts";
-import { type OpenAiQuirks, plainQuirks, toFieldRules } from "./quirks.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
 export interface OpenAiOptions {
@@ -16,7 +17,7 @@ export interface OpenAiOptions {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly dialer: Dialer;
-  readonly quirks?: OpenAiQuirks | undefined;
+  readonly quirks?: Quirks | undefined;
   /** May be given addresses of callers to fetch. */
   readonly takesUrls?: boolean;
   /** A unix socket that the server listens on. */
@@ -24,8 +25,6 @@ export interface OpenAiOptions {
   /** Our own engine, whose words reach the caller as they stand. */
   readonly isOwn?: boolean;
 }
-
-export type { OpenAiQuirks } from "./quirks.ts";
 
 type Sending = Pick<ProviderCall<unknown>, "signal" | "onAccepted" | "onDial">;
 type Send = (path: string, body: string, sending: Sending) => Promise<Response>;
@@ -98,7 +97,7 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
 }
 
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */
-function createChatBody(quirks: OpenAiQuirks, takesUrls: boolean) {
+function createChatBody(quirks: Quirks, takesUrls: boolean) {
   const { capName, capBesidePrediction = capName, reasoningBack, onlySystem } = quirks;
   const { takesDetails = false, noCacheControl, reasoningField } = quirks;
   const sending = { takesDetails, takesUrls, reasoningBack, onlySystem, noCacheControl };

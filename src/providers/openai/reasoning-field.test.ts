@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../call/chat.ts";
-import type { ReasoningField } from "./quirks.ts";
+import type { ReasoningField } from "../../call/quirks.ts";
 import { toOptions } from "./to-messages.ts";
 
 describe("a wish for reasoning reaches a vendor in the one field that it takes", () => {

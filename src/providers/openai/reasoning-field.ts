@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+import type { ReasoningField } from "../../call/quirks.ts";
 import { nearestEffort, type ReasoningWish, reasoningWishOf } from "../../call/reasoning-wish.ts";
-import type { ReasoningField } from "./quirks.ts";
 
 /** Of the names for one wish, a vendor knows one, and ignores or refuses the others. */
 export function withOneWish(options: JsonObject, field: ReasoningField): JsonObject {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../base/errors.ts";
 import type { JsonObject } from "../../call/chat.ts";
-import { type OpenAiQuirks, plainQuirks, type ReasoningForm, toFieldRules } from "./quirks.ts";
+import { plainQuirks, type Quirks, type ReasoningForm } from "../../call/quirks.ts";
+import { toFieldRules } from "./field-rules.ts";
 import { toMessages, toOptions } from "./to-messages.ts";
 
 const plain = { takesDetails: false, takesUrls: true };
@@ -312,7 +313,7 @@ describe("request fields", () => {
     prompt_cache_key: "k",
     service_tier: "default",
   };
-  const rulesOf = (quirks: Partial<OpenAiQuirks>) => toFieldRules({ ...plainQuirks, ...quirks });
+  const rulesOf = (quirks: Partial<Quirks>) => toFieldRules({ ...plainQuirks, ...quirks });
 
   test("that only some servers know go to those alone", () => {
     const { store: _store, prompt_cache_key: _key, service_tier: _tier, ...rest } = all;

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
+import type { ReasoningField, ReasoningForm } from "../../call/quirks.ts";
 import { toCallerUrl } from "../kit/caller-url.ts";
-import type { FieldRule, ReasoningField, ReasoningForm } from "./quirks.ts";
+import type { FieldRule } from "./field-rules.ts";
 import { withOneWish } from "./reasoning-field.ts";
 
 export interface MessageOptions {

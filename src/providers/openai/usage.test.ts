@@ -71,7 +71,7 @@ describe("a total beyond its parts", () => {
     expect(of({ ...counts, total_tokens: 900, prompt_audio_seconds: 3.5 })).toEqual([895, 5]);
   });
 
-  test("is reasoning where that is told, whatever was read from caches", () => {
+  test("is output if the vendor reports more reasoning than output, whatever its cached tokens", () => {
     const told = {
       prompt_tokens: 100,
       completion_tokens: 10,

@@ -76,7 +76,7 @@ function isReadBeside(counts: {
   readonly aside: number;
   readonly prompt: number;
   readonly unlisted: number;
-  /** Reasoning is told, and is no part of the answer: then the rest is that. */
+  /** The vendor reports more reasoning than output, so the rest of the total is reasoning. */
   readonly isThought: boolean;
 }): boolean {
   const { aside, prompt, unlisted, isThought } = counts;

@@ -107,7 +107,7 @@ export class ChatEventWriter {
     return this.#reasoningChars;
   }
 
-  /** What has gone out, for who has to count it where no upstream does. */
+  /** What was sent, for counting if the upstream reports no usage. */
   get said(): Said {
     return this.#said;
   }

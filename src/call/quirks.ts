@@ -1,0 +1,46 @@
+/** Request fields that only vendors which know them get: most others refuse what they do not know. */
+export const optionalFields = [
+  "store",
+  "metadata",
+  "prompt_cache_key",
+  "prediction",
+  "service_tier",
+] as const;
+export type OptionalField = (typeof optionalFields)[number];
+
+/** How reasoning of earlier answers is sent back; `parts`: as parts of the content. */
+export type ReasoningForm = "reasoning_content" | "reasoning" | "parts" | "none";
+export type ReasoningField = "reasoning_effort" | "reasoning" | "thinking";
+
+/** How a server that speaks the chat-completions format differs from the most common form. */
+export interface Quirks {
+  /** What it calls the cap of an answer. */
+  readonly capName: "max_tokens" | "max_completion_tokens";
+  /** What it calls the cap beside a `prediction`, where that is another name. */
+  readonly capBesidePrediction?: "max_tokens";
+  /** Where the key goes; a bearer token by default. */
+  readonly keyHeader?: string;
+  /** Takes back what models said beside their answers (`reasoning_details`, `extra_content`). */
+  readonly takesDetails?: boolean;
+  readonly takes?: readonly OptionalField[];
+  /** Request fields that it knows by another name. */
+  readonly renames?: Readonly<Record<string, string>>;
+  /** Request fields that it refuses and that change no answer: they are left out. */
+  readonly drops?: readonly string[];
+  /**
+   * How reasoning of earlier answers goes back: by this name, as `thinking` parts of the content, or
+   * not at all. Absent: under the names that the caller used.
+   */
+  readonly reasoningBack?: ReasoningForm;
+  /**
+   * The one field in which it takes a wish for reasoning: the other names of it are translated.
+   * Absent: they go as they are.
+   */
+  readonly reasoningField?: ReasoningField;
+  /** Knows no role `developer`: it goes as `system`, which means the same. */
+  readonly onlySystem?: true;
+  /** Refuses `cache_control`: it is left out. */
+  readonly noCacheControl?: true;
+}
+
+export const plainQuirks: Quirks = { capName: "max_tokens" };

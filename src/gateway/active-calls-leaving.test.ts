@@ -1,14 +1,7 @@
 import { describe, expect, jest, test } from "bun:test";
+import { callLimits as limits } from "../../test/call-limits.ts";
 import { type ActiveCall, ActiveCalls, callerLeft } from "./active-calls.ts";
 
-const limits = {
-  connectMs: 10_000,
-  maxCallMs: 900_000,
-  firstByteMs: 600_000,
-  idleMs: 120_000,
-  readerMs: 60_000,
-  keepAliveMs: 15_000,
-};
 const reason = callerLeft("the caller closed the connection");
 
 function beginHidden(calls: ActiveCalls): ActiveCall {

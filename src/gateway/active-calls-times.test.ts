@@ -1,15 +1,7 @@
 import { expect, jest, setSystemTime, test } from "bun:test";
+import { callLimits as limits } from "../../test/call-limits.ts";
 import { monotonicMs } from "../base/clock.ts";
 import { ActiveCall, ActiveCalls } from "./active-calls.ts";
-
-const limits = {
-  connectMs: 10_000,
-  maxCallMs: 900_000,
-  firstByteMs: 600_000,
-  idleMs: 120_000,
-  readerMs: 60_000,
-  keepAliveMs: 15_000,
-};
 
 for (const [keepAliveMs, tickMs] of [
   [400, 100],

@@ -1,16 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { callLimits as limits } from "../../test/call-limits.ts";
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";
-
-const limits = {
-  connectMs: 10_000,
-  maxCallMs: 900_000,
-  firstByteMs: 600_000,
-  idleMs: 120_000,
-  readerMs: 60_000,
-  keepAliveMs: 15_000,
-};
 
 const chat = { endpoint: "chat" } as const;
 

@@ -3,5 +3,5 @@ import { join } from "node:path";
 import { vendorPages } from "./vendor-pages.ts";
 
 const folder = join(import.meta.dir, "..", "docs", "providers");
-for (const [name, text] of vendorPages()) await Bun.write(join(folder, name), text);
+for (const [name, text] of await vendorPages()) await Bun.write(join(folder, name), text);
 process.stdout.write("docs/providers is written\n");

@@ -5,9 +5,9 @@ import { vendorPages } from "../scripts/vendor-pages.ts";
 
 const folder = join(import.meta.dir, "../docs/providers");
 
-test("docs/providers is what the code knows: npm run providers:docs writes it", () => {
+test("docs/providers is what the code knows: npm run providers:docs writes it", async () => {
   const written = readdirSync(folder)
     .toSorted()
     .map((name) => [name, readFileSync(join(folder, name), "utf8")]);
-  expect(written).toEqual([...vendorPages()].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  expect(written).toEqual([...(await vendorPages())].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 });

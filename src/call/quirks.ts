@@ -1,3 +1,5 @@
+import type { SpeakOption } from "./speak.ts";
+
 /** Request fields that only vendors which know them get: most others refuse what they do not know. */
 export const optionalFields = [
   "store",
@@ -41,6 +43,13 @@ export interface Quirks {
   readonly onlySystem?: true;
   /** Refuses `cache_control`: it is left out. */
   readonly noCacheControl?: true;
+  /** Speech options that its models ignore, by how a model's name begins. Absent: both are sent. */
+  readonly ignoresInSpeech?: readonly IgnoredInSpeech[];
+}
+
+interface IgnoredInSpeech {
+  readonly modelPrefix: string;
+  readonly options: readonly SpeakOption[];
 }
 
 export const plainQuirks: Quirks = { capName: "max_tokens" };

@@ -31,6 +31,7 @@ const first: Quirks & VendorNotes = {
   takes: ["store", "metadata", "prompt_cache_key", "prediction", "service_tier"],
   reasoningBack: "none",
   reasoningField: "reasoning_effort",
+  ignoresInSpeech: [{ modelPrefix: "tts-1", options: ["instructions"] }],
   counting: [
     "`completion_tokens` include reasoning, and predicted tokens that were rejected.",
     "Cached input is `prompt_tokens_details.cached_tokens`.",
@@ -57,6 +58,7 @@ const groq: Quirks & VendorNotes = {
   reasoningField: "reasoning_effort",
   onlySystem: true,
   noCacheControl: true,
+  ignoresInSpeech: [{ modelPrefix: "", options: ["instructions"] }],
   refuses: ["logprobs", "top_logprobs", "logit_bias", "n above 1"],
   counting: ["Cached input is `prompt_tokens_details.cached_tokens`."],
   replies: [
@@ -136,6 +138,34 @@ const perplexity: Quirks & VendorNotes = {
   ],
 };
 
+const google: VendorNotes = {
+  replies: [
+    "Signatures of thoughts come in `extra_content` of the message or the tool call.",
+    "A prompt or an answer that a filter stops ends with `finish_reason: content_filter`.",
+  ],
+  counting: [
+    "Input is `promptTokenCount` plus `toolUsePromptTokenCount`. `cachedContentTokenCount` is part of it.",
+    "Output is `candidatesTokenCount` plus `thoughtsTokenCount`, unless `totalTokenCount` shows that the first includes the second.",
+    "An answer that a filter stopped before its first word has its prompt counted and no output.",
+  ],
+};
+
+const anthropic: VendorNotes = {
+  replies: ["Signed thoughts come in `reasoning_details`."],
+  counting: [
+    "Input is `input_tokens` plus `cache_read_input_tokens` plus `cache_creation_input_tokens`.",
+    "`output_tokens` include thinking.",
+  ],
+};
+
+const bedrock: VendorNotes = {
+  replies: ["Signed thoughts come in `reasoning_details`."],
+  counting: [
+    "Input is `inputTokens` plus `cacheReadInputTokens` plus `cacheWriteInputTokens`.",
+    "`outputTokens` include reasoning.",
+  ],
+};
+
 export const vendors: readonly Vendor[] = [
   hosted("openai", "OpenAI", "https://api.openai.com/v1", ["OPENAI_API_KEY"], first),
   {
@@ -154,23 +184,23 @@ export const vendors: readonly Vendor[] = [
       "Google Gemini",
       "https://generativelanguage.googleapis.com/v1beta",
       ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
-      plain,
+      { ...plain, ...google },
     ),
     kind: "gemini",
   },
-  { ...hosted("vertex", "Google Vertex AI", "", [], plain), kind: "vertex" },
+  { ...hosted("vertex", "Google Vertex AI", "", [], { ...plain, ...google }), kind: "vertex" },
   {
-    ...hosted(
-      "anthropic",
-      "Anthropic",
-      "https://api.anthropic.com/v1",
-      ["ANTHROPIC_API_KEY"],
-      plain,
-    ),
+    ...hosted("anthropic", "Anthropic", "https://api.anthropic.com/v1", ["ANTHROPIC_API_KEY"], {
+      ...plain,
+      ...anthropic,
+    }),
     kind: "anthropic",
   },
   {
-    ...hosted("bedrock", "Amazon Bedrock", "", ["AWS_BEARER_TOKEN_BEDROCK"], plain),
+    ...hosted("bedrock", "Amazon Bedrock", "", ["AWS_BEARER_TOKEN_BEDROCK"], {
+      ...plain,
+      ...bedrock,
+    }),
     kind: "bedrock",
   },
   hosted("groq", "Groq", "https://api.groq.com/openai/v1", ["GROQ_API_KEY"], groq),

@@ -45,7 +45,7 @@ export interface Provider {
   embed?(options: ProviderCall<EmbedCall>): Promise<EmbedResult>;
   speak?(options: ProviderCall<SpeakCall>): Promise<SpeakStream>;
   /** What `speak` takes beyond text and voice; absent: nothing. */
-  readonly speakOptions?: readonly SpeakOption[];
+  speakOptions?(model: string): readonly SpeakOption[];
   /** What it offers, for the operator to choose from. */
   listModels?(signal: AbortSignal): Promise<readonly UpstreamModel[]>;
 }

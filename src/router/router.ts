@@ -84,11 +84,11 @@ export class Router {
     );
   }
 
-  /** The model with those of its routes whose providers can do what a call asks for. */
-  narrow(model: Model, canServe: (provider: Provider) => boolean): Model {
-    return withRoutes(model, ({ provider }) => {
-      const found = this.#options.findProvider(provider);
-      return found === undefined || canServe(found);
+  /** The model with those of its routes that can do what a call asks for. */
+  narrow(model: Model, canServe: (provider: Provider, upstreamModel: string) => boolean): Model {
+    return withRoutes(model, (route) => {
+      const found = this.#options.findProvider(route.provider);
+      return found === undefined || canServe(found, route.model);
     });
   }
 

@@ -12,11 +12,16 @@ const price = 'price: { input: "0.50", audio_output: 10 }';
 const manifest = `
 providers:
   fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  groq: { kind: openai, vendor: groq, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  openai: { kind: openai, vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
   google: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
 models:
   svc-2.5-flash-tts: { endpoint: speech, ${price}, routes: [{ provider: fake, model: upstream-tts, ${voices} }] }
   both: { endpoint: speech, ${price}, routes: [{ provider: google, model: g, priority: 1, ${voices} }, { provider: fake, model: upstream-tts, priority: 2, ${voices} }] }
   google-tts: { endpoint: speech, ${price}, routes: [{ provider: google, model: g, ${voices} }] }
+  on-groq: { endpoint: speech, ${price}, routes: [{ provider: groq, model: orpheus, ${voices} }] }
+  older: { endpoint: speech, ${price}, routes: [{ provider: openai, model: tts-1-hd, ${voices} }] }
+  newer: { endpoint: speech, ${price}, routes: [{ provider: openai, model: gpt-4o-mini-tts, ${voices} }] }
   bounded: { endpoint: speech, max_audio_seconds: 20, ${price}, routes: [{ provider: fake, model: upstream-tts, ${voices} }] }
 `;
 const pcm = tone(0.5);
@@ -83,6 +88,18 @@ describe("speed and instructions", () => {
       expect(refusal.message).toStartWith(`${field} `);
     }
     expect(gateway.upstream.requests).toBeEmpty();
+  });
+
+  test("are taken as the vendor says of its models", async () => {
+    for (const model of ["on-groq", "older"]) {
+      expect(await refusalOf(speak({ model, instructions: "whisper" }))).toMatchObject({
+        status: 400,
+        param: "instructions",
+      });
+      expect((await speak({ model, speed: 2 })).status).toBe(200);
+    }
+    expect((await speak({ model: "newer", speed: 2, instructions: "whisper" })).status).toBe(200);
+    expect(gateway.upstream.requests).toHaveLength(3);
   });
 
   test("leave out the targets that would ignore them", async () => {

@@ -13,7 +13,7 @@ export function createBroken(name: string, problem: string): Provider {
     streamChat: refuse,
     embed: refuse,
     speak: refuse,
-    speakOptions,
+    speakOptions: () => speakOptions,
     listModels: refuse,
   };
 }

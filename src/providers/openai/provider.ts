@@ -1,6 +1,6 @@
 import type { ChatCall, ChatPart, ChatResult, ChatStream } from "../../call/chat.ts";
 import { plainQuirks, type Quirks } from "../../call/quirks.ts";
-import { type SpeakStream, speakOptions } from "../../call/speak.ts";
+import { type SpeakOption, type SpeakStream, speakOptions } from "../../call/speak.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -87,13 +87,20 @@ export function createOpenAiProvider(options: OpenAiOptions): Provider {
       return fromSpeechReply({ response, provider: name, signal });
     },
     // The embedded voices know neither.
-    ...(isOwn ? {} : { speakOptions }),
+    ...(isOwn ? {} : { speakOptions: (model) => takenInSpeech(quirks, model) }),
     async listModels(signal) {
       const path = `${base}/models`;
       const response = await sendTo({ provider: name, pin, path, headers, signal, socket, isOwn });
       return fromOpenAiModels(await readJson(response, { provider: name, signal }), name);
     },
   } satisfies Provider;
+}
+
+function takenInSpeech({ ignoresInSpeech = [] }: Quirks, model: string): readonly SpeakOption[] {
+  const rule = ignoresInSpeech.find(({ modelPrefix }) => model.startsWith(modelPrefix));
+  return rule === undefined
+    ? speakOptions
+    : speakOptions.filter((option) => !rule.options.includes(option));
 }
 
 /** The body of a chat, by what the server takes. That is looked up here, once, for all requests. */

@@ -62,14 +62,17 @@ function toSpeakCall({ input: text, voice, speed, instructions }: SpeechRequest)
   };
 }
 
-/** The model without the routes whose providers would ignore what the caller asks for. */
+/** The model without the routes that would ignore what the caller asks for. */
 function fitting({ router }: GatewayParts, model: Model, speak: SpeakCall): Model {
   const { speed, instructions } = speak;
   if (speed === undefined && instructions === undefined) return model;
   let fit = model;
   for (const option of ["speed", "instructions"] as const) {
     if (speak[option] === undefined) continue;
-    fit = router.narrow(fit, ({ speakOptions }) => speakOptions?.includes(option) === true);
+    fit = router.narrow(
+      fit,
+      (provider, upstreamModel) => provider.speakOptions?.(upstreamModel).includes(option) === true,
+    );
     if (fit.routes.length === 0) throw unserved(option, model);
   }
   return fit;

@@ -25,19 +25,19 @@ export const moneyEdits: readonly SourceEdit[] = [
 /** Told in `watched-sync.ts` and `watched-sums.ts`. */
 export const watchEdits: readonly SourceEdit[] = [
   {
-    path: "src/store/wal-sync.ts",
+    path: "src/store/sqlite/ledger/wal-sync.ts",
     find: 'import { closeSync, fdatasync, openSync } from "node:fs";',
     replace: `import { closeSync, openSync } from "node:fs";
 import { fdatasync } from ${benchModule("watched-sync.ts")};`,
   },
   {
-    path: "src/money.ts",
+    path: "src/app/ledger.ts",
     find: 'import { Rollups } from "./ledger/rollups.ts";',
     replace: `import { Rollups } from "./ledger/rollups.ts";
 import { watchedSums } from ${benchModule("watched-sums.ts")};`,
   },
   {
-    path: "src/money.ts",
+    path: "src/app/ledger.ts",
     find: "new Rollups(ledger.rollups,",
     replace: "new Rollups(watchedSums(ledger.rollups),",
   },

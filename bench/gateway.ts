@@ -6,7 +6,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectControl } from "../src/platform/control.ts";
+import { connectControl } from "../src/platform/control-socket.ts";
 import { type Child, type Children, projectDir } from "./processes.ts";
 import { firstAccount, makeStock } from "./stock.ts";
 import { publicModel, upstreamModel } from "./traffic.ts";

@@ -4,8 +4,8 @@ import type { Receipt } from "../src/ledger/receipt.ts";
 import { dayMs } from "../src/ledger/rollups.ts";
 import type { LedgerWrite } from "../src/ledger/store.ts";
 import { createSecrets } from "../src/secrets/secrets.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
-import { createStore, type Store } from "../src/store/store.ts";
+import { openSqlite } from "../src/store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../src/store/sqlite/store.ts";
 
 const days = 90;
 const accountCount = 40;

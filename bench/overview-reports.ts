@@ -1,11 +1,12 @@
 /** The questions to the ledger alone: opened as the server does, asked as the console asks. */
+
+import { openMoney } from "../src/app/ledger.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { createLog } from "../src/base/log.ts";
 import type { LedgerReports, ReceiptQuery, UsageQuery } from "../src/ledger/reports.ts";
 import { dayMs, hourMs } from "../src/ledger/rollups.ts";
-import { openMoney } from "../src/money.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
-import { createStore } from "../src/store/store.ts";
+import { openSqlite } from "../src/store/sqlite/sqlite.ts";
+import { createStore } from "../src/store/sqlite/store.ts";
 import { type Made, secretFingerprint, type Tell } from "./overview-data.ts";
 import { type Result, resultOf } from "./overview-table.ts";
 import { spreadOf } from "./report.ts";

@@ -2,7 +2,7 @@
  * What a gateway under test has in its store: accounts with credit, and keys, all with limits that
  * the bench never reaches, so that every request is counted, held, charged and told what is left.
  */
-import { connectControl } from "../src/platform/control.ts";
+import { connectControl } from "../src/platform/control-socket.ts";
 import type { Operations } from "../src/platform/operations.ts";
 
 export type StockOptions = {

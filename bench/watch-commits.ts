@@ -6,7 +6,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { LedgerWrite } from "../src/ledger/store.ts";
-import { LedgerWriter } from "../src/store/ledger-writer.ts";
+import { LedgerWriter } from "../src/store/sqlite/ledger/writer.ts";
 import { watchEdits } from "./gateway-edits.ts";
 import { serveJobs } from "./processes.ts";
 import { Samples, type Times } from "./samples.ts";
@@ -41,7 +41,7 @@ let hasCommitted = false;
 
 installEdits(watchEdits);
 // Only now: the edits are for sources that are not loaded yet.
-const { WalSync } = await import("../src/store/wal-sync.ts");
+const { WalSync } = await import("../src/store/sqlite/ledger/wal-sync.ts");
 
 /** Asked for by every commit that has really written; one that has to wait comes again later. */
 const sync = WalSync.prototype.sync;

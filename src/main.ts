@@ -1,15 +1,15 @@
 import packageJson from "../package.json" with { type: "json" };
+import { withLedger, withOperations } from "./app/store.ts";
 import { createLog } from "./base/log.ts";
 import { Problem } from "./base/problem.ts";
 import { socketPath } from "./base/socket-path.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
-import { print } from "./cli/output.ts";
+import { print } from "./cli/terminal/output.ts";
 import { printServing } from "./cli/welcome.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
-import { withLedger, withOperations } from "./open.ts";
 
 const { version } = packageJson;
 
@@ -27,7 +27,7 @@ async function serve(): Promise<void> {
   // Reading it refuses a file that is named and not there: before the store is opened, or made.
   void configuration.file;
   // Loaded here, so that the other commands start without it.
-  const { startServer } = await import("./server.ts");
+  const { startServer } = await import("./app/server.ts");
   const output: { write: (line: string) => void } = {
     write: (line) => void process.stderr.write(line),
   };

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
+import { type RunningServer, type ServerOptions, startServer } from "../src/app/server.ts";
 import type { Clock } from "../src/base/clock.ts";
 import { loadConfiguration } from "../src/config/load.ts";
 import type { Major } from "../src/gateway/majors.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../src/server.ts";
 import { replyProblems } from "./conformance.ts";
 import { type FakeUpstream, startFakeUpstream } from "./fake/upstream.ts";
 

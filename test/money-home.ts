@@ -8,7 +8,7 @@ import { toUsd } from "../src/base/money.ts";
 import { mostInputTokens } from "../src/call/chat-size.ts";
 import type { Receipt } from "../src/ledger/receipt.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
-import { openLedgerReader } from "../src/store/ledger-reader.ts";
+import { openLedgerReader } from "../src/store/sqlite/ledger/reader.ts";
 import { toChatOrder } from "../src/wire/v1/chat-call.ts";
 import { chatJson } from "./fake/recordings.ts";
 import type { TestGateway } from "./harness.ts";

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStore, operationsOn } from "../src/app/store.ts";
 import { FeedFollower } from "../src/base/feed.ts";
 import { newId } from "../src/base/ids.ts";
 import { Problem } from "../src/base/problem.ts";
@@ -10,11 +11,10 @@ import { Purses } from "../src/ledger/purses.ts";
 import type { Receipt } from "../src/ledger/receipt.ts";
 import { Rollups } from "../src/ledger/rollups.ts";
 import type { LedgerStore } from "../src/ledger/store.ts";
-import { openStore, operationsOn } from "../src/open.ts";
 import { createOperations, type Operations } from "../src/platform/operations.ts";
 import { createSecrets } from "../src/secrets/secrets.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
-import { createStore, type Store } from "../src/store/store.ts";
+import { openSqlite } from "../src/store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../src/store/sqlite/store.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { type Api, routes } from "../src/platform/api/routes.ts";
+import { type Api, routes } from "../src/platform/routes.ts";
 import type { TestGateway } from "./harness.ts";
 
 export const password = "a long enough password";

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { ProviderView } from "../src/platform/provider-views.ts";
+import type { ProviderView } from "../src/platform/providers/views.ts";
 import { createHome, type Finished, type Home } from "./child.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "./fake/upstream.ts";
 import { willingVendor } from "./fake/willing-vendor.ts";

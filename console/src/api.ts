@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "typebox";
-import type { Params, Route, RouteName } from "../../src/platform/api/route.ts";
-import type { Api } from "../../src/platform/api/routes.ts";
+import type { Params, Route, RouteName } from "../../src/platform/http/route.ts";
+import type { Api } from "../../src/platform/routes.ts";
 import { browserSession } from "./browser-session.ts";
 
 /** Such as `GET /api/accounts/:account/keys`: the platform's own table of routes. */

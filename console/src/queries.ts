@@ -16,7 +16,7 @@ import {
   type Reply,
   request,
 } from "./api.ts";
-import { say } from "./parts/toasts.tsx";
+import { say } from "./components/feedback/toasts.tsx";
 
 /** The session's own query: what a 401 anywhere empties, which leads to sign-in. */
 export const sessionKey = ["GET /api/session"] as const;

@@ -6,12 +6,12 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { type LoadPage, loadFrame, pages } from "./pages.ts";
-import { Doorway } from "./shell/doorway.tsx";
 import { Home } from "./shell/home.tsx";
 import { PageLoading } from "./shell/page-loading.tsx";
 import { PageTrouble } from "./shell/page-trouble.tsx";
 import { Root } from "./shell/root.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
+import { Doorway } from "./shell/signed-out.tsx";
 
 const root = createRootRoute({
   component: Root,

@@ -1,7 +1,7 @@
 import { Problem, type ProblemCode } from "../base/problem.ts";
 import { type Command, printHelp, readInvocation, type Wiring } from "./command.ts";
 import { commands } from "./commands.ts";
-import { print, printError, style } from "./output.ts";
+import { print, printError, style } from "./terminal/output.ts";
 
 /** Scripts can tell these apart. */
 const exitCodes: Readonly<Record<ProblemCode, number>> = {

@@ -3,7 +3,7 @@ import { Problem } from "../base/problem.ts";
 import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import type { Operations } from "../platform/operations.ts";
-import { print, style } from "./output.ts";
+import { print, style } from "./terminal/output.ts";
 
 interface Flag {
   readonly about: string;

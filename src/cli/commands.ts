@@ -6,19 +6,19 @@ import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/operations.ts";
 import type { ModelView } from "../platform/views.ts";
 import { readChanges, toChangesText } from "../wire/changes.ts";
-import { accountCommands } from "./account-commands.ts";
-import { callCommands } from "./call-commands.ts";
+import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
-import { engineCommands } from "./engine-commands.ts";
-import { importCommands } from "./import-command.ts";
-import { initCommand } from "./init-command.ts";
-import { keyCommands } from "./key-commands.ts";
-import { operatorCommands } from "./operator-commands.ts";
-import { print, printJson, printTable, style } from "./output.ts";
-import { priceCommands } from "./price-commands.ts";
-import { providerCommands } from "./provider-commands.ts";
-import { receiptCommands } from "./receipt-commands.ts";
-import { reportCommands } from "./report-commands.ts";
+import { accountCommands } from "./commands/account.ts";
+import { engineCommands } from "./commands/engine.ts";
+import { importCommands } from "./commands/import.ts";
+import { keyCommands } from "./commands/key.ts";
+import { operatorCommands } from "./commands/operator.ts";
+import { priceCommands } from "./commands/price.ts";
+import { providerCommands } from "./commands/provider.ts";
+import { receiptCommands } from "./commands/receipt.ts";
+import { reportCommands } from "./commands/report.ts";
+import { initCommand } from "./init/command.ts";
+import { print, printJson, printTable, style } from "./terminal/output.ts";
 
 const serve: Command = {
   name: "serve",

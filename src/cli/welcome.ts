@@ -5,8 +5,8 @@ import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { Operations } from "../platform/operations.ts";
 import type { ModelView } from "../platform/views.ts";
 import { printApply } from "./commands.ts";
-import { print, style } from "./output.ts";
-import { createProgressView, megabytes, type ProgressView } from "./progress.ts";
+import { print, style } from "./terminal/output.ts";
+import { createProgressView, megabytes, type ProgressView } from "./terminal/progress.ts";
 
 type ServedEngine = Pick<EngineSupervisor, "progress" | "watchers" | "problemOf">;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { receiptOf, write } from "../store/ledger-samples.ts";
-import { release, setUp, turn, watch } from "./journal-samples.ts";
+import { release, setUp, turn, watch } from "../../test/store/journal-samples.ts";
+import { receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { FencedError, NotSyncedError } from "./store.ts";
 
 const receiptWrite = (id: string) => write(receiptOf({ id }));

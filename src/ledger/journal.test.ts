@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { receiptOf, write } from "../store/ledger-samples.ts";
-import { diskFull, release, setUp, turn, watch } from "./journal-samples.ts";
+import { diskFull, release, setUp, turn, watch } from "../../test/store/journal-samples.ts";
+import { receiptOf, write } from "../../test/store/ledger-samples.ts";
 import type { LedgerWrite } from "./store.ts";
 import { NotSyncedError, UnwritableError } from "./store.ts";
 

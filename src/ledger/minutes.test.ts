@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { noonMs, receiptOf } from "../../test/store/ledger-samples.ts";
+import { usageOf } from "../../test/store/plain-reports.ts";
 import { newId } from "../base/ids.ts";
-import { noonMs, receiptOf } from "../store/ledger-samples.ts";
-import { usageOf } from "../store/plain-reports.ts";
 import { Minutes, minuteMs } from "./minutes.ts";
 import type { Receipt } from "./receipt.ts";
 import type { UsageQuery } from "./reports.ts";

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { entryOf, noonMs, receiptOf, setLimits, write } from "../../test/store/ledger-samples.ts";
 import { newId } from "../base/ids.ts";
 import type { BudgetLimit } from "../call/limits.ts";
 import { costOf, type Price } from "../call/price.ts";
-import { openLedgerReader } from "../store/ledger-reader.ts";
-import { entryOf, noonMs, receiptOf, setLimits, write } from "../store/ledger-samples.ts";
-import { openSqlite, type Sqlite } from "../store/sqlite.ts";
-import { createStore, type Store } from "../store/store.ts";
+import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
+import { openSqlite, type Sqlite } from "../store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../store/sqlite/store.ts";
 import { holdOf } from "./need.ts";
 import type { Receipt, ReceiptTerms } from "./receipt.ts";
 import { verifyLedger } from "./verify.ts";

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { above2to53, entryOf, noonMs, receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { newId } from "../base/ids.ts";
 import { costOf, type Price } from "../call/price.ts";
-import { openLedgerReader } from "../store/ledger-reader.ts";
-import { above2to53, entryOf, noonMs, receiptOf, write } from "../store/ledger-samples.ts";
-import { openSqlite, type Sqlite } from "../store/sqlite.ts";
-import { createStore, type Store } from "../store/store.ts";
+import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
+import { openSqlite, type Sqlite } from "../store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../store/sqlite/store.ts";
 import type { Receipt } from "./receipt.ts";
 import { hourMs, Rollups } from "./rollups.ts";
 import { type LedgerFindings, verifyLedger } from "./verify.ts";

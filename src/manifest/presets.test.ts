@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { toDecimal } from "../base/decimal.ts";
 import { priceScale } from "../call/price.ts";
 import { voices } from "../call/speak.ts";
-import { findPublicPrice } from "../platform/price-table.ts";
+import { findPublicPrice } from "../platform/prices/table.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets } from "../secrets/secrets.ts";
 import { addToManifest } from "./edit.ts";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqlite } from "../store/sqlite.ts";
-import { createStore, type Store } from "../store/store.ts";
+import { openSqlite } from "../store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../store/sqlite/store.ts";
 import { Invites } from "./invites.ts";
 import { People, type Visitor } from "./people.ts";
 

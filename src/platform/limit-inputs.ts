@@ -3,8 +3,8 @@ import { Problem } from "../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits } from "../call/limits.ts";
 import type { Unwritten } from "../ledger/rollups.ts";
 import type { LimitsChange } from "../ledger/store.ts";
-import type { MoneyParts } from "./money-operations.ts";
-import { closeSums } from "./spend.ts";
+import type { MoneyParts } from "./accounts/entries.ts";
+import { closeSums } from "./reports/spend.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
 export interface LimitInputs {

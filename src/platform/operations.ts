@@ -10,31 +10,31 @@ import { exportManifest } from "../manifest/export.ts";
 import { type Literals, withLiterals } from "../manifest/literals.ts";
 import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
+import { type MoneyOperations, moneyOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
   type AccountParts,
   accountOperations,
-} from "./account-operations.ts";
-import { type BillingOperations, billingOperations } from "./billing-operations.ts";
-import { type CatalogOperations, catalogOperations } from "./catalog-operations.ts";
-import { type ConnectOperations, connectOperations } from "./connect-operations.ts";
+} from "./accounts/operations.ts";
+import { type BillingOperations, billingOperations } from "./billing/operations.ts";
 import {
   type EngineOperations,
   engineOperations,
   type RunningEngine,
-} from "./engine-operations.ts";
+} from "./engine/operations.ts";
 import { findAccount, futureDate } from "./inputs.ts";
-import { type KeyOperations, type KeyParts, keyOperations } from "./key-operations.ts";
-import { type LifecycleOperations, lifecycleOperations } from "./lifecycle-operations.ts";
-import { type MoneyOperations, moneyOperations } from "./money-operations.ts";
-import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people-operations.ts";
-import { type PriceOperations, priceOperations } from "./price-operations.ts";
+import { type KeyOperations, type KeyParts, keyOperations } from "./keys/operations.ts";
+import { type LifecycleOperations, lifecycleOperations } from "./models/lifecycle.ts";
+import { type CatalogOperations, catalogOperations } from "./models/operations.ts";
+import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people/operations.ts";
+import { type PriceOperations, priceOperations } from "./prices/operations.ts";
+import { type ConnectOperations, connectOperations } from "./providers/connect.ts";
 import {
   type ProviderOperations,
   providerOperations,
   type Upstreams,
-} from "./provider-operations.ts";
-import { type ReportOperations, reportOperations } from "./report-operations.ts";
+} from "./providers/operations.ts";
+import { type ReportOperations, reportOperations } from "./reports/operations.ts";
 import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
 
 export interface ApplyView {

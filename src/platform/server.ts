@@ -5,11 +5,11 @@ import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
 import { type Change, toChangesText } from "../wire/changes.ts";
 import { toOpenApi } from "../wire/v1/openapi.ts";
-import type { Api } from "./api/api.ts";
-import { bearerOf } from "./api/entry.ts";
-import { toPlatformOpenApi } from "./api/openapi.ts";
-import { routes } from "./api/routes.ts";
+import type { Api } from "./http/api.ts";
+import { bearerOf } from "./http/entry.ts";
+import { toPlatformOpenApi } from "./http/openapi.ts";
 import { isOwnHost } from "./own-host.ts";
+import { routes } from "./routes.ts";
 
 export interface PlatformServerOptions {
   readonly host: string;

@@ -6,7 +6,7 @@ import { type LifecycleState, lifecycleState } from "../catalog/lifecycle.ts";
 import { type Model, priceAt } from "../catalog/model.ts";
 import type { KeyRecord, TemporaryKey } from "../keys/directory.ts";
 import type { Account } from "../ledger/account.ts";
-import { type LimitsView, toLimitsView } from "./money-views.ts";
+import { type LimitsView, toLimitsView } from "./accounts/money-views.ts";
 
 /** What commands print with --json: snake_case, money as decimal strings in USD, times in UTC. */
 export interface AccountView {

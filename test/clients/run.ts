@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { print, printError, printJson, style } from "../../src/cli/output.ts";
+import { print, printError, printJson, style } from "../../src/cli/terminal/output.ts";
 import { keepLoopbackDirect } from "../../src/config/terminal.ts";
 import { startEngineHome } from "../engine-home.ts";
 import { startTestGateway } from "../harness.ts";

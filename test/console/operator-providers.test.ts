@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { routes } from "../../src/platform/api/routes.ts";
+import { routes } from "../../src/platform/routes.ts";
 import { jsonReply, operatorErrors } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { hello } from "../money-home.ts";

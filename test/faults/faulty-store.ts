@@ -3,12 +3,12 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Opened } from "../../src/app/store.ts";
 import type { Configuration } from "../../src/config/load.ts";
-import type { Opened } from "../../src/open.ts";
 import { createSecrets, masterSecret } from "../../src/secrets/secrets.ts";
-import { lockDataDir } from "../../src/store/lock.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
-import { createStore } from "../../src/store/store.ts";
+import { lockDataDir } from "../../src/store/sqlite/lock.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createStore } from "../../src/store/sqlite/store.ts";
 
 export class FaultyStore {
   #raw: Database | undefined;

@@ -49,8 +49,8 @@ await mock.module("node:fs", () => ({
 }));
 
 const { Hold } = await import("../../src/ledger/purse.ts");
-const { LedgerWriter } = await import("../../src/store/ledger-writer.ts");
-const { WalSync } = await import("../../src/store/wal-sync.ts");
+const { LedgerWriter } = await import("../../src/store/sqlite/ledger/writer.ts");
+const { WalSync } = await import("../../src/store/sqlite/ledger/wal-sync.ts");
 
 const takeHold = Hold.take;
 Hold.take = (...values) => {

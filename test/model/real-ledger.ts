@@ -23,13 +23,13 @@ import { type LedgerStore, NotSyncedError } from "../../src/ledger/store.ts";
 import { TokenCounter } from "../../src/ledger/token-counter.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
-import type { RunningMoney } from "../../src/platform/money-operations.ts";
+import type { RunningMoney } from "../../src/platform/accounts/entries.ts";
 import { createOperations, type Operations } from "../../src/platform/operations.ts";
 import { Router } from "../../src/router/router.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
-import { openLedgerReader } from "../../src/store/ledger-reader.ts";
-import { openSqlite, type Sqlite } from "../../src/store/sqlite.ts";
-import { createStore, type Store } from "../../src/store/store.ts";
+import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
+import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../../src/store/sqlite/store.ts";
 import type { PlainNeed } from "./plain-ledger.ts";
 
 export const maxCallMs = 900_000;
@@ -155,7 +155,7 @@ export class RealLedger {
     use: (operations: Operations) => Promise<void>,
   ): Promise<void> {
     const store = await createStore(openSqlite(path), secrets.fingerprint);
-    // As src/open.ts does.
+    // As src/app/store.ts does.
     const openFromMs = await store.ledger.rollups.openFromMs();
     if (openFromMs !== undefined) await store.ledger.rollups.recount(openFromMs);
     const takeEffect = () => Promise.resolve();

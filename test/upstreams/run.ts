@@ -3,7 +3,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { print, printError, printJson, printTable, style } from "../../src/cli/output.ts";
+import { print, printError, printJson, printTable, style } from "../../src/cli/terminal/output.ts";
 import { keepLoopbackDirect } from "../../src/config/terminal.ts";
 import { lookAround } from "../clients/runner/machine.ts";
 import { breakChecks } from "./break-checks.ts";

@@ -1,7 +1,7 @@
 import { Menu, VisuallyHidden } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { Icon } from "../parts/icons.tsx";
+import { Icon } from "../components/layout/icons.tsx";
 import { useAccounts, useChosenAccountId, useUser } from "../session.tsx";
 import classes from "./account-switcher.module.css";
 

@@ -1,7 +1,7 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
-import { Icon, type IconName } from "../parts/icons.tsx";
+import { Icon, type IconName } from "../components/layout/icons.tsx";
 import { useAccounts, useChosenAccountId, useSession } from "../session.tsx";
 import classes from "./command-palette.module.css";
 import { placesFor } from "./navigation.ts";

@@ -1,6 +1,6 @@
+import { EmptyState } from "../components/feedback/empty-state.tsx";
+import { PageHeader } from "../components/layout/page-header.tsx";
 import { lastAccount } from "../last-account.ts";
-import { EmptyState } from "../parts/empty-state.tsx";
-import { PageHeader } from "../parts/page-header.tsx";
 import { useUser } from "../session.tsx";
 import { GoTo } from "./go-to.tsx";
 

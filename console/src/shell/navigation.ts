@@ -1,4 +1,4 @@
-import type { IconName } from "../parts/icons.tsx";
+import type { IconName } from "../components/layout/icons.tsx";
 import type { User } from "../session.tsx";
 
 export interface Place {

@@ -1,4 +1,4 @@
-import { Loading } from "../parts/loading.tsx";
+import { Loading } from "../components/feedback/loading.tsx";
 
 /** While a page's own file is on its way. */
 export function PageLoading() {

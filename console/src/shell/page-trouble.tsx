@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { EmptyState } from "../parts/empty-state.tsx";
+import { EmptyState } from "../components/feedback/empty-state.tsx";
 
 /** A page that broke, or whose file is gone because the console was updated meanwhile. */
 export function PageTrouble() {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { Icon } from "../parts/icons.tsx";
-import { Logo } from "../parts/logo.tsx";
+import { Icon } from "../components/layout/icons.tsx";
+import { Logo } from "../components/layout/logo.tsx";
 import { useChosenAccountId, useSession } from "../session.tsx";
 import { placesFor } from "./navigation.ts";
 import classes from "./sidebar.module.css";

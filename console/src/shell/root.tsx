@@ -1,6 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
-import { ErrorNotice } from "../parts/error-notice.tsx";
-import { Toasts } from "../parts/toasts.tsx";
+import { ErrorNotice } from "../components/feedback/error-notice.tsx";
+import { Toasts } from "../components/feedback/toasts.tsx";
 import { useApi } from "../queries.ts";
 import { SessionProvider } from "../session.tsx";
 import classes from "./root.module.css";

@@ -1,5 +1,5 @@
 import { ActionIcon, type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
-import { Icon, type IconName } from "../parts/icons.tsx";
+import { Icon, type IconName } from "../components/layout/icons.tsx";
 
 interface Choice {
   readonly scheme: MantineColorScheme;

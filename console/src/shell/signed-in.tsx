@@ -1,7 +1,7 @@
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useState } from "react";
-import { EmptyState } from "../parts/empty-state.tsx";
-import { PageHeader } from "../parts/page-header.tsx";
+import { EmptyState } from "../components/feedback/empty-state.tsx";
+import { PageHeader } from "../components/layout/page-header.tsx";
 import { useAccountId, useSession } from "../session.tsx";
 import { GoTo } from "./go-to.tsx";
 

@@ -1,7 +1,7 @@
 import { Menu, VisuallyHidden } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Icon } from "../parts/icons.tsx";
+import { Icon } from "../components/layout/icons.tsx";
 import { sessionKey, useChange } from "../queries.ts";
 import { useUser } from "../session.tsx";
 import classes from "./user-menu.module.css";

@@ -1,16 +1,12 @@
 import { Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
-import {
-  type AccountDetails,
-  type AccountStandingView,
-  accountName,
-} from "../account-operations.ts";
-import { type Context, makerOf } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { fields, limitFields, nullable, oneOf, says, text } from "../api/schemas.ts";
+import { type Context, makerOf } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
 import { linkReply, toLink } from "../members/routes.ts";
 import type { AccountView } from "../views.ts";
+import { type AccountDetails, type AccountStandingView, accountName } from "./operations.ts";
 import {
   accountReply,
   amount,

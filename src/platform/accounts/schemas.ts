@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { limitsReply, moment, nullable, oneOf, says, usd } from "../api/schemas.ts";
+import { limitsReply, moment, nullable, oneOf, says, usd } from "../http/schemas.ts";
 
 const state = {
   id: Type.String(),

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import type { AuditQuery, AuditRecord } from "../../people/store.ts";
-import type { PlatformParts } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, text } from "../api/schemas.ts";
+import type { PlatformParts } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, text } from "../http/schemas.ts";
 
 const page = Type.Object({
   records: Type.Array(

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, text, usd } from "../api/schemas.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, text, usd } from "../http/schemas.ts";
 
 const spend = { receipts: Type.Integer(), charged_usd: usd("") };
 

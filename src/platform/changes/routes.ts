@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Change, notesOf, readChanges } from "../../wire/changes.ts";
-import { route } from "../api/route.ts";
-import { oneOf } from "../api/schemas.ts";
+import { route } from "../http/route.ts";
+import { oneOf } from "../http/schemas.ts";
 
 const kinds = [
   "added",

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { route } from "../api/route.ts";
-import { fields, nullable, oneOf, text } from "../api/schemas.ts";
-import type { WeightsView } from "../engine-operations.ts";
+import { route } from "../http/route.ts";
+import { fields, nullable, oneOf, text } from "../http/schemas.ts";
+import type { WeightsView } from "./operations.ts";
 
 const weights = Type.Object({
   set: Type.String(),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import type { Context } from "../api/context.ts";
-import { route } from "../api/route.ts";
+import type { Context } from "../http/context.ts";
+import { route } from "../http/route.ts";
 import {
   fields,
   limitFields,
@@ -12,10 +12,10 @@ import {
   says,
   text,
   usd,
-} from "../api/schemas.ts";
-import { checkKeyWords } from "../key-operations.ts";
-import type { KeyBudgetView } from "../key-views.ts";
+} from "../http/schemas.ts";
 import type { KeyView } from "../views.ts";
+import { checkKeyWords } from "./operations.ts";
+import type { KeyBudgetView } from "./views.ts";
 
 const key = {
   id: Type.String(),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import { receiptOf } from "../../store/ledger-samples.ts";
 import { type Listener, Live, type LiveNews, mostListeners, mostOfOneActor } from "./live.ts";
 
 const listener = (options: Partial<Listener> = {}): Listener => ({

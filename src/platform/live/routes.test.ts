@@ -9,7 +9,7 @@ import {
   machine,
   type Visitor,
 } from "../../../test/platform-home.ts";
-import { openStore } from "../../open.ts";
+import { openStore } from "../../app/store.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

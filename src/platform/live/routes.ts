@@ -1,7 +1,7 @@
-import { actorOf, type Context } from "../api/context.ts";
-import { apiHeaders, Refused } from "../api/refusal.ts";
-import { route } from "../api/route.ts";
-import { toReceiptRow } from "../receipt-views.ts";
+import { actorOf, type Context } from "../http/context.ts";
+import { apiHeaders, Refused } from "../http/refusal.ts";
+import { route } from "../http/route.ts";
+import { toReceiptRow } from "../requests/views.ts";
 import type { LiveNews } from "./live.ts";
 
 /** So often something is said, and looked whether one may still listen. */

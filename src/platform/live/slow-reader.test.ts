@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { type OperationsHome, openOperations } from "../../../test/operations-home.ts";
+import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import { createLog } from "../../base/log.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
@@ -7,8 +8,7 @@ import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { SessionSecrets } from "../../people/session-secrets.ts";
 import { Tokens } from "../../people/tokens.ts";
-import { receiptOf } from "../../store/ledger-samples.ts";
-import { Api } from "../api/api.ts";
+import { Api } from "../http/api.ts";
 import { Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
 

@@ -4,9 +4,9 @@ import { Problem } from "../../base/problem.ts";
 import { noMember } from "../../people/people.ts";
 import { accountRoles } from "../../people/role.ts";
 import type { Invite } from "../../people/store.ts";
-import { type Context, makerOf, type PlatformParts } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { done, fields, isDone, moment, nullable, oneOf, text } from "../api/schemas.ts";
+import { type Context, makerOf, type PlatformParts } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
 
 const role = oneOf(accountRoles);
 

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
-import { route } from "../api/route.ts";
-import { moment, nullable, oneOf } from "../api/schemas.ts";
+import { route } from "../http/route.ts";
+import { moment, nullable, oneOf } from "../http/schemas.ts";
 
 const modelReply = Type.Object({
   id: Type.String(),

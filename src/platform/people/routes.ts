@@ -3,9 +3,9 @@ import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds, type Membership, type User } from "../../people/store.ts";
-import { actorOf, type Context } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { done, fields, isDone, moment, nullable, oneOf, text } from "../api/schemas.ts";
+import { actorOf, type Context } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import { linkReply, toInvited, toLink } from "../members/routes.ts";
 
 const personReply = Type.Object({

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
 import { engineProvider } from "../../catalog/model.ts";
-import { actorOf } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { moment, nullable, oneOf } from "../api/schemas.ts";
+import { actorOf } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { moment, nullable, oneOf } from "../http/schemas.ts";
 import type { ModelView } from "../views.ts";
 
 const keyReply = Type.Object({

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { type PriceKey, priceKeys } from "../../call/price.ts";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, text } from "../api/schemas.ts";
-import type { ImportView } from "../price-import.ts";
-import type { PriceRow } from "../price-operations.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, text } from "../http/schemas.ts";
+import type { ImportView } from "./import.ts";
+import type { PriceRow } from "./operations.ts";
 
 const prices = Type.Record(Type.String(), Type.String(), {
   description: "USD: a million tokens, an image, a second of video.",

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, oneOf, text } from "../api/schemas.ts";
-import type { UnlistedView } from "../provider-listing.ts";
-import type { TrialView, TroubleView } from "../provider-operations.ts";
-import type { ProviderView, SecretView } from "../provider-views.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
+import type { UnlistedView } from "./listing.ts";
+import type { TrialView, TroubleView } from "./operations.ts";
+import type { ProviderView, SecretView } from "./views.ts";
 
 const secret = Type.Object({
   from: oneOf(["variable", "store"]),

@@ -4,13 +4,13 @@ import { fromDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
-import type { Context, PlatformParts } from "../api/context.ts";
-import { apiHeaders } from "../api/refusal.ts";
-import { route } from "../api/route.ts";
-import { fields, nullable, oneOf, text } from "../api/schemas.ts";
-import { memberColumns, operatorColumns } from "../receipt-columns.ts";
-import { priceOfReceipt, toReceiptRow, toReceiptView } from "../receipt-views.ts";
+import type { Context, PlatformParts } from "../http/context.ts";
+import { apiHeaders } from "../http/refusal.ts";
+import { route } from "../http/route.ts";
+import { fields, nullable, oneOf, text } from "../http/schemas.ts";
+import { memberColumns, operatorColumns } from "./columns.ts";
 import { receiptReply, receiptRowReply } from "./schemas.ts";
+import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
 
 const filters = {
   key: Type.Optional(text({ most: 60, about: "The id of a key." })),

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { moment, nullable, oneOf, usd } from "../api/schemas.ts";
+import { moment, nullable, oneOf, usd } from "../http/schemas.ts";
 
 const forOperators = (words: string) => ({ description: `${words} For operators alone.` });
 

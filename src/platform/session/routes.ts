@@ -4,10 +4,10 @@ import { Problem } from "../../base/problem.ts";
 import { checkName } from "../../people/people.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds } from "../../people/store.ts";
-import { type Context, personOf } from "../api/context.ts";
-import { endedCookie, sessionCookie } from "../api/entry.ts";
-import { route } from "../api/route.ts";
-import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../api/schemas.ts";
+import { type Context, personOf } from "../http/context.ts";
+import { endedCookie, sessionCookie } from "../http/entry.ts";
+import { route } from "../http/route.ts";
+import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../http/schemas.ts";
 
 const user = Type.Object({
   id: Type.String(),

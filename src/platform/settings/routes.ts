@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { Type } from "typebox";
-import type { PlatformParts, SettingView } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { nullable } from "../api/schemas.ts";
+import type { PlatformParts, SettingView } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { nullable } from "../http/schemas.ts";
 
 /** The file cannot say where it is itself, and secrets do not belong in it. */
 const environmentOnly = new Set(["SVC_SECRET", "SVC_DATABASE_URL", "SVC_CONFIG"]);

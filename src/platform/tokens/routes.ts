@@ -2,9 +2,9 @@ import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { accountRoles, scopes } from "../../people/role.ts";
 import type { Token } from "../../people/store.ts";
-import { makerOf } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, oneOf, text } from "../api/schemas.ts";
+import { makerOf } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import { futureDate } from "../inputs.ts";
 
 const tokenReply = Type.Object({

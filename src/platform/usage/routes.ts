@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
-import type { Context } from "../api/context.ts";
-import { route } from "../api/route.ts";
-import { fields, moment, nullable, oneOf, text, usd } from "../api/schemas.ts";
+import type { Context } from "../http/context.ts";
+import { route } from "../http/route.ts";
+import { fields, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
 import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
 
 const ms = (description: string) => nullable(Type.Integer({ description }));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Route } from "../../../../src/platform/api/route.ts";
-import { routes } from "../../../../src/platform/api/routes.ts";
+import type { Route } from "../../../../src/platform/http/route.ts";
+import { routes } from "../../../../src/platform/routes.ts";
 import { actionGroups, actionWords, detailOf, wordsOf } from "./actions.ts";
 
 test("every change that the API notes down is told in words", () => {

@@ -1,10 +1,10 @@
 import { Button, NativeSelect } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
 import { formatDay } from "../../format/moments.ts";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
 import { useAccountId, useMay } from "../../session.tsx";
 import { actionGroups, wordsOf } from "./actions.ts";
 import classes from "./page.module.css";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import { Icon, type IconName } from "../../components/layout/icons.tsx";
 import { formatExact } from "../../format/moments.ts";
-import { Icon, type IconName } from "../../parts/icons.tsx";
 import { detailOf, wordsOf } from "./actions.ts";
 import classes from "./page.module.css";
 import type { AuditRecord } from "./records.ts";

@@ -1,12 +1,12 @@
 import { ActionIcon, Button } from "@mantine/core";
+import { Icon } from "../../components/layout/icons.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
+import { Money } from "../../components/money/money.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { formatDay, formatExact } from "../../format/moments.ts";
 import { formatUsd } from "../../format/money.ts";
 import { saveFile } from "../../format/save-file.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Money } from "../../parts/money.tsx";
-import { Panel } from "../../parts/panel.tsx";
 import { type Billing, kindWords, type Line, ledgerCsv, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
 

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
+import { BalanceNotice } from "../../components/money/balance-notice.tsx";
+import { Money } from "../../components/money/money.tsx";
+import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCount } from "../../format/figures.ts";
-import { BalanceNotice } from "../../parts/balance-notice.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { Money } from "../../parts/money.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
-import { StatTile, Tiles } from "../../parts/stat-tile.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";

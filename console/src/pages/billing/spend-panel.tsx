@@ -1,7 +1,7 @@
+import { Panel } from "../../components/layout/panel.tsx";
+import { Money } from "../../components/money/money.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
 import { sumUsd } from "../../format/usd-sum.ts";
-import { Money } from "../../parts/money.tsx";
-import { Panel } from "../../parts/panel.tsx";
 import { type Billing, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
 

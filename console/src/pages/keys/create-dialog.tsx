@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { useChange } from "../../queries.ts";
 import { lifetimes, modelsProblem, newDraft, toCreateBody, toExpires } from "./key-draft.ts";
 import { KeyFields, keyFieldNames } from "./key-fields.tsx";

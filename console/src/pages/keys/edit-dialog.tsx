@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
-import { FormProblem } from "../../parts/form-problem.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { FormProblem } from "../../components/feedback/form-problem.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
 import { useChange } from "../../queries.ts";
 import { draftOf, modelsProblem, toChangeBody } from "./key-draft.ts";
 import { KeyFields, keyFieldNames } from "./key-fields.tsx";

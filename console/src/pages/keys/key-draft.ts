@@ -4,7 +4,7 @@ import {
   type LimitTexts,
   noLimits,
   toLimitFields,
-} from "../operator-account/limits.ts";
+} from "../operator/account/limits.ts";
 import type { Key } from "./keys.ts";
 
 /** A key as the form has it. */

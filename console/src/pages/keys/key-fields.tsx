@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import type { ApiProblem } from "../../api.ts";
-import { fieldError } from "../../parts/form-problem.tsx";
-import { LimitFields, limitFieldNames } from "../operator-account/limit-fields.tsx";
+import { fieldError } from "../../components/feedback/form-problem.tsx";
+import { LimitFields, limitFieldNames } from "../operator/account/limit-fields.tsx";
 import type { KeyDraft } from "./key-draft.ts";
 import type { Model } from "./keys.ts";
 import { ModelChoice } from "./model-choice.tsx";

@@ -1,10 +1,10 @@
 import { ActionIcon, Menu } from "@mantine/core";
+import { Icon } from "../../components/layout/icons.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Moment } from "../../components/table/moment.tsx";
+import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatUsd } from "../../format/money.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { StateBadge } from "../../parts/state-badge.tsx";
-import { limitWords } from "../operator-account/limits.ts";
+import { limitWords } from "../operator/account/limits.ts";
 import { type Key, nameOf } from "./keys.ts";
 import classes from "./page.module.css";
 

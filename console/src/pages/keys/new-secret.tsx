@@ -1,10 +1,10 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { CodeBlock } from "../../parts/code-block.tsx";
-import { firstCallSamples, modelToTry } from "../../parts/first-call.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
+import { firstCallSamples, modelToTry } from "../../components/code/first-call.ts";
+import { ShownOnce } from "../../components/code/shown-once.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
+import { Moment } from "../../components/table/moment.tsx";
 import { useSession } from "../../session.tsx";
 import type { Model, NewKey } from "./keys.ts";
 import classes from "./page.module.css";

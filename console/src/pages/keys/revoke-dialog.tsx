@@ -1,7 +1,7 @@
 import { Button, Group, Modal } from "@mantine/core";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { type Key, nameOf } from "./keys.ts";
 import classes from "./page.module.css";

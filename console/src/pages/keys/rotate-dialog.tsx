@@ -1,6 +1,6 @@
 import { Button, Group, Radio, Stack } from "@mantine/core";
 import { useState } from "react";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { useChange } from "../../queries.ts";
 import { type Key, type Model, type NewKey, nameOf } from "./keys.ts";
 import classes from "./page.module.css";

@@ -1,9 +1,9 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { useChange } from "../../queries.ts";
 import { useUser } from "../../session.tsx";
 import { leastPassword, passwordProblem } from "../join/password.ts";

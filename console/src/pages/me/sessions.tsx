@@ -1,12 +1,12 @@
 import type { Reply } from "../../api.ts";
-import { ConfirmButton } from "../../parts/confirm-button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { StateBadge } from "../../parts/state-badge.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Moment } from "../../components/table/moment.tsx";
+import { StateBadge } from "../../components/table/state-badge.tsx";
 import { useApi, useChange } from "../../queries.ts";
 import { browserName } from "./browser-name.ts";
 

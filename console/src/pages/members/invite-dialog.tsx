@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Reply } from "../../api.ts";
+import { ShownOnce } from "../../components/code/shown-once.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { formatExact } from "../../format/moments.ts";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
 import { useChange } from "../../queries.ts";
 import type { Role } from "../../session.tsx";
 import { RoleChoice } from "./role-choice.tsx";

@@ -1,8 +1,8 @@
 import type { Reply } from "../../api.ts";
-import { ConfirmButton } from "../../parts/confirm-button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { roles, roleWords } from "./roles.ts";
 

@@ -1,10 +1,10 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { ConfirmButton } from "../../parts/confirm-button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { useMay, useUser } from "../../session.tsx";
 import { InviteLink } from "./invite-dialog.tsx";

@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useAccount, useMay } from "../../session.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";

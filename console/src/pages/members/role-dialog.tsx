@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
 import type { Reply } from "../../api.ts";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
 import { useChange } from "../../queries.ts";
 import { RoleChoice } from "./role-choice.tsx";
 import { roleWords } from "./roles.ts";

@@ -1,11 +1,11 @@
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Fold } from "../../parts/fold.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { Fold } from "../../components/layout/fold.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
 
 export function Page() {
   return (

@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
+import { type Series, TimeChart } from "../../components/chart/time-chart.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { formatCompact, formatCount, formatMs } from "../../format/figures.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { type Series, TimeChart } from "../../parts/time-chart.tsx";
 import { type Figure, figureNamed, figures, formatAboutMs } from "./figures.ts";
 import classes from "./page.module.css";
 import type { Group, Sums, Usage } from "./usage.ts";

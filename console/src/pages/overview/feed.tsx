@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
+import { Panel } from "../../components/layout/panel.tsx";
+import { Money } from "../../components/money/money.tsx";
+import { Moment } from "../../components/table/moment.tsx";
+import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
+import { RequestLink } from "../../components/table/request-link.tsx";
 import { formatMs } from "../../format/figures.ts";
-import { Moment } from "../../parts/moment.tsx";
-import { Money } from "../../parts/money.tsx";
-import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { RequestLink } from "../../parts/request-link.tsx";
 import type { RequestRow } from "../../request-rows.ts";
 import classes from "./page.module.css";
 

@@ -1,6 +1,6 @@
+import type { ChartKind } from "../../components/chart/time-chart.tsx";
 import { formatCompact, formatCount, formatMs, formatUsdAxis } from "../../format/figures.ts";
 import { formatUsd } from "../../format/money.ts";
-import type { ChartKind } from "../../parts/time-chart.tsx";
 import { type Sums, tokensOf } from "./usage.ts";
 
 /** One of the figures that can be looked at over time. */

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { CodeBlock } from "../../parts/code-block.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay, useSession } from "../../session.tsx";
 import classes from "./page.module.css";

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { Panel } from "../../components/layout/panel.tsx";
+import { Money } from "../../components/money/money.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Money } from "../../parts/money.tsx";
-import { Panel } from "../../parts/panel.tsx";
 import { AboutTime } from "./about-time.tsx";
 import { failureRate, type Group, type GroupedUsage, type Sums } from "./usage.ts";
 

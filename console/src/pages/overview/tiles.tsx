@@ -1,6 +1,6 @@
+import { Money } from "../../components/money/money.tsx";
+import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCompact, formatCount, formatShare } from "../../format/figures.ts";
-import { Money } from "../../parts/money.tsx";
-import { StatTile, Tiles } from "../../parts/stat-tile.tsx";
 import { AboutTime } from "./about-time.tsx";
 import classes from "./page.module.css";
 import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";

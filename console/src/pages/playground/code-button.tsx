@@ -1,6 +1,6 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
 import { type CodeOptions, toSamples } from "./code-samples.ts";
 import classes from "./playground.module.css";
 

@@ -1,4 +1,4 @@
-import type { Sample } from "../../parts/code-block.tsx";
+import type { Sample } from "../../components/code/code-block.tsx";
 import type { Endpoint } from "./models.ts";
 
 export interface CodeOptions {

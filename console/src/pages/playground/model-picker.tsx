@@ -1,6 +1,6 @@
 import { Button, Select } from "@mantine/core";
+import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatDay } from "../../format/moments.ts";
-import { StateBadge } from "../../parts/state-badge.tsx";
 import type { PlaygroundModel } from "./models.ts";
 import classes from "./playground.module.css";
 

@@ -1,9 +1,9 @@
 import { Tabs } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useMemo, useState } from "react";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay, useSession } from "../../session.tsx";
 import { GatewayAccess } from "./gateway-access.ts";

@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
 import type { ModeProps } from "./mode.ts";
 import { ModelPicker } from "./model-picker.tsx";
 import classes from "./playground.module.css";

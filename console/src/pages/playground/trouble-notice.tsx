@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { Icon } from "../../components/layout/icons.tsx";
 import { formatMs } from "../../format/figures.ts";
-import { Icon } from "../../parts/icons.tsx";
 import { useAccount } from "../../session.tsx";
 import classes from "./playground.module.css";
 import type { Trouble } from "./use-run.ts";

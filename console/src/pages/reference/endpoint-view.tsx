@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
 import { type Access, useModels } from "./access.ts";
 import { baseUrlOf, type Endpoint, type EndpointReply, type OpenApi } from "./document.ts";
 import classes from "./endpoint.module.css";

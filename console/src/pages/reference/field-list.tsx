@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
 import { type OpenApi, resolve, type Schema } from "./document.ts";
 import classes from "./fields.module.css";
 import { type Field, fieldsOf, typeWords } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { CodeBlock } from "../../parts/code-block.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { baseUrlOf, type Endpoint, type OpenApi } from "./document.ts";
 import classes from "./endpoint.module.css";
 import { Method } from "./method.tsx";

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, PasswordInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { useChange } from "../../queries.ts";
 import type { Access } from "./access.ts";
 import classes from "./try-it.module.css";

@@ -1,8 +1,8 @@
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useAccess } from "./access.ts";
 import { type Endpoint, endpointsOf, useGatewayDocument, usePlatformDocument } from "./document.ts";
 import classes from "./endpoint.module.css";

@@ -1,4 +1,4 @@
-import type { Sample } from "../../parts/code-block.tsx";
+import type { Sample } from "../../components/code/code-block.tsx";
 import { toLiteral } from "../playground/code-samples.ts";
 import type { Endpoint } from "./document.ts";
 

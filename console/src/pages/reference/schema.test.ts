@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { toPlatformOpenApi } from "../../../../src/platform/api/openapi.ts";
-import { routes } from "../../../../src/platform/api/routes.ts";
+import { toPlatformOpenApi } from "../../../../src/platform/http/openapi.ts";
+import { routes } from "../../../../src/platform/routes.ts";
 import { toOpenApi } from "../../../../src/wire/v1/openapi.ts";
 import {
   baseUrlOf,

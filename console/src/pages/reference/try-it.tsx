@@ -1,8 +1,8 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { ConfirmButton } from "../../parts/confirm-button.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Icon } from "../../parts/icons.tsx";
+import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
 import type { Access } from "./access.ts";
 import { AnswerView } from "./answer-view.tsx";
 import type { Endpoint, Parameter } from "./document.ts";

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
+import { Panel } from "../../components/layout/panel.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { formatUsdExact } from "../../format/money.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { StateBadge } from "../../parts/state-badge.tsx";
 import classes from "./page.module.css";
 import type { Receipt } from "./page.tsx";
 

@@ -1,5 +1,5 @@
-import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
+import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import classes from "./page.module.css";
 import type { Receipt } from "./page.tsx";
 

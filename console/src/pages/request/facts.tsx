@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { CopyButton } from "../../components/code/copy-button.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { formatUnits } from "../../format/units.ts";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Panel } from "../../parts/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay } from "../../session.tsx";
 import classes from "./page.module.css";

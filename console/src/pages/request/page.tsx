@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
+import { CopyButton } from "../../components/code/copy-button.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
+import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import { useAccountId } from "../../session.tsx";
 import { Arithmetic } from "./arithmetic.tsx";
 import { Attempts } from "./attempts.tsx";

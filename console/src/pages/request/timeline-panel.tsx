@@ -1,6 +1,6 @@
+import { Panel } from "../../components/layout/panel.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
-import { Panel } from "../../parts/panel.tsx";
 import classes from "./page.module.css";
 import type { Receipt } from "./page.tsx";
 import { timelineOf } from "./timeline.ts";

@@ -1,10 +1,10 @@
+import { Money } from "../../components/money/money.tsx";
+import type { Column } from "../../components/table/data-table.tsx";
+import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
+import { RequestLink } from "../../components/table/request-link.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import { formatUnits } from "../../format/units.ts";
-import type { Column } from "../../parts/data-table.tsx";
-import { Money } from "../../parts/money.tsx";
-import { OutcomeBadge } from "../../parts/outcome-badge.tsx";
-import { RequestLink } from "../../parts/request-link.tsx";
 import type { RequestRow } from "../../request-rows.ts";
 import classes from "./page.module.css";
 

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
 import type { Filters } from "./filters.ts";
 import { outcomeOptions } from "./outcomes.ts";
 import classes from "./page.module.css";

@@ -1,8 +1,8 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
-import { DoorHeader } from "../../parts/door-header.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
 import { sessionKey, useChange } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useSession } from "../../session.tsx";

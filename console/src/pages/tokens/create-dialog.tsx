@@ -1,7 +1,7 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Scope } from "../../../../src/people/role.ts";
-import { FormProblem, fieldError } from "../../parts/form-problem.tsx";
+import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { useChange } from "../../queries.ts";
 import { type Role, useAccountId } from "../../session.tsx";
 import { CreatedToken } from "./created-token.tsx";

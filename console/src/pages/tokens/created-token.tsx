@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from "@mantine/core";
-import { CodeBlock } from "../../parts/code-block.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
+import { CodeBlock } from "../../components/code/code-block.tsx";
+import { ShownOnce } from "../../components/code/shown-once.tsx";
 import { useAccountId } from "../../session.tsx";
 import { endpointsOf, usePlatformDocument } from "../reference/document.ts";
 import type { NewToken } from "./tokens.ts";

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { ErrorNotice } from "../../parts/error-notice.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { PageHeader } from "../../parts/page-header.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import { EmptyState } from "../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
+import { Loading } from "../../components/feedback/loading.tsx";
+import { Icon } from "../../components/layout/icons.tsx";
+import { PageHeader } from "../../components/layout/page-header.tsx";
+import { Panel } from "../../components/layout/panel.tsx";
 import { useAccountId, useMay } from "../../session.tsx";
 import { CreateDialog } from "./create-dialog.tsx";
 import { useTokens } from "./tokens.ts";

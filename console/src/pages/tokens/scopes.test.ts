@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Route } from "../../../../src/platform/api/route.ts";
-import { routes } from "../../../../src/platform/api/routes.ts";
+import type { Route } from "../../../../src/platform/http/route.ts";
+import { routes } from "../../../../src/platform/routes.ts";
 import { areaChoices, presets, withScope } from "./scopes.ts";
 
 const needed = (of: (route: Route) => boolean) =>

@@ -1,8 +1,8 @@
-import { ConfirmButton } from "../../parts/confirm-button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { StateBadge } from "../../parts/state-badge.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
+import { say } from "../../components/feedback/toasts.tsx";
+import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Moment } from "../../components/table/moment.tsx";
+import { StateBadge } from "../../components/table/state-badge.tsx";
 import classes from "./page.module.css";
 import { scopeWords } from "./scopes.ts";
 import { type Token, useRevoke } from "./tokens.ts";

@@ -1,6 +1,6 @@
 import { ActionIcon, Textarea } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
-import { Icon } from "../../../parts/icons.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
 import { FileButton } from "../file-button.tsx";
 import { newId } from "../new-id.ts";
 import { toImageUri } from "../shrink-image.ts";

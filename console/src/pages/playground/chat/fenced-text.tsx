@@ -1,4 +1,4 @@
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyButton } from "../../../components/code/copy-button.tsx";
 import classes from "./chat.module.css";
 import { toPieces } from "./fences.ts";
 

@@ -1,8 +1,8 @@
 import { ActionIcon } from "@mantine/core";
 import { memo } from "react";
+import { CopyButton } from "../../../components/code/copy-button.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { CopyButton } from "../../../parts/copy-button.tsx";
-import { Icon } from "../../../parts/icons.tsx";
 import shared from "../playground.module.css";
 import { Receipt } from "../receipt.tsx";
 import { TroubleNotice } from "../trouble-notice.tsx";

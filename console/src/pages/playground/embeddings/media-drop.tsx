@@ -1,6 +1,6 @@
 import { ActionIcon, Button } from "@mantine/core";
 import { type DragEvent, useState } from "react";
-import { Icon } from "../../../parts/icons.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
 import { FileButton } from "../file-button.tsx";
 import classes from "./embeddings.module.css";
 import type { Media } from "./use-media.ts";

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
-import { Icon } from "../../../parts/icons.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
 import { CodeButton } from "../code-button.tsx";
 import type { ModeProps } from "../mode.ts";
 import shared from "../playground.module.css";

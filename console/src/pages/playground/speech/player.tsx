@@ -1,6 +1,6 @@
 import { ActionIcon } from "@mantine/core";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { Icon } from "../../../parts/icons.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
 import classes from "./speech.module.css";
 import { Waveform } from "./waveform.tsx";
 

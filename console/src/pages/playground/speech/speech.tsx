@@ -1,7 +1,7 @@
 import { Button, SegmentedControl, Textarea, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
+import { Icon } from "../../../components/layout/icons.tsx";
 import { formatCount, formatMs } from "../../../format/figures.ts";
-import { Icon } from "../../../parts/icons.tsx";
 import { CodeButton } from "../code-button.tsx";
 import type { ModeProps } from "../mode.ts";
 import shared from "../playground.module.css";

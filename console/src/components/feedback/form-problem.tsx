@@ -1,0 +1,23 @@
+import type { ApiProblem } from "../../api.ts";
+import { ErrorNotice } from "./error-notice.tsx";
+
+/** The message for one field: `<TextInput error={fieldError(change.error, "name")} />`. */
+export function fieldError(problem: ApiProblem | null, field: string): string | undefined {
+  if (problem?.field !== field) return undefined;
+  // The label says which it is; the name that programs have for it would only confuse.
+  const { message } = problem;
+  if (!message.startsWith(`${field} `)) return message;
+  return message.charAt(field.length + 1).toUpperCase() + message.slice(field.length + 2);
+}
+
+interface FormProblemProps {
+  readonly problem: ApiProblem | null;
+  /** The fields that show their own message. */
+  readonly fields: readonly string[];
+}
+
+/** What no field of the form says itself. */
+export function FormProblem({ problem, fields }: FormProblemProps) {
+  if (problem?.field !== undefined && fields.includes(problem.field)) return null;
+  return <ErrorNotice problem={problem} />;
+}

@@ -1,0 +1,93 @@
+import { Link } from "@tanstack/react-router";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { Moment } from "../../../components/table/moment.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import type { Details } from "./details.ts";
+import classes from "./page.module.css";
+
+const shownRows = 6;
+
+type Key = Details["key_list"][number];
+const keyColumns: readonly Column<Key>[] = [
+  {
+    header: "Key",
+    cell: ({ name, hint }) => (
+      <div className={classes.stacked}>
+        {name}
+        <code>{hint}</code>
+      </div>
+    ),
+  },
+  { header: "State", cell: ({ status }) => <StateBadge state={status} /> },
+  {
+    header: "Last used",
+    isFigure: true,
+    cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
+  },
+];
+
+export function KeysPanel({ details }: { readonly details: Details }) {
+  const { id, key_list: keys } = details;
+  const working = keys.filter(({ status }) => status === "active");
+  return (
+    <Panel
+      title="Keys"
+      about={`${working.length} of ${keys.length} work.`}
+      actions={
+        <Link className={classes.more} to="/a/$account/keys" params={{ account: id }}>
+          All keys
+        </Link>
+      }
+      isFlush
+    >
+      <DataTable
+        caption="Keys of the account"
+        columns={keyColumns}
+        rows={[...working, ...keys.filter(({ status }) => status !== "active")].slice(0, shownRows)}
+        rowKey={(key) => key.id}
+        empty={<p className={classes.none}>No key yet: without one, nobody can call.</p>}
+      />
+    </Panel>
+  );
+}
+
+type Member = Details["members"][number];
+const memberColumns: readonly Column<Member>[] = [
+  {
+    header: "Person",
+    cell: ({ name, email }) => (
+      <div className={classes.stacked}>
+        {name}
+        <small>{email}</small>
+      </div>
+    ),
+  },
+  { header: "Role", isFigure: true, cell: ({ role }) => role },
+];
+
+export function MembersPanel({ details }: { readonly details: Details }) {
+  const { id, members } = details;
+  return (
+    <Panel
+      title="Members"
+      about={members.length === 1 ? "One person." : `${members.length} people.`}
+      actions={
+        <Link className={classes.more} to="/a/$account/members" params={{ account: id }}>
+          {members.length === 0 ? "Invite somebody" : "All members"}
+        </Link>
+      }
+      isFlush
+    >
+      <DataTable
+        caption="Members of the account"
+        columns={memberColumns}
+        rows={members.slice(0, shownRows)}
+        rowKey={(member) => member.id}
+        empty={
+          <p className={classes.none}>Nobody yet: invite an owner who looks after the account.</p>
+        }
+      />
+    </Panel>
+  );
+}

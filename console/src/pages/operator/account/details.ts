@@ -1,0 +1,3 @@
+import type { Reply } from "../../../api.ts";
+
+export type Details = Reply<"GET /api/accounts/:account/details">;

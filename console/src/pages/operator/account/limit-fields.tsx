@@ -1,0 +1,53 @@
+import { Group, NativeSelect, SimpleGrid, TextInput } from "@mantine/core";
+import type { ApiProblem } from "../../../api.ts";
+import { fieldError } from "../../../components/feedback/form-problem.tsx";
+import { type LimitTexts, periods } from "./limits.ts";
+
+interface LimitFieldsProps {
+  readonly value: LimitTexts;
+  readonly onChange: (value: LimitTexts) => void;
+  readonly problem: ApiProblem | null;
+}
+
+export const limitFieldNames = ["rpm", "tpm", "concurrency", "budget"];
+
+/** What an account may use; a field that is empty limits nothing. */
+export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
+  const whole = (name: "rpm" | "tpm" | "concurrency", label: string) => (
+    <TextInput
+      label={label}
+      inputMode="numeric"
+      placeholder="no limit"
+      value={value[name]}
+      onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value })}
+      error={fieldError(problem, name)}
+    />
+  );
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      {whole("rpm", "Requests a minute")}
+      {whole("tpm", "Tokens a minute")}
+      {whole("concurrency", "Calls at once")}
+      <Group gap={8} align="flex-start" wrap="nowrap">
+        <TextInput
+          flex="1 1 0"
+          miw={0}
+          label="Budget in USD"
+          inputMode="decimal"
+          placeholder="no limit"
+          value={value.budget}
+          onChange={(event) => onChange({ ...value, budget: event.currentTarget.value })}
+          error={fieldError(problem, "budget")}
+        />
+        <NativeSelect
+          label="Counted"
+          w={118}
+          flex="none"
+          data={periods}
+          value={value.period}
+          onChange={(event) => onChange({ ...value, period: event.currentTarget.value })}
+        />
+      </Group>
+    </SimpleGrid>
+  );
+}

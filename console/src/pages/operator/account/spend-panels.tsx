@@ -1,0 +1,102 @@
+import { TimeChart } from "../../../components/chart/time-chart.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { Money } from "../../../components/money/money.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { formatCount, formatShare, formatUsdAxis } from "../../../format/figures.ts";
+import { formatUsd } from "../../../format/money.ts";
+import type { Details } from "./details.ts";
+import { lastDays } from "./last-days.ts";
+import { Bar } from "./limits-panel.tsx";
+import classes from "./page.module.css";
+
+const shownDays = 30;
+
+export function SpendChart({ details }: { readonly details: Details }) {
+  const points = lastDays(details.by_day, shownDays, Date.now());
+  return (
+    <Panel title="Spend by day" about={`The last ${shownDays} days, in UTC.`}>
+      <TimeChart
+        title="Spend by day"
+        points={points}
+        series={[{ key: "charged", label: "Charged" }]}
+        format={(value) => formatUsd(value.toFixed(9))}
+        formatAxis={formatUsdAxis}
+        height={180}
+      />
+    </Panel>
+  );
+}
+
+interface SpendRow {
+  readonly id: string;
+  readonly name: string;
+  readonly note?: string | undefined;
+  readonly receipts: number;
+  readonly charged_usd: string;
+}
+
+export function SpendByModel({ details }: { readonly details: Details }) {
+  const rows = details.by_model.map(({ model, ...spent }) => ({
+    id: model,
+    name: model,
+    ...spent,
+  }));
+  return <SpendTable title="Spend by model" what="Model" rows={rows} />;
+}
+
+export function SpendByKey({ details }: { readonly details: Details }) {
+  const hints = new Map(details.key_list.map(({ id, hint }) => [id, hint]));
+  const rows = details.by_key.map(({ key, name, ...spent }) => ({
+    id: key,
+    name: name ?? (key === "temporary" ? "Temporary keys" : "Without a name"),
+    note: hints.get(key),
+    ...spent,
+  }));
+  return <SpendTable title="Spend by key" what="Key" rows={rows} />;
+}
+
+function SpendTable(props: {
+  readonly title: string;
+  readonly what: string;
+  readonly rows: readonly SpendRow[];
+}) {
+  const { title, what, rows } = props;
+  const total = rows.reduce((sum, { charged_usd }) => sum + Number(charged_usd), 0);
+  const columns: readonly Column<SpendRow>[] = [
+    {
+      header: what,
+      cell: ({ name, note }) => (
+        <div className={classes.stacked}>
+          {name}
+          {note !== undefined && <code>{note}</code>}
+        </div>
+      ),
+    },
+    { header: "Requests", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
+    { header: "Charged", isFigure: true, cell: ({ charged_usd }) => <Money usd={charged_usd} /> },
+    {
+      header: "Share",
+      isFigure: true,
+      cell: ({ charged_usd }) => {
+        const share = total === 0 ? 0 : Number(charged_usd) / total;
+        return (
+          <div className={classes.share}>
+            <Bar share={Math.min(share, 0.999)} />
+            <span>{formatShare(share)}</span>
+          </div>
+        );
+      },
+    },
+  ];
+  return (
+    <Panel title={title} about="Since the account was created." isFlush>
+      <DataTable
+        caption={title}
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        empty={<p className={classes.none}>Nothing was spent yet.</p>}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,79 @@
+import { Link } from "@tanstack/react-router";
+import type { Reply } from "../../../api.ts";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { Money } from "../../../components/money/money.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { Moment } from "../../../components/table/moment.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { formatCount } from "../../../format/figures.ts";
+import { limitWords } from "../account/limits.ts";
+import classes from "./page.module.css";
+
+export type Account = Reply<"GET /api/accounts">[number];
+
+const columns: readonly Column<Account>[] = [
+  {
+    header: "Account",
+    cell: ({ id, name }) => (
+      <Link className={classes.name} to="/operator/accounts/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { header: "State", cell: ({ status }) => <StateBadge state={status} /> },
+  { header: "Balance", isFigure: true, cell: ({ balance_usd }) => <Balance usd={balance_usd} /> },
+  {
+    header: "Spent this month",
+    isFigure: true,
+    cell: ({ spent_month_usd: usd }) => (usd === null ? "…" : <Money usd={usd} />),
+  },
+  { header: "Keys", isFigure: true, cell: ({ keys }) => formatCount(keys) },
+  {
+    header: "Limits",
+    cell: ({ limits }) => {
+      const words = limitWords(limits);
+      return (
+        <span className={classes.words}>{words.length === 0 ? "none" : words.join(", ")}</span>
+      );
+    },
+  },
+  {
+    header: "Created",
+    isExtra: true,
+    cell: ({ created_at }) => (
+      <span className={classes.line}>
+        <Moment at={created_at} />
+      </span>
+    ),
+  },
+];
+
+export function AccountsTable({ accounts }: { readonly accounts: readonly Account[] }) {
+  return (
+    <DataTable
+      caption="Accounts"
+      columns={columns}
+      rows={accounts}
+      rowKey={({ id }) => id}
+      isLinked
+      empty={
+        <EmptyState
+          icon="search"
+          title="No account like that"
+          about="Look for a part of its name or of its id."
+        />
+      }
+    />
+  );
+}
+
+/** Nothing left is told in words, not by the colour alone. */
+function Balance({ usd }: { readonly usd: string }) {
+  if (Number(usd) > 0) return <Money usd={usd} />;
+  return (
+    <span className={classes.empty}>
+      <Money usd={usd} />
+      <span className={classes.note}>no credit</span>
+    </span>
+  );
+}

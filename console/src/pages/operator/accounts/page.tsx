@@ -1,0 +1,109 @@
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { Money } from "../../../components/money/money.tsx";
+import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
+import { formatCount } from "../../../format/figures.ts";
+import { sumUsd } from "../../../format/usd-sum.ts";
+import { useApi } from "../../../queries.ts";
+import { useSearchText } from "../../../search.ts";
+import { type Account, AccountsTable } from "./accounts-table.tsx";
+import { CreateDialog } from "./create-dialog.tsx";
+import classes from "./page.module.css";
+
+export function Page() {
+  const [search, setSearch] = useSearchText();
+  const [isCreating, setCreating] = useState(false);
+  // The list is there at once; what each has spent takes reading.
+  const plain = useApi("GET /api/accounts", {});
+  const withSpend = useApi("GET /api/accounts", { query: { spend: "month" } });
+  const accounts = withSpend.data ?? plain.data;
+  const wanted = (search["find"] ?? "").trim().toLowerCase();
+  const shown = (accounts ?? []).filter(({ name, id }) =>
+    `${name} ${id}`.toLowerCase().includes(wanted),
+  );
+  const create = (
+    <Button leftSection={<Icon name="plus" />} onClick={() => setCreating(true)}>
+      New account
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Accounts"
+        about="Who calls: each account has its own balance, keys and members."
+        actions={create}
+      />
+      <ErrorNotice
+        problem={plain.error ?? withSpend.error}
+        onRetry={() => Promise.all([plain.refetch(), withSpend.refetch()])}
+      />
+      {accounts === undefined && plain.isPending && (
+        <Loading lines={6} label="Loading the accounts" />
+      )}
+      {accounts !== undefined && accounts.length === 0 && (
+        <Panel>
+          <EmptyState
+            icon="account"
+            title="No account yet"
+            about="Create one with a first credit, then send its owner the link to join."
+            action={create}
+          />
+        </Panel>
+      )}
+      {accounts !== undefined && accounts.length > 0 && (
+        <>
+          <Summary accounts={accounts} />
+          <Panel
+            title="Balances and limits"
+            actions={
+              <TextInput
+                className={classes.find}
+                type="search"
+                aria-label="Find an account"
+                placeholder="Name or id"
+                leftSection={<Icon name="search" />}
+                value={search["find"] ?? ""}
+                onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
+              />
+            }
+            isFlush
+          >
+            <AccountsTable accounts={shown} />
+          </Panel>
+        </>
+      )}
+      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+    </>
+  );
+}
+
+function Summary({ accounts }: { readonly accounts: readonly Account[] }) {
+  const suspended = accounts.filter(({ status }) => status === "suspended").length;
+  const empty = accounts.filter(({ balance_usd }) => Number(balance_usd) <= 0).length;
+  const spent = accounts.flatMap(({ spent_month_usd }) => spent_month_usd ?? []);
+  return (
+    <Tiles>
+      <StatTile
+        label="Accounts"
+        value={formatCount(accounts.length)}
+        note={suspended === 0 ? "none suspended" : `${suspended} suspended`}
+      />
+      <StatTile
+        label="Balances together"
+        value={<Money usd={sumUsd(accounts.map(({ balance_usd }) => balance_usd))} />}
+        note={empty === 0 ? "none is empty" : `${empty} without credit`}
+      />
+      <StatTile
+        label="Spent this month"
+        value={spent.length === 0 ? "…" : <Money usd={sumUsd(spent)} />}
+        note={`${spent.filter((usd) => Number(usd) > 0).length} accounts called`}
+      />
+    </Tiles>
+  );
+}

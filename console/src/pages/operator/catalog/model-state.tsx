@@ -1,0 +1,33 @@
+import type { Reply } from "../../../api.ts";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { formatDay } from "../../../format/moments.ts";
+import classes from "./page.module.css";
+
+type Entry = Reply<"GET /api/catalog">[number];
+
+/** The lifecycle in a badge, and in words what an operator has to know beside it. */
+export function ModelState({ entry }: { readonly entry: Entry }) {
+  const words = stateWords(entry);
+  const isBroken = !entry.served && entry.status !== "retired";
+  return (
+    <span className={classes.state}>
+      <span className={classes.badges}>
+        {(entry.status !== "active" || !isBroken) && <StateBadge state={entry.status} />}
+        {isBroken && <StateBadge state="failed" label="not served" />}
+      </span>
+      {words !== undefined && <span className={classes.words}>{words}</span>}
+    </span>
+  );
+}
+
+export function stateWords(entry: Entry): string | undefined {
+  const { status, retires_at: retires, deprecated_at: from, replacement } = entry;
+  const day = (text: string) => formatDay(Date.parse(text));
+  if (status === "deprecated" && retires !== null)
+    return `until ${day(retires)}, then ${replacement ?? "nothing"}`;
+  if (status === "retired" && retires !== null)
+    return `since ${day(retires)}, replaced by ${replacement ?? "nothing"}`;
+  if (entry.not_served_because !== null) return entry.not_served_because;
+  if (from !== null) return `to be deprecated on ${day(from)}`;
+  return undefined;
+}

@@ -1,0 +1,136 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Reply } from "../../../api.ts";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { PriceTags } from "../../../components/money/price-tags.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
+import { formatCount } from "../../../format/figures.ts";
+import { useApi } from "../../../queries.ts";
+import { useSearchText } from "../../../search.ts";
+import { ModelState } from "./model-state.tsx";
+import classes from "./page.module.css";
+import { RouteNames } from "./route-names.tsx";
+
+type Entry = Reply<"GET /api/catalog">[number];
+
+export function Page() {
+  const catalog = useApi("GET /api/catalog");
+  return (
+    <>
+      <PageHeader
+        title="Catalogue"
+        about="The models that callers can name, what each costs them, and who is asked for it."
+      />
+      <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
+      {catalog.isPending && <Loading lines={8} label="Loading the catalogue" />}
+      {catalog.data !== undefined && catalog.data.length === 0 && (
+        <EmptyState
+          icon="catalog"
+          title="No models yet"
+          about="Add a provider and choose which of its models to serve."
+          action={<Link to="/operator/providers">Go to the providers</Link>}
+        />
+      )}
+      {catalog.data !== undefined && catalog.data.length > 0 && <Models entries={catalog.data} />}
+    </>
+  );
+}
+
+const states = ["served", "not served", "deprecated", "retired"] as const;
+
+function Models({ entries }: { readonly entries: readonly Entry[] }) {
+  const [search, setSearch] = useSearchText();
+  const shown = entries.filter((entry) => fits(entry, search));
+  const count = (state: (typeof states)[number]) =>
+    entries.filter((entry) => isIn(entry, state)).length;
+  return (
+    <>
+      <Tiles>
+        <StatTile label="Served" value={formatCount(count("served"))} note="callers reach them" />
+        <StatTile
+          label="Not served"
+          value={formatCount(count("not served"))}
+          note={count("not served") === 0 ? "all have a price and a route" : "see why in the list"}
+        />
+        <StatTile label="Deprecated" value={formatCount(count("deprecated"))} note="still answer" />
+        <StatTile label="Retired" value={formatCount(count("retired"))} note="refused" />
+      </Tiles>
+      <Panel
+        title="Models"
+        isFlush
+        actions={
+          <div className={classes.filters}>
+            <TextInput
+              type="search"
+              aria-label="Find a model or provider"
+              placeholder="Model or provider"
+              leftSection={<Icon name="search" />}
+              value={search["find"] ?? ""}
+              onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
+            />
+            <NativeSelect
+              aria-label="Endpoint"
+              value={search["endpoint"] ?? ""}
+              onChange={(event) => setSearch({ endpoint: event.currentTarget.value || undefined })}
+              data={[{ value: "", label: "All endpoints" }, "chat", "embeddings", "speech"]}
+            />
+            <NativeSelect
+              aria-label="State"
+              value={search["state"] ?? ""}
+              onChange={(event) => setSearch({ state: event.currentTarget.value || undefined })}
+              data={[{ value: "", label: "Any state" }, ...states]}
+            />
+          </div>
+        }
+      >
+        <DataTable
+          caption="Models of the catalogue"
+          columns={columns}
+          rows={shown}
+          rowKey={({ id }) => id}
+          isLinked
+          empty={<p className={classes.nothing}>No model is like that. Choose other filters.</p>}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function isIn(entry: Entry, state: string): boolean {
+  if (state === "served") return entry.served;
+  if (state === "not served") return !entry.served && entry.status !== "retired";
+  return entry.status === state;
+}
+
+function fits(entry: Entry, search: Readonly<Record<string, string | undefined>>): boolean {
+  const { find = "", endpoint, state } = search;
+  const names = [entry.id, ...entry.routes.map(({ provider, model }) => `${provider}/${model}`)];
+  return (
+    names.join(" ").toLowerCase().includes(find.trim().toLowerCase()) &&
+    (endpoint === undefined || entry.endpoint === endpoint) &&
+    (state === undefined || isIn(entry, state))
+  );
+}
+
+const columns: readonly Column<Entry>[] = [
+  {
+    header: "Model",
+    cell: ({ id, endpoint, input }) => (
+      <span className={classes.model}>
+        <Link to="/operator/catalog/$model" params={{ model: id }}>
+          {id}
+        </Link>
+        <span>{endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}</span>
+      </span>
+    ),
+  },
+  { header: "State", cell: (entry) => <ModelState entry={entry} /> },
+  { header: "Price", cell: ({ price }) => <PriceTags price={price} /> },
+  { header: "Routes", cell: ({ routes }) => <RouteNames routes={routes} /> },
+];

@@ -1,0 +1,35 @@
+import type { Reply } from "../../../api.ts";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { stateLabels } from "../providers/words.ts";
+import classes from "./page.module.css";
+
+type Route = Reply<"GET /api/catalog">[number]["routes"][number];
+
+/** Who is asked, in this order; only what is not well says more. */
+export function RouteNames({ routes }: { readonly routes: readonly Route[] }) {
+  if (routes.length === 0) return <span className={classes.words}>none</span>;
+  const sorted = routes.toSorted((one, other) => one.priority - other.priority);
+  const shown = sorted.slice(0, 3);
+  return (
+    <span className={classes.routes}>
+      {shown.map((route) => (
+        <span key={`${route.provider}/${route.model}`} className={classes.route}>
+          <code>
+            {route.provider}/{route.model}
+          </code>
+          <RouteState route={route} />
+        </span>
+      ))}
+      {sorted.length > shown.length && (
+        <span className={classes.words}>and {sorted.length - shown.length} more</span>
+      )}
+    </span>
+  );
+}
+
+export function RouteState({ route }: { readonly route: Route }) {
+  if (!route.usable) return <StateBadge state="off" label="engine off" />;
+  if (route.state === null || route.state === "closed") return null;
+  const state = route.state === "open" ? "open" : "half-open";
+  return <StateBadge state={state} label={stateLabels[route.state]} />;
+}

@@ -1,0 +1,75 @@
+import { formatUsd } from "../../../format/money.ts";
+import { sumUsd } from "../../../format/usd-sum.ts";
+import type { MarginRow } from "./margin.ts";
+import classes from "./page.module.css";
+
+const shownRows = 8;
+
+/** What was charged, cut into what the vendor asks and what is left; the longest is the dearest. */
+export function MarginBars({ rows }: { readonly rows: readonly MarginRow[] }) {
+  const shown = fewRows(rows);
+  const widest = Math.max(...shown.map(spanOf), 1e-12);
+  return (
+    <figure className={classes.chart} aria-label="Charged and vendor cost, as bars">
+      <ul className={classes.bars}>
+        {shown.map((row) => (
+          <li key={row.name}>
+            <span className={classes.barName}>{row.name}</span>
+            <span className={classes.track}>
+              <Parts row={row} widest={widest} />
+            </span>
+            <span className={classes.barFigure}>{formatUsd(row.margin_usd)}</span>
+          </li>
+        ))}
+      </ul>
+      <figcaption className={classes.legend}>
+        <span>
+          <i className={classes.vendor} /> Vendor cost
+        </span>
+        <span>
+          <i className={classes.margin} /> Margin
+        </span>
+        <span>
+          <i className={classes.loss} /> Vendor cost that nobody paid
+        </span>
+      </figcaption>
+    </figure>
+  );
+}
+
+type BarRow = Pick<MarginRow, "name" | "charged_usd" | "vendor_cost_usd" | "margin_usd">;
+
+function Parts({ row, widest }: { readonly row: BarRow; readonly widest: number }) {
+  const charged = Number(row.charged_usd);
+  const vendor = Number(row.vendor_cost_usd);
+  const parts = [
+    { name: classes.vendor, value: Math.min(vendor, charged) },
+    { name: classes.margin, value: charged - vendor },
+    { name: classes.loss, value: vendor - charged },
+  ];
+  return parts
+    .filter(({ value }) => value > 0)
+    .map(({ name, value }) => (
+      <span key={name} className={name} style={{ width: `${(value / widest) * 100}%` }} />
+    ));
+}
+
+const spanOf = ({ charged_usd, vendor_cost_usd }: BarRow) =>
+  Math.max(Number(charged_usd), Number(vendor_cost_usd));
+
+/** The rest of them is one row. */
+function fewRows(rows: readonly MarginRow[]): readonly BarRow[] {
+  if (rows.length <= shownRows) return rows;
+  const rest = rows.slice(shownRows - 1);
+  const sum = (name: "charged_usd" | "vendor_cost_usd" | "margin_usd") =>
+    sumUsd(rest.map((row) => row[name]));
+  return [
+    ...rows.slice(0, shownRows - 1),
+    {
+      name: `${rest.length} others`,
+      charged_usd: sum("charged_usd"),
+      vendor_cost_usd: sum("vendor_cost_usd"),
+      margin_usd: sum("margin_usd"),
+    },
+  ];
+}

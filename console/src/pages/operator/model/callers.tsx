@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import type { Reply } from "../../../api.ts";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { formatCount } from "../../../format/figures.ts";
+import { formatDay } from "../../../format/moments.ts";
+import { useApi } from "../../../queries.ts";
+import classes from "./page.module.css";
+
+type Caller = Reply<"GET /api/models/:model/callers">["callers"][number];
+
+/** Who has to be told that the model goes. */
+export function Callers({ model }: { readonly model: string }) {
+  const found = useApi("GET /api/models/:model/callers", { params: { model } });
+  return (
+    <Panel
+      title="Who still calls it"
+      about="Since it was deprecated; who called last stands first."
+      isFlush
+    >
+      <div className={classes.notice}>
+        <ErrorNotice problem={found.error} onRetry={found.refetch} />
+        {found.isPending && <Loading lines={3} />}
+      </div>
+      {found.data !== undefined && (
+        <DataTable
+          caption={`Callers of ${model}`}
+          columns={columns}
+          rows={found.data.callers}
+          rowKey={({ account, key }) => `${account} ${key ?? ""}`}
+          empty={<p className={classes.nothing}>Nobody has called it since it was deprecated.</p>}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const columns: readonly Column<Caller>[] = [
+  {
+    header: "Account",
+    cell: ({ account, account_name: name }) => (
+      <Link to="/operator/accounts/$id" params={{ id: account }}>
+        {name ?? account}
+      </Link>
+    ),
+  },
+  {
+    header: "Key",
+    cell: ({ key, key_name: name }) =>
+      key === null ? "temporary keys" : name === null || name === "" ? <code>{key}</code> : name,
+  },
+  { header: "Calls", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
+  {
+    header: "Last on",
+    isFigure: true,
+    cell: ({ last_day: day }) => <time dateTime={day}>{formatDay(Date.parse(day))}</time>,
+  },
+];

@@ -1,0 +1,103 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { formatDay } from "../../../format/moments.ts";
+import { useChange } from "../../../queries.ts";
+import { DeprecateDialog } from "./deprecate-dialog.tsx";
+import classes from "./page.module.css";
+
+type Entry = Reply<"GET /api/catalog/:model">;
+
+/** active → deprecated → retired, and never back. */
+export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
+  const [isDeprecating, setDeprecating] = useState(false);
+  const { id, status } = entry;
+  const retire = useChange("POST /api/catalog/:model/retire", {
+    onDone: () => say(`${id} is retired.`),
+  });
+  return (
+    <Panel
+      title="Lifecycle"
+      actions={
+        <div className={classes.actions}>
+          {status !== "retired" && (
+            <Button size="xs" variant="default" onClick={() => setDeprecating(true)}>
+              {entry.deprecated_at === null ? "Deprecate" : "Change the dates"}
+            </Button>
+          )}
+          {status === "deprecated" && (
+            <ConfirmButton
+              size="xs"
+              question={`Retire ${id} now?`}
+              consequence={
+                <p>
+                  Calls to it are refused from now on, whatever day was announced. It cannot be made
+                  active again. See below who still calls it.
+                </p>
+              }
+              verb="Retire it"
+              onConfirm={() => retire.mutateAsync({ params: { model: id } })}
+            >
+              Retire now
+            </ConfirmButton>
+          )}
+        </div>
+      }
+    >
+      <ol className={classes.stages} aria-label="Lifecycle">
+        <Stage name="Active" day={entry.created_at} isNow={status === "active"} word="since" />
+        <Stage
+          name="Deprecated"
+          day={entry.deprecated_at}
+          isNow={status === "deprecated"}
+          word="from"
+        />
+        <Stage name="Retired" day={entry.retires_at} isNow={status === "retired"} word="from" />
+      </ol>
+      <p className={classes.words}>
+        {entry.deprecated_at === null ? (
+          "Deprecate it to announce its end: replies then say so, with the day and the model to use instead."
+        ) : (
+          <>
+            Callers are told to use{" "}
+            {entry.replacement === null ? (
+              "nothing"
+            ) : (
+              <Link to="/operator/catalog/$model" params={{ model: entry.replacement }}>
+                {entry.replacement}
+              </Link>
+            )}{" "}
+            instead.
+          </>
+        )}
+      </p>
+      <DeprecateDialog entry={entry} isOpen={isDeprecating} onClose={() => setDeprecating(false)} />
+    </Panel>
+  );
+}
+
+interface StageProps {
+  readonly name: string;
+  readonly day: string | null;
+  readonly isNow: boolean;
+  readonly word: string;
+}
+
+function Stage({ name, day, isNow, word }: StageProps) {
+  return (
+    <li aria-current={isNow ? "step" : undefined}>
+      <strong>{name}</strong>
+      <span>
+        {day === null ? (
+          "not planned"
+        ) : (
+          <time dateTime={day}>{`${word} ${formatDay(Date.parse(day))}`}</time>
+        )}
+      </span>
+    </li>
+  );
+}

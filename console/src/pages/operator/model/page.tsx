@@ -1,0 +1,102 @@
+import { Button } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { CopyButton } from "../../../components/code/copy-button.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { useApi } from "../../../queries.ts";
+import { SetPriceDialog } from "../prices/set-price-dialog.tsx";
+import { Callers } from "./callers.tsx";
+import { LifecyclePanel } from "./lifecycle-panel.tsx";
+import classes from "./page.module.css";
+import { RoutesPanel } from "./routes-panel.tsx";
+
+type Entry = Reply<"GET /api/catalog/:model">;
+
+export function Page() {
+  const { model = "" } = useParams({ strict: false });
+  const found = useApi("GET /api/catalog/:model", { params: { model } }, { everyMs: 10_000 });
+  const entry = found.data;
+  return (
+    <>
+      <PageHeader
+        title={model}
+        about={entry === undefined ? undefined : aboutWords(entry)}
+        mark={entry !== undefined && <Marks entry={entry} />}
+        back={<Link to="/operator/catalog">Catalogue</Link>}
+        actions={
+          <Button
+            variant="default"
+            component="a"
+            href={`/operator/requests?${new URLSearchParams({ model })}`}
+          >
+            Its requests
+          </Button>
+        }
+      />
+      <ErrorNotice problem={found.error} onRetry={found.refetch} />
+      {found.isPending && <Loading lines={8} label="Loading the model" />}
+      {entry !== undefined && <Parts entry={entry} />}
+    </>
+  );
+}
+
+function Marks({ entry }: { readonly entry: Entry }) {
+  return (
+    <>
+      <CopyButton text={entry.id} what="the model's id" />
+      <StateBadge state={entry.status} />
+      {!entry.served && entry.status !== "retired" && (
+        <StateBadge state="failed" label="not served" />
+      )}
+    </>
+  );
+}
+
+function aboutWords({ endpoint, input, owned_by: owner, max_output_tokens: most }: Entry): string {
+  const kind =
+    endpoint === "embeddings" ? `Embeddings of ${input}` : endpoint === "chat" ? "Chat" : "Speech";
+  const cap = most === null ? "" : `, answers of at most ${most.toLocaleString("en")} tokens`;
+  return `${kind}${cap}. Listed as owned by ${owner}.`;
+}
+
+function Parts({ entry }: { readonly entry: Entry }) {
+  const [isPricing, setPricing] = useState(false);
+  const prices = useApi("GET /api/prices", { query: { model: entry.id, history: true } });
+  return (
+    <>
+      {entry.not_served_because !== null && entry.status !== "retired" && (
+        <p className={classes.trouble} role="status">
+          <strong>Callers cannot reach it.</strong> {entry.not_served_because}
+        </p>
+      )}
+      <RoutesPanel entry={entry} />
+      <div className={classes.columns}>
+        <div>
+          <Panel
+            title="Price"
+            actions={
+              <Button size="xs" variant="default" onClick={() => setPricing(true)}>
+                Set price
+              </Button>
+            }
+          >
+            <ErrorNotice problem={prices.error} onRetry={prices.refetch} />
+            {prices.isPending && <Loading lines={3} />}
+            {prices.data !== undefined && <PriceTimeline versions={prices.data} />}
+          </Panel>
+        </div>
+        <div>
+          <LifecyclePanel entry={entry} />
+        </div>
+      </div>
+      {entry.status !== "active" && <Callers model={entry.id} />}
+      <SetPriceDialog entry={isPricing ? entry : undefined} onClose={() => setPricing(false)} />
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { useApi } from "../../../queries.ts";
+import { useSearchText } from "../../../search.ts";
+import { InviteDialog } from "./invite-dialog.tsx";
+import { LinksTable } from "./links-table.tsx";
+import classes from "./page.module.css";
+import { PeopleTable } from "./people-table.tsx";
+import type { Person } from "./person-actions.tsx";
+
+export function Page() {
+  const [search, setSearch] = useSearchText();
+  const [isInviting, setInviting] = useState(false);
+  const list = useApi("GET /api/people");
+  const wanted = (search["find"] ?? "").trim().toLowerCase();
+  const people = list.data?.people ?? [];
+  const operators = people.filter(({ is_operator }) => is_operator).length;
+  return (
+    <>
+      <PageHeader
+        title="People"
+        about="Everybody who can sign in: operators, and members of accounts."
+        actions={
+          <Button leftSection={<Icon name="plus" />} onClick={() => setInviting(true)}>
+            Invite an operator
+          </Button>
+        }
+      />
+      <ErrorNotice problem={list.error} onRetry={() => list.refetch()} />
+      {list.isPending && <Loading lines={6} label="Loading the people" />}
+      {list.data !== undefined && (
+        <>
+          <Panel
+            title={`${people.length} ${people.length === 1 ? "person" : "people"}`}
+            about={`${operators === 1 ? "One of them is an operator" : `${operators} of them are operators`}.`}
+            actions={
+              <TextInput
+                className={classes.find}
+                type="search"
+                aria-label="Find a person"
+                placeholder="Name, email or account"
+                leftSection={<Icon name="search" />}
+                value={search["find"] ?? ""}
+                onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
+              />
+            }
+            isFlush
+          >
+            <PeopleTable
+              people={people.filter((person) => textOf(person).includes(wanted))}
+              operators={operators}
+            />
+          </Panel>
+          {list.data.invited.length > 0 && (
+            <Panel
+              title="Open links"
+              about="Nobody has used these yet. What opens them was shown once, when they were made."
+              isFlush
+            >
+              <LinksTable links={list.data.invited} />
+            </Panel>
+          )}
+        </>
+      )}
+      <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
+    </>
+  );
+}
+
+const textOf = ({ name, email, is_operator: isOperator, accounts }: Person) =>
+  [name, email, isOperator ? "operator" : "", ...accounts.map((account) => account.name)]
+    .join(" ")
+    .toLowerCase();

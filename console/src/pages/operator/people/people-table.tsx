@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { Moment } from "../../../components/table/moment.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { useUser } from "../../../session.tsx";
+import classes from "./page.module.css";
+import { nameOf, type Person, PersonActions } from "./person-actions.tsx";
+
+interface PeopleTableProps {
+  readonly people: readonly Person[];
+  readonly operators: number;
+}
+
+export function PeopleTable({ people, operators }: PeopleTableProps) {
+  const me = useUser();
+  const columns: readonly Column<Person>[] = [
+    {
+      header: "Person",
+      cell: (person) => (
+        <div className={classes.person}>
+          <div>
+            {nameOf(person)}
+            {person.id === me.id && <i className={classes.you}>you</i>}
+          </div>
+          <span>{person.email}</span>
+        </div>
+      ),
+    },
+    { header: "May see", cell: (person) => <Access person={person} /> },
+    { header: "Signed in", cell: SignedIn },
+    {
+      header: "Actions",
+      isHeaderHidden: true,
+      cell: (person) => (
+        <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      caption="People"
+      columns={columns}
+      rows={people}
+      rowKey={({ id }) => id}
+      empty={
+        <EmptyState
+          icon="search"
+          title="Nobody like that"
+          about="Look for a part of a name, of an email address or of an account's name."
+        />
+      }
+    />
+  );
+}
+
+function Access({ person }: { readonly person: Person }) {
+  const { is_operator: isOperator, accounts } = person;
+  if (!isOperator && accounts.length === 0)
+    return <span className={classes.quiet}>nothing: in no account</span>;
+  return (
+    <div className={classes.access}>
+      {isOperator && <StateBadge state="active" label="Operator: everything" />}
+      {accounts.map(({ id, name, role }) => (
+        <span key={id}>
+          <Link to="/a/$account/members" params={{ account: id }}>
+            {name}
+          </Link>
+          <small>{role}</small>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function SignedIn({ sessions, last_seen_at: seen }: Person) {
+  if (seen === null) return <span className={classes.quiet}>nowhere</span>;
+  return (
+    <div className={`${classes.person} ${classes.line}`}>
+      <div>{sessions === 1 ? "1 browser" : `${sessions} browsers`}</div>
+      <span>
+        seen <Moment at={seen} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { Modal } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
+import { useChange } from "../../../queries.ts";
+import { useUser } from "../../../session.tsx";
+import classes from "./page.module.css";
+import { ShownLink } from "./shown-link.tsx";
+
+export type Person = Reply<"GET /api/people">["people"][number];
+
+export const nameOf = ({ name, email }: Pick<Person, "name" | "email">) =>
+  name === "" ? email : name;
+
+interface PersonActionsProps {
+  readonly person: Person;
+  /** The last operator's role stays. */
+  readonly isLastOperator: boolean;
+}
+
+export function PersonActions({ person, isLastOperator }: PersonActionsProps) {
+  const isMe = useUser().id === person.id;
+  return (
+    <div className={classes.buttons}>
+      {!isMe && <NewPassword person={person} />}
+      {person.sessions > 0 && <EndSessions person={person} isMe={isMe} />}
+      {person.is_operator && !isLastOperator && <RemoveOperator person={person} isMe={isMe} />}
+    </div>
+  );
+}
+
+function NewPassword({ person }: { readonly person: Person }) {
+  const name = nameOf(person);
+  const [isOpen, setOpen] = useState(false);
+  const reset = useChange("POST /api/people/:id/reset", { onDone: () => setOpen(true) });
+  return (
+    <>
+      <ConfirmButton
+        size="compact-sm"
+        aria-label={`New password for ${name}`}
+        question={`Make a link for a new password of ${name}?`}
+        consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Until then the old one works. Send it to nobody else."
+        verb="Make the link"
+        onConfirm={() => reset.mutateAsync({ params: { id: person.id } })}
+      >
+        New password
+      </ConfirmButton>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
+        {reset.data !== undefined && <ShownLink made={reset.data} onClose={() => setOpen(false)} />}
+      </Modal>
+    </>
+  );
+}
+
+interface OwnProps {
+  readonly person: Person;
+  readonly isMe: boolean;
+}
+
+function EndSessions({ person, isMe }: OwnProps) {
+  const name = nameOf(person);
+  const end = useChange("DELETE /api/people/:id/sessions", {
+    onDone: () => say(`${name} is signed out everywhere.`),
+  });
+  return (
+    <ConfirmButton
+      size="compact-sm"
+      aria-label={isMe ? "Sign out everywhere" : `Sign out ${name} everywhere`}
+      question={isMe ? "Sign yourself out everywhere?" : `Sign ${name} out everywhere?`}
+      consequence={
+        isMe
+          ? "You are signed out in every browser, this one too, and must sign in again."
+          : `${name} must sign in again in every browser. Keys and tokens go on working.`
+      }
+      verb="Sign out"
+      onConfirm={() => end.mutateAsync({ params: { id: person.id } })}
+    >
+      Sign out
+    </ConfirmButton>
+  );
+}
+
+function RemoveOperator({ person, isMe }: OwnProps) {
+  const name = nameOf(person);
+  const navigate = useNavigate();
+  const remove = useChange("DELETE /api/people/:id/operator", {
+    onDone: () => {
+      say(isMe ? "You are no operator any more." : `${name} is no operator any more.`);
+      // This page is for operators.
+      if (isMe) void navigate({ to: "/" });
+    },
+  });
+  return (
+    <ConfirmButton
+      size="compact-sm"
+      aria-label={isMe ? "Give up role of an operator" : `Take role of an operator from ${name}`}
+      question={
+        isMe ? "Give up your own role as an operator?" : `Take the operator's role from ${name}?`
+      }
+      consequence={
+        isMe
+          ? "You will see only the accounts that you are a member of. You cannot take it back: another operator must invite you again."
+          : `${name} will see only the accounts they are a member of. Operator's tokens they made go on working: revoke those that only they knew.`
+      }
+      verb={isMe ? "Give it up" : "Take the role"}
+      onConfirm={() =>
+        remove.mutateAsync({ params: { id: person.id }, query: isMe ? { oneself: "yes" } : {} })
+      }
+    >
+      {isMe ? "Give up role" : "Take role"}
+    </ConfirmButton>
+  );
+}

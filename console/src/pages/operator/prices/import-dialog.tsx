@@ -1,0 +1,167 @@
+import { Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
+import { PriceTags } from "../../../components/money/price-tags.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { useApi, useChange } from "../../../queries.ts";
+import classes from "./page.module.css";
+
+type Plan = Reply<"GET /api/prices/import">;
+
+interface ImportDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+interface Wish {
+  readonly markup: string;
+  readonly replace: boolean;
+}
+
+/** What would change is shown first; only then it can be made. */
+export function ImportDialog({ isOpen, onClose }: ImportDialogProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Import public list prices" size="xl">
+      <ImportForm onClose={onClose} />
+    </Modal>
+  );
+}
+
+function ImportForm({ onClose }: Pick<ImportDialogProps, "onClose">) {
+  const [markup, setMarkup] = useState("0");
+  const [replace, setReplace] = useState(false);
+  const [asked, setAsked] = useState<Wish>();
+  const plan = useApi(
+    "GET /api/prices/import",
+    { query: asked ?? {} },
+    { enabled: asked !== undefined },
+  );
+  const make = useChange("POST /api/prices/import", {
+    onDone: ({ set }) => {
+      say(`${set.length} ${set.length === 1 ? "price is" : "prices are"} taken over.`);
+      onClose();
+    },
+  });
+  const isShown = asked?.markup === markup.trim() && asked.replace === replace;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        setAsked({ markup: markup.trim(), replace });
+      }}
+    >
+      <Stack gap="md">
+        <div className={classes.pair}>
+          <TextInput
+            label="Markup in percent"
+            description="On top of the vendor's price, for what callers pay. The costs of routes stay as they are."
+            inputMode="decimal"
+            required
+            data-autofocus
+            value={markup}
+            onChange={(event) => setMarkup(event.currentTarget.value)}
+            error={fieldError(plan.error, "markup")}
+          />
+          <Checkbox
+            label="Replace prices and costs that are set"
+            description="Else only what has none gets one."
+            checked={replace}
+            onChange={(event) => setReplace(event.currentTarget.checked)}
+          />
+        </div>
+        <FormProblem problem={plan.error} fields={["markup"]} />
+        {asked !== undefined && plan.isFetching && (
+          <Loading lines={3} label="Looking the prices up" />
+        )}
+        {isShown && plan.data !== undefined && !plan.isFetching && <PlanView plan={plan.data} />}
+        <ErrorNotice problem={make.error} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          {isShown && plan.data !== undefined ? (
+            <Button
+              disabled={plan.data.set.length === 0}
+              loading={make.isPending}
+              onClick={() => make.mutate({ body: asked })}
+            >
+              Take these {plan.data.set.length} over
+            </Button>
+          ) : (
+            <Button type="submit">Show what would change</Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function PlanView({ plan }: { readonly plan: Plan }) {
+  const reasons = [...plan.unknown, ...plan.left];
+  return (
+    <>
+      <h3 className={classes.heading}>
+        {plan.set.length === 0
+          ? "Nothing would change"
+          : "This would be set. Nothing is changed yet."}
+      </h3>
+      {plan.set.length > 0 && (
+        // A region that scrolls must be reached by keys.
+        <div className={classes.plan} tabIndex={0} role="region" aria-label="What would be set">
+          <DataTable
+            caption="Prices that would be set"
+            columns={columns}
+            rows={plan.set}
+            rowKey={({ model, route }) => `${model} ${route ?? ""}`}
+          />
+        </div>
+      )}
+      {plan.notes.length > 0 && (
+        <Reasons
+          title="Good to know"
+          lines={plan.notes.map(({ model, route, note }) => `${route ?? model}: ${note}`)}
+        />
+      )}
+      {reasons.length > 0 && (
+        <Reasons
+          title={`Left as they are (${reasons.length})`}
+          lines={reasons.map(
+            ({ model, route, reason }) =>
+              `${model}${route === null ? "" : `, cost of ${route}`}: ${reason}`,
+          )}
+        />
+      )}
+    </>
+  );
+}
+
+function Reasons({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      <ul className={classes.reasons}>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const columns: readonly Column<Plan["set"][number]>[] = [
+  {
+    header: "For",
+    cell: ({ model, route }) => (
+      <span className={classes.place}>
+        {model}
+        <small>{route === null ? "what callers pay" : `what ${route} costs`}</small>
+      </span>
+    ),
+  },
+  { header: "Price", cell: ({ price }) => <PriceTags price={price} /> },
+  { header: "List price of", cell: ({ source }) => <code>{source}</code>, isExtra: true },
+];

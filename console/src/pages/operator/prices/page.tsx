@@ -1,0 +1,171 @@
+import { Button, Drawer } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { Panel } from "../../../components/layout/panel.tsx";
+import { PriceTags } from "../../../components/money/price-tags.tsx";
+import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
+import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { formatDay } from "../../../format/moments.ts";
+import { useApi } from "../../../queries.ts";
+import { ImportDialog } from "./import-dialog.tsx";
+import classes from "./page.module.css";
+import { SetPriceDialog } from "./set-price-dialog.tsx";
+
+type Entry = Reply<"GET /api/catalog">[number];
+
+export function Page() {
+  const catalog = useApi("GET /api/catalog");
+  const [isImporting, setImporting] = useState(false);
+  const [pricing, setPricing] = useState<string>();
+  const [looking, setLooking] = useState<string>();
+  const entries = catalog.data?.filter(({ status }) => status !== "retired");
+  const lacking = entries?.filter(({ price }) => price === null).length ?? 0;
+  return (
+    <>
+      <PageHeader
+        title="Prices"
+        about="What callers pay. A price is never changed: a new version follows, and every receipt keeps the one it was made with."
+        actions={
+          <Button
+            variant="default"
+            leftSection={<Icon name="download" />}
+            onClick={() => setImporting(true)}
+          >
+            Import list prices
+          </Button>
+        }
+      />
+      <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
+      {catalog.isPending && <Loading lines={8} label="Loading the prices" />}
+      {entries !== undefined && (
+        <Panel
+          title="In force and to come"
+          about={
+            lacking === 0
+              ? undefined
+              : `${lacking} ${lacking === 1 ? "model has" : "models have"} no price, and so nobody can call ${lacking === 1 ? "it" : "them"}.`
+          }
+          isFlush
+        >
+          <DataTable
+            caption="Prices by model"
+            columns={columns({ onSet: setPricing, onLook: setLooking })}
+            rows={entries}
+            rowKey={({ id }) => id}
+            empty={
+              <EmptyState
+                icon="price"
+                title="No models yet"
+                about="Models come from providers; each gets its price here."
+                action={<Link to="/operator/providers">Go to the providers</Link>}
+              />
+            }
+          />
+        </Panel>
+      )}
+      <History model={looking} onClose={() => setLooking(undefined)} />
+      <SetPriceDialog
+        entry={entries?.find(({ id }) => id === pricing)}
+        onClose={() => setPricing(undefined)}
+      />
+      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} />
+    </>
+  );
+}
+
+interface Doings {
+  readonly onSet: (model: string) => void;
+  readonly onLook: (model: string) => void;
+}
+
+const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
+  {
+    header: "Model",
+    cell: ({ id }) => (
+      <Link className={classes.model} to="/operator/catalog/$model" params={{ model: id }}>
+        {id}
+      </Link>
+    ),
+  },
+  {
+    header: "In force",
+    cell: ({ price }) =>
+      price === null ? <StateBadge state="failed" label="no price" /> : <PriceTags price={price} />,
+  },
+  {
+    header: "To come",
+    cell: ({ coming }) =>
+      coming.length === 0 ? (
+        <span className={classes.none}>—</span>
+      ) : (
+        <span className={classes.coming}>
+          {coming.map(({ price, effective_at: at }) => (
+            <span key={at}>
+              <time dateTime={at}>from {formatDay(Date.parse(at))}</time>{" "}
+              <PriceTags price={price} />
+            </span>
+          ))}
+        </span>
+      ),
+  },
+  {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: ({ id }) => (
+      <span className={classes.actions}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          onClick={() => onLook(id)}
+          aria-label={`History of ${id}`}
+        >
+          History
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => onSet(id)}
+          aria-label={`Set price of ${id}`}
+        >
+          Set price
+        </Button>
+      </span>
+    ),
+  },
+];
+
+function History({
+  model,
+  onClose,
+}: {
+  readonly model: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const versions = useApi(
+    "GET /api/prices",
+    { query: { model: model ?? "", history: true } },
+    { enabled: model !== undefined },
+  );
+  return (
+    <Drawer
+      opened={model !== undefined}
+      onClose={onClose}
+      position="right"
+      title={`Prices of ${model ?? ""}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <ErrorNotice problem={versions.error} onRetry={versions.refetch} />
+      {versions.isPending && <Loading lines={4} />}
+      {versions.data !== undefined && <PriceTimeline versions={versions.data} />}
+    </Drawer>
+  );
+}

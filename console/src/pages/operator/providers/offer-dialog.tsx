@@ -1,0 +1,119 @@
+import { Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Reply } from "../../../api.ts";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PriceTags } from "../../../components/money/price-tags.tsx";
+import { useApi, useChange } from "../../../queries.ts";
+import classes from "./page.module.css";
+
+type Offer = Reply<"GET /api/providers/:name/offer">;
+
+interface OfferDialogProps {
+  /** Undefined: closed. */
+  readonly name: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** What a provider offers, to choose from. */
+export function OfferDialog({ name, onClose }: OfferDialogProps) {
+  const offer = useApi(
+    "GET /api/providers/:name/offer",
+    { params: { name: name ?? "" } },
+    { enabled: name !== undefined },
+  );
+  return (
+    <Modal
+      opened={name !== undefined}
+      onClose={onClose}
+      title={name === undefined ? "" : `Models of ${name}`}
+      size="lg"
+    >
+      <ErrorNotice problem={offer.error} onRetry={offer.refetch} />
+      {offer.isPending && <Loading lines={5} label="Asking for its models" />}
+      {offer.data !== undefined && name !== undefined && (
+        <Choice key={name} name={name} offer={offer.data} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly offer: Offer;
+  readonly onClose: () => void;
+}
+
+function Choice({ name, offer, onClose }: ChoiceProps) {
+  const [find, setFind] = useState("");
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const serve = useChange("POST /api/providers/:name/models", {
+    onDone: ({ served }) => {
+      say(`${served.length === 1 ? served[0] : `${served.length} models`} added to the catalogue.`);
+      onClose();
+    },
+  });
+  const { proposals, problem } = offer;
+  if (problem !== null)
+    return (
+      <EmptyState
+        icon="warning"
+        title="It does not tell its models"
+        about={`${problem.what} ${problem.advice} Routes to it can still be made by hand, on a model's page.`}
+      />
+    );
+  if (proposals.length === 0)
+    return (
+      <EmptyState
+        icon="model"
+        title="Nothing more to serve"
+        about="All that it offers and that can be served here is in the catalogue already."
+      />
+    );
+  const shown = proposals.filter(({ id }) => id.toLowerCase().includes(find.trim().toLowerCase()));
+  return (
+    <Stack gap="md">
+      <TextInput
+        type="search"
+        aria-label="Find a model"
+        placeholder="Find a model"
+        leftSection={<Icon name="search" />}
+        value={find}
+        onChange={(event) => setFind(event.currentTarget.value)}
+      />
+      <Checkbox.Group label="Serve these" value={[...chosen]} onChange={setChosen}>
+        <div className={classes.offers}>
+          {shown.map(({ id, upstream, endpoint, price, note }) => (
+            <Checkbox
+              key={id}
+              value={id}
+              label={id === upstream ? id : `${id} (there: ${upstream})`}
+              description={
+                <>
+                  {endpoint} · <PriceTags price={price} none="no public price" />
+                  {note !== null && <span className={classes.note}>{note}</span>}
+                </>
+              }
+            />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <ErrorNotice problem={serve.error} />
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Not now
+        </Button>
+        <Button
+          disabled={chosen.length === 0}
+          loading={serve.isPending}
+          onClick={() => serve.mutate({ params: { name }, body: { ids: [...chosen] } })}
+        >
+          {chosen.length === 0 ? "Add to the catalogue" : `Add ${chosen.length} to the catalogue`}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

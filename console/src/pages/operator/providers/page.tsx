@@ -1,0 +1,104 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { EmptyState } from "../../../components/feedback/empty-state.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Loading } from "../../../components/feedback/loading.tsx";
+import { Icon } from "../../../components/layout/icons.tsx";
+import { PageHeader } from "../../../components/layout/page-header.tsx";
+import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
+import { useApi } from "../../../queries.ts";
+import { AddDialog } from "./add-dialog.tsx";
+import { OfferDialog } from "./offer-dialog.tsx";
+import classes from "./page.module.css";
+import { ProviderCard } from "./provider-card.tsx";
+import { keyWords, type Provider } from "./words.ts";
+
+const everyMs = 5_000;
+
+export function Page() {
+  const found = useApi("GET /api/providers", {}, { everyMs });
+  const [isAdding, setAdding] = useState(false);
+  const [offering, setOffering] = useState<string>();
+  const providers = found.data?.providers;
+  const add = (
+    <Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>
+      Add a provider
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Providers"
+        about="Whom the gateway calls: where they are, whether their key works, and how they are doing."
+        actions={add}
+      />
+      <ErrorNotice problem={found.error} onRetry={found.refetch} />
+      {found.isPending && <Loading lines={8} label="Loading the providers" />}
+      {providers !== undefined && providers.length === 0 && (
+        <EmptyState
+          icon="provider"
+          title="No providers yet"
+          about="Add a vendor with its key, or a server of your own with its address. Until then, only the embedded models answer."
+          action={add}
+        />
+      )}
+      {providers !== undefined && providers.length > 0 && (
+        <>
+          <Summary providers={providers} />
+          <div className={classes.cards}>
+            {providers.map((provider) => (
+              <ProviderCard
+                key={provider.name}
+                provider={provider}
+                onOffer={() => setOffering(provider.name)}
+              />
+            ))}
+          </div>
+        </>
+      )}
+      {found.data?.has_file === true && (
+        <p className={classes.file}>
+          This gateway also has a file, <code>svc.yaml</code>. It is applied again only when it
+          changes. Then it wins over what was changed here, so write lasting changes into it too:{" "}
+          <code>./svc export</code> shows how they read there.
+        </p>
+      )}
+      <AddDialog
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        onAdded={(name) => {
+          setAdding(false);
+          setOffering(name);
+        }}
+      />
+      <OfferDialog name={offering} onClose={() => setOffering(undefined)} />
+    </>
+  );
+}
+
+function Summary({ providers }: { readonly providers: readonly Provider[] }) {
+  const targets = providers.flatMap((one) => one.targets);
+  const out = targets.filter(({ state }) => state !== "closed").length;
+  const keyless = providers.filter((one) => keyWords(one).isMissing).length;
+  const requests = targets.reduce((sum, one) => sum + one.requests, 0);
+  const failures = targets.reduce((sum, one) => sum + one.failures, 0);
+  return (
+    <Tiles>
+      <StatTile
+        label="Providers"
+        value={providers.length}
+        note={keyless === 0 ? "all keys are there" : `${keyless} without a key`}
+      />
+      <StatTile
+        label="Targets in service"
+        value={`${targets.length - out} of ${targets.length}`}
+        note={out === 0 ? "nothing is left out" : `${out} left out by calls`}
+      />
+      <StatTile
+        label="Calls in the last seconds"
+        value={requests}
+        note={failures === 0 ? "none failed" : `${failures} failed`}
+      />
+    </Tiles>
+  );
+}

@@ -1,0 +1,160 @@
+import { type Clock, nextTurn } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { KeyUses } from "../keys/uses.ts";
+import { Journal } from "../ledger/journal.ts";
+import { Minutes } from "../ledger/minutes.ts";
+import { Purses } from "../ledger/purses.ts";
+import { ReasoningUse } from "../ledger/reasoning.ts";
+import type { Receipt } from "../ledger/receipt.ts";
+import type { LedgerReports } from "../ledger/reports.ts";
+import { Rollups } from "../ledger/rollups.ts";
+import { FencedError, type LedgerWrite } from "../ledger/store.ts";
+import { TokenCounter } from "../ledger/token-counter.ts";
+import { Limiter } from "../limits/limiter.ts";
+import type { Store } from "../store/sqlite/store.ts";
+import { refuseBelowZero } from "./store.ts";
+
+/** The part of a running server that keeps accounts: what calls are let in by, and charged to. */
+export interface Money {
+  readonly purses: Purses;
+  readonly limiter: Limiter;
+  readonly journal: Journal;
+  readonly counter: TokenCounter;
+  readonly reasoning: ReasoningUse;
+  readonly keyUses: KeyUses;
+  /** Told of every receipt whose transaction stands, between two calls: what they do must be short. */
+  readonly receiptWatchers: Set<(receipt: Receipt) => void>;
+  readonly reports: LedgerReports;
+  flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
+  /** After the last call: everything is written. */
+  close(): Promise<void>;
+}
+
+export interface MoneyOptions {
+  readonly store: Store;
+  readonly maxCallMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Whoever asks for sums has them written at once; for the rest this is soon enough. */
+const flushEveryMs = 60_000;
+const eraseEveryMs = 60_000;
+/** A database that was moved away or taken over is noticed within this time, also without calls. */
+const checkEveryMs = 1_000;
+/** A store that fails to the end keeps what it could not take; it was told to callers as failed. */
+const writeWithinMs = 5_000;
+
+export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions): Promise<Money> {
+  const { ledger, accounts } = store;
+  const rollups = new Rollups(ledger.rollups, maxCallMs);
+  // Calls of a process that is gone cost nothing: their keys may be used again.
+  await ledger.releaseRunningClaims();
+  await rollups.start(clock.nowMs());
+  const minutes = new Minutes();
+  const reasoning = new ReasoningUse();
+  for (const counted of await ledger.recentCounts()) reasoning.note(counted);
+  const keyUses = new KeyUses(store.keys);
+  const purses = new Purses(accounts, ledger);
+  await purses.start(clock.nowMs());
+  const receiptWatchers = new Set<(receipt: Receipt) => void>([
+    (receipt) => rollups.add(receipt),
+    (receipt) => minutes.add(receipt),
+    (receipt) => reasoning.note(receipt),
+    ({ keyId, id }) => keyUses.add(keyId, id),
+    ({ id }) => purses.committed(id),
+  ]);
+  ledger.watch((receipt) => {
+    for (const tell of receiptWatchers) tell(receipt);
+  });
+  const journal = new Journal({ store: ledger, log });
+  const limiter = new Limiter();
+  const counter = new TokenCounter();
+  const tell = (what: string) => (error: unknown) => {
+    // Said once, for all of it.
+    if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
+  };
+  const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
+  const flush = () => rollups.write(clock.nowMs());
+  const reports = store.openReports({ clock, flush, minutes });
+  const eraseAll = async () => {
+    while ((await ledger.eraseClaims(clock.nowMs())) > 0) await nextTurn();
+  };
+  const timers = [
+    setInterval(
+      () => void flushRollups().catch(tell("the sums of receipts cannot be written")),
+      flushEveryMs,
+    ),
+    setInterval(
+      () => void keyUses.flush().catch(tell("the last uses of keys cannot be written")),
+      flushEveryMs,
+    ),
+    setInterval(() => void eraseAll().catch(tell("kept replies cannot be erased")), eraseEveryMs),
+    // The journal finds the same fault, refuses calls, and asks until it is gone.
+    setInterval(() => void store.check().catch(() => journal.probe()), checkEveryMs),
+  ];
+  for (const timer of timers) timer.unref();
+  await eraseAll();
+  return {
+    purses,
+    limiter,
+    journal,
+    counter,
+    reasoning,
+    receiptWatchers,
+    keyUses,
+    reports,
+    flushRollups,
+    sums: rollups,
+    async close() {
+      await reports.close();
+      for (const timer of timers) clearInterval(timer);
+      counter.close();
+      tellLost(await journal.idle(writeWithinMs), log);
+      journal.close();
+      await keyUses.flush().catch(tell("the last uses of keys could not be written"));
+      // The mark stays where this fails: the next start sums anew.
+      await rollups
+        .flush(clock.nowMs(), true)
+        .catch(tell("the last sums of receipts could not be written"));
+    },
+  };
+}
+
+function tellLost(left: readonly LedgerWrite[], log: Log): void {
+  const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
+  if (ids.length === 0) return;
+  log.error("receipts were lost: the ledger could not be written to the end", {
+    count: ids.length,
+    ids: ids.slice(0, 20).join(" "),
+  });
+}
+
+/** Before anything is served from it. */
+export async function checkLedger(store: Store, log: Log): Promise<void> {
+  const { lostTail } = store;
+  if (lostTail !== undefined)
+    log.error(
+      "receipts that the disk had confirmed are missing from the database: compare it with a backup; ./svc ledger verify shows the loss",
+      {
+        ...(lostTail.receiptId === "" ? {} : { newest_receipt: lostTail.receiptId }),
+        ...(lostTail.sequence === 0 ? {} : { newest_change: lostTail.sequence }),
+      },
+    );
+  await refuseBelowZero(store);
+}
+
+/** Resolves when the server has ended because another process has the database now. */
+export async function whenTakenOver(options: {
+  readonly store: Store;
+  readonly end: () => Promise<void>;
+  readonly log: Log;
+}): Promise<void> {
+  const { store, end, log } = options;
+  await store.fenced;
+  log.error(
+    "another process has opened the database: this server stops, and charges nothing any more",
+  );
+  await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
+}

@@ -1,0 +1,229 @@
+import { SQLiteError } from "bun:sqlite";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { toUsd } from "../base/money.ts";
+import { inFile, Problem } from "../base/problem.ts";
+import { engineProvider, type Route } from "../catalog/model.ts";
+import type { Configuration } from "../config/load.ts";
+import type { LedgerReader } from "../ledger/store.ts";
+import { manifestDigest } from "../manifest/digest.ts";
+import type { RunningMoney } from "../platform/accounts/entries.ts";
+import { audited } from "../platform/audit/audited.ts";
+import { connectControl } from "../platform/control-socket.ts";
+import type { RunningEngine } from "../platform/engine/operations.ts";
+import {
+  type ApplyView,
+  createOperations,
+  type Operations,
+  type RunningGateway,
+} from "../platform/operations.ts";
+import { addressProblem } from "../providers/kit/address.ts";
+import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
+import {
+  realDatabasePath,
+  refuseEmptied,
+  refuseMissing,
+  syncFolder,
+} from "../store/sqlite/database-file.ts";
+import { openLedgerReader } from "../store/sqlite/ledger/reader.ts";
+import { type DataLock, lockDatabase, lockDataDir } from "../store/sqlite/lock.ts";
+import { openSqlite } from "../store/sqlite/sqlite.ts";
+import { createStore, hasLedger, type Store } from "../store/sqlite/store.ts";
+import { toStoreProblem } from "../store/sqlite/store-problem.ts";
+
+export interface Opened {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly lock: DataLock;
+  close(): Promise<void>;
+}
+
+export function databasePath({ settings }: Configuration): string {
+  return settings.databaseUrl ?? join(settings.dataDir, "svc.db");
+}
+
+/**
+ * Takes the data directory and the database for this process: locks, database, secret, in this
+ * order. A first start that is killed on the way leaves nothing that the next one could take for
+ * the rest of a ledger.
+ */
+export async function openStore(configuration: Configuration): Promise<Opened> {
+  const { dataDir, secret } = configuration.settings;
+  const undo: (() => void)[] = [];
+  const unwind = () => {
+    for (const step of undo.toReversed()) step();
+  };
+  const path = realDatabasePath(databasePath(configuration));
+  try {
+    const lock = lockDataDir(dataDir);
+    undo.push(() => lock.release());
+    undo.push(lockDatabase(path));
+    refuseMissing(path, dataDir);
+    const sqlite = openSqlite(path);
+    undo.push(() => sqlite.raw.close());
+    const hasDatabase = hasLedger(sqlite);
+    if (!hasDatabase) {
+      refuseEmptied(path);
+      syncFolder(path);
+    }
+    const secrets = createSecrets(masterSecret({ fromEnvironment: secret, dataDir, hasDatabase }));
+    const store = await createStore(sqlite, secrets.fingerprint);
+    await recountOpen(store);
+    const close = async () => {
+      await store.close();
+      unwind();
+    };
+    return { store, secrets, lock, close };
+  } catch (error) {
+    unwind();
+    throw toStoreProblem(error, path);
+  }
+}
+
+/** A process that died has left sums behind that lack its last receipts. */
+async function recountOpen({ ledger: { rollups } }: Store): Promise<void> {
+  const openFromMs = await rollups.openFromMs();
+  if (openFromMs === undefined) return;
+  await rollups.recount(openFromMs).catch((error: unknown) => {
+    // More was spent than there was: the sums stay open, so that a credit can be entered.
+    if (!(error instanceof SQLiteError) || !error.message.includes("leases_never_overspent"))
+      throw error;
+  });
+}
+
+/** A ledger below zero is not served: its money has been spent twice, and would be again. */
+export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise<void> {
+  const { belowZero, wrongFromMs } = await checkBalances();
+  if (belowZero === undefined) {
+    if (wrongFromMs !== undefined) await ledger.rollups.recount(wrongFromMs);
+    return;
+  }
+  const { accountId, name, missingNano } = belowZero;
+  throw new Problem(
+    "failed",
+    `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. ./svc ledger verify shows what is wrong; ./svc account credit ${accountId} ${toUsd(missingNano)} --reference repair brings the account back to zero.`,
+  );
+}
+
+export interface OperationsOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly takeEffect: () => Promise<void>;
+  readonly clock?: Clock;
+  /** Where people reach the platform; by the settings, unless told. */
+  readonly platformUrl?: () => string;
+  /** Absent when no server runs. */
+  readonly money?: RunningMoney;
+  readonly gateway?: RunningGateway;
+  /** Absent when no server runs, or without embedded models. */
+  readonly engine?: RunningEngine | undefined;
+}
+
+export function operationsOn({
+  configuration,
+  opened,
+  takeEffect,
+  clock = systemClock,
+  platformUrl = () => platformAddress(configuration),
+  money,
+  gateway,
+  engine,
+}: OperationsOptions): Operations {
+  const { store, secrets } = opened;
+  return createOperations({
+    ...store,
+    secrets,
+    clock,
+    platformUrl,
+    money,
+    variable: configuration.variable,
+    checkAddress: addressProblem,
+    isUsable: routeCheck(configuration),
+    takeEffect,
+    dataDir: configuration.settings.dataDir,
+    gateway,
+    engine,
+    upstreams: async () =>
+      (await import("./upstreams.ts")).createUpstreams({ configuration, secrets }),
+  });
+}
+
+/** For links that are made while no server runs. */
+function platformAddress({ settings }: Configuration): string {
+  const { platformUrl, platformHost, platformPort } = settings;
+  return platformUrl ?? `http://${platformHost}:${platformPort}`;
+}
+
+/** Routes to the embedded models lead nowhere while these are switched off. */
+export function routeCheck({ settings }: Configuration): (route: Route) => boolean {
+  return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
+}
+
+/** The config file, where it is another one than was applied last. */
+export async function applyChangedFile(
+  { file }: Configuration,
+  { store }: Opened,
+  operations: Operations,
+): Promise<ApplyView | undefined> {
+  if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
+    return undefined;
+  return operations
+    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
+    .catch((error: unknown) => {
+      throw inFile(file.path, error);
+    });
+}
+
+/** Reads the ledger beside a running server, or without one; it costs the server nothing. */
+export async function withLedger<T>(
+  configuration: Configuration,
+  run: (ledger: LedgerReader) => Promise<T>,
+): Promise<T> {
+  const path = databasePath(configuration);
+  let reader: LedgerReader | undefined;
+  try {
+    reader = openLedgerReader(path);
+    return await run(reader);
+  } catch (error) {
+    throw toStoreProblem(error, path);
+  } finally {
+    await reader?.close();
+  }
+}
+
+/** Other commands hold the data directory for a moment only: it is worth a wait. */
+const lockTries = 30;
+const lockPauseMs = 100;
+
+/** Asks the running server; where none runs, opens the store for the length of one command. */
+export async function withOperations<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const running = await connectControl(configuration.settings.dataDir);
+    if (running !== undefined) return run(running.operations);
+    try {
+      return await withStore(configuration, run);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
+      await Bun.sleep(lockPauseMs);
+    }
+  }
+}
+
+async function withStore<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+): Promise<T> {
+  const opened = await openStore(configuration);
+  try {
+    const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
+    const { people } = opened.store;
+    return await run(audited({ operations, people, clock: systemClock }));
+  } catch (error) {
+    throw toStoreProblem(error, databasePath(configuration));
+  } finally {
+    await opened.close();
+  }
+}

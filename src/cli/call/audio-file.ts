@@ -1,0 +1,70 @@
+import { closeSync, existsSync, fstatSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { Problem } from "../../base/problem.ts";
+import type { WavHeader } from "../../media/wav.ts";
+
+/**
+ * A file that is written as the audio comes. It is opened at the first sound: a call that fails
+ * before leaves what was there as it was.
+ */
+export class AudioFile {
+  readonly #path: string;
+  #descriptor: number | undefined;
+  #sizeBytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    if (existsSync(path) && statSync(path).isDirectory())
+      throw new Problem("invalid", `${path} is a folder: name a file in it.`);
+    if (!existsSync(dirname(path)))
+      throw new Problem("not_found", `There is no folder ${dirname(path)} to write into.`);
+  }
+
+  write(bytes: Uint8Array): void {
+    try {
+      this.#descriptor ??= openSync(this.#path, "w");
+      for (let at = 0; at < bytes.length; )
+        at += writeSync(this.#descriptor, bytes, at, bytes.length - at);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new Problem("failed", `${this.#path} cannot be written: ${why}`, cause);
+    }
+    this.#sizeBytes += bytes.length;
+  }
+
+  /** The header of a streamed WAV does not know its sizes; many players need them. */
+  finish(header: WavHeader | undefined): void {
+    if (this.#descriptor === undefined) return;
+    if (header !== undefined && header.dataBytes === undefined && this.#isPlain()) {
+      this.#writeSize(4, this.#sizeBytes - 8);
+      this.#writeSize(header.dataOffset - 4, this.#sizeBytes - header.dataOffset);
+    }
+    this.#close();
+  }
+
+  /** Removes what was written of a call that broke off; true when there was something. */
+  abandon(): boolean {
+    if (this.#descriptor === undefined) return false;
+    const isPlain = this.#isPlain();
+    this.#close();
+    if (isPlain) rmSync(this.#path, { force: true });
+    return isPlain;
+  }
+
+  /** A pipe or a device cannot be gone back in, and is not ours to remove. */
+  #isPlain(): boolean {
+    return this.#descriptor !== undefined && fstatSync(this.#descriptor).isFile();
+  }
+
+  #writeSize(offset: number, sizeBytes: number): void {
+    if (this.#descriptor === undefined || sizeBytes >= 0xffff_ffff) return;
+    const field = new DataView(new ArrayBuffer(4));
+    field.setUint32(0, sizeBytes, true);
+    writeSync(this.#descriptor, field, 0, 4, offset);
+  }
+
+  #close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}

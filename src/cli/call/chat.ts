@@ -1,0 +1,124 @@
+import { Problem } from "../../base/problem.ts";
+import { SseReader } from "../../base/sse.ts";
+import type { Command, Invocation } from "../command.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { curlText } from "./curl-line.ts";
+import {
+  bytesOf,
+  callFlags,
+  callGateway,
+  errorIn,
+  openGateway,
+  readJson,
+  usualModel,
+} from "./gateway-client.ts";
+import { numberFlag, readWords, writeOut } from "./io.ts";
+
+const path = "/chat/completions";
+const wanted = { endpoint: "chat", input: "text", preferred: "svc-3-flash" } as const;
+
+export const chat: Command = {
+  name: "chat",
+  about: "Asks a model of the running gateway and prints its answer as it comes.",
+  positionals: ["PROMPT"],
+  variadic: "WORD",
+  flags: {
+    ...callFlags,
+    system: { about: "what the model is told before the prompt", value: "TEXT" },
+    temperature: { about: "0 for the likeliest answer, up to 2 for variety", value: "N" },
+    "max-tokens": { about: "the answer has at most so many tokens", value: "N" },
+    seed: { about: "the same seed tends to give the same answer", value: "N" },
+    stop: { about: "the answer ends before this text", value: "TEXT", multiple: true },
+    json: { about: "print the whole chat.completion as JSON" },
+  },
+  examples: [
+    'svc chat "Tell me a joke"',
+    "svc chat - < letter.txt",
+    'svc chat "Name three rivers" --system "Be brief" --temperature 0 --seed 1',
+    "svc chat Hello --json | jq -r .choices[0].message.content",
+    "svc chat Hello --curl",
+  ],
+  async run(invocation) {
+    const { flags, switches, positionals } = invocation;
+    const isStream = !switches.has("json");
+    const fields = chatFields(invocation, await readWords(positionals, "PROMPT"));
+    const toBody = (model: string) =>
+      JSON.stringify({ model, ...fields, ...(isStream ? { stream: true } : {}) });
+    const gateway = await openGateway(invocation);
+    if (switches.has("curl")) {
+      const body = [toBody(flags["model"] ?? (await usualModel({ gateway, wanted })))];
+      return writeOut(curlText([{ url: `${gateway.baseUrl}${path}`, body, isStream }]));
+    }
+    await interruptible(async (signal) => {
+      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
+      const { response } = await callGateway({ gateway, path, body: toBody(model), signal });
+      if (isStream) return printText(response, signal);
+      await writeOut(`${JSON.stringify(await readJson(response, signal), null, 2)}\n`);
+    });
+  },
+};
+
+/** What is undefined stays out of the body. */
+function chatFields({ flags, lists }: Invocation, prompt: string) {
+  const { system } = flags;
+  const { stop = [] } = lists;
+  return {
+    messages: [
+      ...(system === undefined ? [] : [{ role: "system", content: system }]),
+      { role: "user", content: prompt },
+    ],
+    temperature: numberFlag(flags, "temperature"),
+    max_tokens: numberFlag(flags, "max-tokens"),
+    seed: numberFlag(flags, "seed"),
+    stop: stop.length === 0 ? undefined : stop,
+  };
+}
+
+/** Prints each piece when it comes, and ends the last line whatever happens. */
+async function printText(response: Response, signal: AbortSignal): Promise<void> {
+  let last = "\n";
+  try {
+    for await (const text of textsOf(response, signal)) {
+      await writeOut(process.stdout.isTTY === true ? harmless(text) : text);
+      last = text;
+    }
+  } finally {
+    if (!last.endsWith("\n")) await writeOut("\n");
+  }
+}
+
+async function* textsOf(response: Response, signal: AbortSignal) {
+  const reader = new SseReader();
+  for await (const bytes of bytesOf(response, signal))
+    for (const data of reader.push(bytes)) {
+      if (data === "[DONE]") return;
+      const text = textIn(data);
+      if (text !== "") yield text;
+    }
+  throw new Problem("failed", "The answer broke off.");
+}
+
+/** The text of the first choice, or "" in an event that has none. */
+function textIn(data: string): string {
+  const event = parsed(data);
+  const failure = errorIn(event);
+  if (failure !== undefined) throw new Problem("failed", failure.message);
+  const { choices } = event as { choices?: readonly { delta?: { content?: unknown } }[] };
+  const content = choices?.[0]?.delta?.content;
+  return typeof content === "string" ? content : "";
+}
+
+function parsed(data: string): object {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  throw new Problem("failed", "The answer holds an event that is not JSON.");
+}
+
+/** A model's words must not move the cursor or rename the window. */
+function harmless(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
+}

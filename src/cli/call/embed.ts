@@ -1,0 +1,137 @@
+import { Problem } from "../../base/problem.ts";
+import type { Command } from "../command.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { curlText } from "./curl-line.ts";
+import {
+  bodyText,
+  type EmbedRequest,
+  embedBody,
+  mediaRequests,
+  textRequest,
+} from "./embed-input.ts";
+import {
+  callFlags,
+  callGateway,
+  type Gateway,
+  openGateway,
+  readJson,
+  usualModel,
+} from "./gateway-client.ts";
+import { numberFlag, readStdin, writeOut } from "./io.ts";
+import { printSimilarities, printVector } from "./similarity.ts";
+
+const path = "/embeddings";
+const wantedText = { endpoint: "embeddings", input: "text", preferred: "svc-embedding-2" } as const;
+const wantedMedia = {
+  endpoint: "embeddings",
+  input: "media",
+  preferred: "multimodal-embedding-1",
+} as const;
+
+export const embed: Command = {
+  name: "embed",
+  about: "Turns texts, images or videos into vectors and says how alike they are.",
+  variadic: "TEXT",
+  flags: {
+    ...callFlags,
+    dimensions: { about: "how many numbers a text's vector has (768, 1536, 3072)", value: "N" },
+    image: { about: "an image (PNG, JPEG, WebP, GIF)", value: "FILE", multiple: true },
+    video: { about: "a video (MP4, WebM)", value: "FILE", multiple: true },
+    json: { about: "print the vectors as JSON" },
+  },
+  examples: [
+    'svc embed "a cat on a mat"',
+    'svc embed "a cat on a mat" "a kitten on a rug" "the price of oil"',
+    "svc embed - --json < one-text-a-line.txt",
+    "svc embed --image cat.jpg --image dog.jpg --video cat.mp4",
+    "svc embed --model multimodal-embedding-1 cat.jpg dog.jpg",
+  ],
+  async run(invocation) {
+    const { flags, switches, lists, positionals } = invocation;
+    const { image = [], video = [] } = lists;
+    const dimensions = numberFlag(flags, "dimensions");
+    if (positionals.length + image.length + video.length === 0)
+      throw new Problem("invalid", "There is nothing to embed: give a TEXT, --image or --video.");
+    const words =
+      positionals.length === 1 && positionals[0] === "-" ? await readLines() : positionals;
+    const gateway = await openGateway(invocation);
+    const isMedia = image.length + video.length > 0 || isMediaModel(gateway, flags["model"]);
+    const requests = isMedia
+      ? mediaRequests({ files: words, images: image, videos: video })
+      : [textRequest(words)];
+    const wanted = isMedia ? wantedMedia : wantedText;
+    if (switches.has("curl")) {
+      const model = flags["model"] ?? (await usualModel({ gateway, wanted }));
+      const url = `${gateway.baseUrl}${path}`;
+      return writeOut(
+        curlText(
+          requests.map((request) => ({ url, body: embedBody(request, { model, dimensions }) })),
+        ),
+      );
+    }
+    const replies = await interruptible(async (signal) => {
+      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
+      return callAll({ gateway, requests, fields: { model, dimensions }, signal });
+    });
+    if (switches.has("json"))
+      return writeOut(`${JSON.stringify(joined(replies.map(({ reply }) => reply)), null, 2)}\n`);
+    const embedded = replies.flatMap(({ labels, reply }) =>
+      labels.map((label, at) => ({ label, vector: reply.data[at]?.embedding ?? [] })),
+    );
+    const [only] = embedded;
+    if (embedded.length === 1 && only !== undefined) printVector(only);
+    else printSimilarities(embedded);
+  },
+};
+
+async function readLines(): Promise<readonly string[]> {
+  const lines = (await readStdin()).split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new Problem("invalid", "There is no text on standard input.");
+  return lines;
+}
+
+function isMediaModel({ models }: Gateway, named: string | undefined): boolean {
+  const known = models?.find(({ id }) => id === named);
+  return known === undefined ? named === wantedMedia.preferred : known.input === "media";
+}
+
+interface EmbeddingsReply {
+  readonly data: readonly { readonly index: number; readonly embedding: readonly number[] }[];
+  readonly usage?: Readonly<Record<string, number>>;
+}
+
+interface EmbedCalls {
+  readonly gateway: Gateway;
+  readonly requests: readonly EmbedRequest[];
+  readonly fields: { readonly model: string; readonly dimensions: number | undefined };
+  readonly signal: AbortSignal;
+}
+
+async function callAll({ gateway, requests, fields, signal }: EmbedCalls) {
+  const replies: { readonly labels: readonly string[]; readonly reply: EmbeddingsReply }[] = [];
+  for (const request of requests) {
+    const body = bodyText(embedBody(request, fields));
+    const { response } = await callGateway({ gateway, path, body, signal });
+    const reply = toReply(await readJson(response, signal), request.labels.length);
+    replies.push({ labels: request.labels, reply });
+  }
+  return replies;
+}
+
+function toReply(value: unknown, count: number): EmbeddingsReply {
+  const { data } = (value ?? {}) as { readonly data?: EmbeddingsReply["data"] };
+  if (!Array.isArray(data) || data.length !== count)
+    throw new Problem("failed", `The reply has not the ${count} vectors that were asked for.`);
+  return { ...(value as EmbeddingsReply), data: data.toSorted((a, b) => a.index - b.index) };
+}
+
+/** Several replies as if they were one. */
+function joined(replies: readonly EmbeddingsReply[]): object {
+  const [first] = replies;
+  const usage: Record<string, number> = {};
+  for (const reply of replies)
+    for (const [name, count] of Object.entries(reply.usage ?? {}))
+      usage[name] = (usage[name] ?? 0) + count;
+  const data = replies.flatMap((reply) => reply.data).map((one, index) => ({ ...one, index }));
+  return { ...first, data, usage };
+}

@@ -1,0 +1,236 @@
+import { existsSync } from "node:fs";
+import { extname } from "node:path";
+import { Problem } from "../../base/problem.ts";
+import { readWavHeader, type WavHeader } from "../../media/wav.ts";
+import type { Command } from "../command.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { print, style } from "../terminal/output.ts";
+import { AudioFile } from "./audio-file.ts";
+import { curlText } from "./curl-line.ts";
+import {
+  bytesOf,
+  callFlags,
+  callGateway,
+  type GatewayReply,
+  openGateway,
+  usualModel,
+} from "./gateway-client.ts";
+import { readWords, writeOut } from "./io.ts";
+
+const path = "/audio/speech";
+const wanted = { endpoint: "speech", input: "text", preferred: "svc-2.5-flash-tts" } as const;
+
+type Format = "wav" | "pcm";
+
+export const say: Command = {
+  name: "say",
+  about: "Speaks a text into a file. Without -o: speech.wav in this folder, or the next free name.",
+  positionals: ["TEXT"],
+  variadic: "WORD",
+  flags: {
+    output: { about: "the file; - for stdout, to pipe into a player", value: "FILE", short: "o" },
+    voice: { about: "Kore (unless told), Puck, Charon, Fenrir or Aoede", value: "NAME" },
+    format: { about: "wav or pcm: 24 kHz, mono, 16 bits (default: by FILE's name)", value: "NAME" },
+    ...callFlags,
+    json: { about: "print the figures as JSON" },
+  },
+  examples: [
+    'svc say "Hello there" -o hello.wav',
+    'svc say "Hello there" --voice Puck -o - | ffplay -nodisp -autoexit -',
+    "svc say - -o letter.wav < letter.txt",
+    "svc say Hello --format pcm -o - | aplay -f S16_LE -r 24000",
+  ],
+  async run(invocation) {
+    const { flags, switches, positionals } = invocation;
+    const { voice = "Kore", output } = flags;
+    const format = readFormat(flags["format"], output);
+    const input = await readWords(positionals, "TEXT");
+    const toBody = (model: string) =>
+      JSON.stringify({ model, input, voice, response_format: format });
+    const target = output ?? freeName(format);
+    if (target === "-" && process.stdout.isTTY === true && !switches.has("curl"))
+      throw new Problem("invalid", "-o - is for a pipe: audio on a terminal is of no use.");
+    const gateway = await openGateway(invocation);
+    if (switches.has("curl")) {
+      const body = [toBody(flags["model"] ?? (await usualModel({ gateway, wanted })))];
+      return writeOut(curlText([{ url: `${gateway.baseUrl}${path}`, body, output: target }]));
+    }
+    const sink = target === "-" ? stdoutSink : fileSink(target);
+    const figures = await interruptible(async (signal) => {
+      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
+      const reply = await callGateway({ gateway, path, body: toBody(model), signal });
+      return receive({ reply, sink, format, signal });
+    });
+    const text = switches.has("json")
+      ? toJson({ target, format, figures })
+      : toText(target, figures);
+    // Stdout has the audio.
+    if (target === "-") process.stderr.write(`${text}\n`);
+    else print(text);
+  },
+};
+
+/** Where the audio goes. */
+interface Sink {
+  write(bytes: Uint8Array): Promise<void>;
+  finish(header: WavHeader | undefined): void;
+  /** What is to be said of what was written before the call broke. */
+  abandon(): string;
+}
+
+const stdoutSink: Sink = { write: writeOut, finish: () => {}, abandon: () => "" };
+
+function fileSink(target: string): Sink {
+  const file = new AudioFile(target);
+  return {
+    write: async (bytes) => file.write(bytes),
+    finish: (header) => file.finish(header),
+    abandon: () => (file.abandon() ? ` ${target} was only partly written and is removed.` : ""),
+  };
+}
+
+interface Figures {
+  readonly sizeBytes: number;
+  readonly durationS: number;
+  readonly firstAudioS: number;
+  readonly totalS: number;
+}
+
+interface Receiving {
+  readonly reply: GatewayReply;
+  readonly sink: Sink;
+  readonly format: Format;
+  readonly signal: AbortSignal;
+}
+
+async function receive({ reply, sink, format, signal }: Receiving): Promise<Figures> {
+  const { response, startedMs } = reply;
+  const meter = new AudioMeter(format);
+  try {
+    for await (const bytes of bytesOf(response, signal)) {
+      meter.push(bytes);
+      await sink.write(bytes);
+    }
+    const figures = meter.figures(startedMs);
+    sink.finish(meter.header);
+    return figures;
+  } catch (error) {
+    const removed = sink.abandon();
+    if (signal.aborted && removed !== "") process.stderr.write(`${removed.trim()}\n`);
+    throw error instanceof Problem
+      ? new Problem(error.code, error.message + removed, error)
+      : error;
+  }
+}
+
+/** No header is longer; more is not kept to look for one. */
+const maxHeaderBytes = 64 * 1024;
+const pcmBytesPerSecond = 48_000;
+
+/** Counts what comes, and reads the header of a WAV on the way. */
+class AudioMeter {
+  readonly #format: Format;
+  #start = new Uint8Array();
+  #header: WavHeader | undefined;
+  #sizeBytes = 0;
+  #firstMs: number | undefined;
+
+  constructor(format: Format) {
+    this.#format = format;
+  }
+
+  get header(): WavHeader | undefined {
+    return this.#header;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#sizeBytes += bytes.length;
+    if (this.#format === "wav" && this.#header === undefined) this.#readHeader(bytes);
+    if (this.#sizeBytes > (this.#header?.dataOffset ?? 0)) this.#firstMs ??= performance.now();
+  }
+
+  /** Throws when what came is not the whole of what was promised. */
+  figures(startedMs: number): Figures {
+    const header = this.#header;
+    if (this.#format === "wav" && header === undefined) throw noWav("is too short");
+    const dataBytes = this.#sizeBytes - (header?.dataOffset ?? 0);
+    if (dataBytes === 0 || dataBytes < (header?.dataBytes ?? 0))
+      throw new Problem("failed", "The audio broke off.");
+    const totalS = (performance.now() - startedMs) / 1000;
+    return {
+      sizeBytes: this.#sizeBytes,
+      durationS: dataBytes / bytesPerSecond(header),
+      firstAudioS: ((this.#firstMs ?? 0) - startedMs) / 1000,
+      totalS,
+    };
+  }
+
+  #readHeader(bytes: Uint8Array): void {
+    this.#start = Buffer.concat([this.#start, bytes]);
+    const reading = readWavHeader(this.#start);
+    if (reading.ok) this.#header = reading;
+    else if (!reading.needsMoreBytes || this.#start.length > maxHeaderBytes)
+      throw noWav(reading.problem);
+  }
+}
+
+function bytesPerSecond(header: WavHeader | undefined): number {
+  if (header === undefined) return pcmBytesPerSecond;
+  return (header.sampleRate * header.channels * header.bitsPerSample) / 8;
+}
+
+function noWav(problem: string): Problem {
+  return new Problem("failed", `The reply ${problem}: it is not the WAV that was asked for.`);
+}
+
+const otherFormats = new Set([".mp3", ".ogg", ".opus", ".flac", ".aac", ".m4a"]);
+
+function readFormat(named: string | undefined, output = ""): Format {
+  const extension = extname(output).toLowerCase();
+  if (named === undefined && otherFormats.has(extension))
+    throw new Problem("invalid", `The gateway speaks WAV and PCM, not ${extension.slice(1)}.`);
+  if (named === undefined) return extension === ".pcm" || extension === ".raw" ? "pcm" : "wav";
+  if (named !== "wav" && named !== "pcm")
+    throw new Problem("invalid", `--format must be wav or pcm, not "${named}".`);
+  return named;
+}
+
+/** Nothing is overwritten that was not named. */
+function freeName(format: Format): string {
+  for (let count = 1; count <= 1000; count++) {
+    const name = `speech${count === 1 ? "" : `-${count}`}.${format}`;
+    if (!existsSync(name)) return name;
+  }
+  throw new Problem("invalid", "There are a thousand speech files here: name one with -o.");
+}
+
+function toText(target: string, { durationS, firstAudioS, totalS }: Figures): string {
+  const figures = `${durationS.toFixed(2)} s of speech, the first sound after ${firstAudioS.toFixed(2)} s, real-time factor ${(totalS / durationS).toFixed(2)}`;
+  return target === "-" ? figures : `${style.green("wrote")} ${target}: ${figures}`;
+}
+
+function toJson(said: {
+  readonly target: string;
+  readonly format: Format;
+  readonly figures: Figures;
+}): string {
+  const { target, format, figures } = said;
+  const { sizeBytes, durationS, firstAudioS, totalS } = figures;
+  return JSON.stringify(
+    {
+      file: target === "-" ? null : target,
+      format,
+      size_bytes: sizeBytes,
+      duration_s: round(durationS),
+      first_audio_s: round(firstAudioS),
+      total_s: round(totalS),
+      real_time_factor: round(totalS / durationS),
+    },
+    null,
+    2,
+  );
+}
+
+function round(number: number): number {
+  return Math.round(number * 1000) / 1000;
+}

@@ -1,0 +1,66 @@
+import { print, printTable, style } from "../terminal/output.ts";
+
+export interface Embedded {
+  readonly label: string;
+  readonly vector: readonly number[];
+}
+
+const shownNumbers = 8;
+
+export function printVector({ vector }: Embedded): void {
+  const first = vector.slice(0, shownNumbers).map((number) => number.toFixed(5));
+  const more = vector.length > shownNumbers ? ", …" : "";
+  print(`${style.dim("dimensions")}  ${vector.length}`);
+  print(`${style.dim("length")}      ${lengthOf(vector).toFixed(4)}`);
+  print(`${style.dim("begins")}      ${first.join(", ")}${more}`);
+}
+
+/** Enough for ten texts; beyond that only what is most alike. */
+const shownPairs = 45;
+
+/** Every pair and how alike it is, from 1 (the same direction) to 0 (unrelated) and below. */
+export function printSimilarities(embedded: readonly Embedded[]): void {
+  const pairs = embedded
+    .flatMap((one, at) =>
+      embedded
+        .slice(at + 1)
+        .map((other) => ({ one, other, similarity: cosine(one.vector, other.vector) })),
+    )
+    .toSorted((a, b) => b.similarity - a.similarity);
+  const isTerminal = process.stdout.isTTY === true;
+  printTable(
+    ["similarity", ...(isTerminal ? [""] : []), "between", "and"],
+    pairs
+      .slice(0, shownPairs)
+      .map(({ one, other, similarity }) => [
+        similarity.toFixed(4),
+        ...(isTerminal ? [bar(similarity)] : []),
+        short(one.label),
+        short(other.label),
+      ]),
+  );
+  if (pairs.length > shownPairs)
+    print(style.dim(`and ${pairs.length - shownPairs} pairs that are less alike`));
+}
+
+export function cosine(a: readonly number[], b: readonly number[]): number {
+  const lengths = lengthOf(a) * lengthOf(b);
+  return lengths === 0 ? 0 : a.reduce((sum, x, at) => sum + x * (b[at] ?? 0), 0) / lengths;
+}
+
+function lengthOf(vector: readonly number[]): number {
+  return Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+}
+
+const barWidth = 20;
+
+function bar(similarity: number): string {
+  const filled = Math.round(Math.min(1, Math.max(0, similarity)) * barWidth);
+  const colour = similarity >= 0.6 ? style.green : similarity >= 0.3 ? style.yellow : style.red;
+  return `${colour("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
+}
+
+function short(label: string): string {
+  const line = label.replaceAll(/\s+/g, " ").replaceAll(/\p{Cc}/gu, "");
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+}

@@ -1,0 +1,276 @@
+import type { AccountDetails } from "../../platform/accounts/operations.ts";
+import type { Operations } from "../../platform/operations.ts";
+import { type Command, type Invocation, jsonFlag } from "../command.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { printKeys } from "./key.ts";
+import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";
+import { alignUsd, dayBars } from "./money-text.ts";
+
+const accountCreate: Command = {
+  name: "account create",
+  about: "Creates an account. Names are unique and can stand for the id everywhere.",
+  positionals: ["NAME"],
+  flags: { ...limitFlags, ...jsonFlag },
+  examples: [
+    "svc account create acme",
+    "svc account create acme --rpm 600 --budget 100/month",
+    "svc account create acme --json",
+  ],
+  async run({ positionals: [name = ""], flags, switches, wiring }) {
+    const account = await wiring.withOperations((operations) =>
+      operations.createAccount({ name, ...readLimitFlags({ flags }) }),
+    );
+    if (switches.has("json")) return printJson(account);
+    const word = /\s/.test(account.name) ? account.id : account.name;
+    print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
+    print(`Next: ./svc account credit ${word} 5 --reference first`);
+    print(`      ./svc key create --account ${word}`);
+  },
+};
+
+const accountList: Command = {
+  name: "account list",
+  about: "Lists all accounts with their balances.",
+  flags: jsonFlag,
+  examples: ["svc account list", "svc account list --json"],
+  async run({ switches, wiring }) {
+    const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
+    if (switches.has("json")) return printJson(accounts);
+    if (accounts.length === 0)
+      return print("No accounts yet. Create one: ./svc account create NAME");
+    const balances = alignUsd(accounts.map(({ balance_usd }) => balance_usd));
+    printTable(
+      ["id", "name", "state", "balance (USD)", "keys", "created"],
+      accounts.map(({ id, name, status, keys, created_at }, at) => [
+        id,
+        name,
+        status,
+        balances[at] ?? null,
+        keys,
+        created_at,
+      ]),
+    );
+  },
+};
+
+const accountShow: Command = {
+  name: "account show",
+  about: "Shows an account: its money, what it spent on what, its limits and its keys.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc account show default", "svc account show acct_0199… --json"],
+  async run({ positionals: [account = ""], switches, wiring }) {
+    const view = await wiring.withOperations((operations) => operations.showAccount({ account }));
+    if (switches.has("json")) return printJson(view);
+    printAccount(view);
+  },
+};
+
+const accountEntries: Command = {
+  name: "account entries",
+  about: "Lists the money that went into an account and out of it, other than by calls.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc account entries default", "svc account entries acme --json"],
+  async run({ positionals: [account = ""], switches, wiring }) {
+    const entries = await wiring.withOperations((operations) =>
+      operations.listEntries({ account }),
+    );
+    if (switches.has("json")) return printJson(entries);
+    if (entries.length === 0)
+      return print(
+        `No entries yet. Add money: ./svc account credit ${account} 5 --reference first`,
+      );
+    const amounts = alignUsd(entries.map(({ amount_usd }) => amount_usd));
+    printTable(
+      ["when", "kind", "USD", "reference", "note"],
+      entries.map(({ created_at, kind, reference, note }, at) => [
+        created_at,
+        kind,
+        amounts[at] ?? null,
+        reference,
+        note || null,
+      ]),
+    );
+  },
+};
+
+type EntryInput = Parameters<Operations["addEntry"]>[0];
+
+function entryCommand(options: {
+  readonly word: string;
+  readonly kind: EntryInput["kind"];
+  readonly about: string;
+  readonly done: string;
+  readonly examples: readonly string[];
+}): Command {
+  const { word, kind, about, done, examples } = options;
+  return {
+    name: `account ${word}`,
+    about,
+    positionals: ["ID", "USD"],
+    flags: {
+      reference: {
+        about: "a name of your own for it: the same one again changes nothing",
+        value: "TEXT",
+      },
+      note: { about: "what it is for", value: "TEXT" },
+      ...jsonFlag,
+    },
+    examples,
+    async run({ positionals: [account = "", usd = ""], flags, switches, wiring }) {
+      const { reference, note } = flags;
+      const entry = await wiring.withOperations((operations) =>
+        operations.addEntry({
+          account,
+          kind,
+          usd,
+          ...(reference === undefined ? {} : { reference }),
+          ...(note === undefined ? {} : { note }),
+        }),
+      );
+      if (switches.has("json")) return printJson(entry);
+      if (entry.repeated)
+        print(
+          `${style.yellow("unchanged")}: ${entry.reference} was entered on ${entry.created_at} already`,
+        );
+      else
+        print(
+          `${style.green(done)} ${entry.amount_usd.replace("-", "")} USD  ${style.dim(`reference ${entry.reference}`)}`,
+        );
+      print(`balance ${style.bold(entry.balance_usd)} USD`);
+    },
+  };
+}
+
+const entryCommands = [
+  entryCommand({
+    word: "credit",
+    kind: "credit",
+    about: "Adds money to an account. The same reference twice is one credit.",
+    done: "credited",
+    examples: [
+      "svc account credit acme 25 --reference invoice-1042",
+      "svc account credit acme 0.50 --reference gift-7 --note welcome --json",
+    ],
+  }),
+  entryCommand({
+    word: "withdraw",
+    kind: "withdrawal",
+    about: "Takes money out of an account: at most what is free, never what calls under way hold.",
+    done: "withdrew",
+    examples: ["svc account withdraw acme 10 --reference payout-3"],
+  }),
+  entryCommand({
+    word: "refund",
+    kind: "refund",
+    about: "Gives money back to an account, for calls that were not worth it.",
+    done: "refunded",
+    examples: ["svc account refund acme 1.20 --reference ticket-88"],
+  }),
+];
+
+function stateCommand(word: "suspend" | "resume", about: string): Command {
+  return {
+    name: `account ${word}`,
+    about,
+    positionals: ["ID"],
+    flags: jsonFlag,
+    examples: [`svc account ${word} acme`],
+    async run({ positionals: [account = ""], switches, wiring }: Invocation) {
+      const view = await wiring.withOperations((operations) =>
+        word === "suspend"
+          ? operations.suspendAccount({ account })
+          : operations.resumeAccount({ account }),
+      );
+      if (switches.has("json")) return printJson(view);
+      const state = view.status === "suspended" ? style.red("suspended") : style.green("active");
+      print(
+        `${view.name} is ${view.changed ? "now " : ""}${state}${view.changed ? "" : " already"}`,
+      );
+    },
+  };
+}
+
+const accountLimit: Command = {
+  name: "account limit",
+  about: "Limits what all keys of an account may use together. What is not named stays as it is.",
+  positionals: ["ID"],
+  flags: { ...limitFlags, ...jsonFlag },
+  examples: [
+    "svc account limit acme --rpm 600 --concurrency 20",
+    "svc account limit acme --budget 100/month",
+    "svc account limit acme --budget none",
+  ],
+  async run({ positionals: [account = ""], flags, switches, wiring }) {
+    const view = await wiring.withOperations((operations) =>
+      operations.setAccountLimits({ account, ...readLimitFlags({ flags }) }),
+    );
+    if (switches.has("json")) return printJson(view);
+    print(`${style.green("set")} ${view.name}: ${limitsText(view.limits) ?? "no limits"}`);
+  },
+};
+
+export const accountCommands: readonly Command[] = [
+  accountCreate,
+  accountList,
+  accountShow,
+  ...entryCommands,
+  accountEntries,
+  stateCommand("suspend", "Suspends an account: its keys are refused until it is resumed."),
+  stateCommand("resume", "Lets a suspended account call again."),
+  accountLimit,
+];
+
+/** How many days of spend are drawn. */
+const drawnDays = 14;
+
+function printAccount(view: AccountDetails): void {
+  const { balance_usd, free_usd, held_usd, budget, spend } = view;
+  const state = view.status === "suspended" ? style.red("suspended") : style.green("active");
+  print(`${style.bold(view.name)}  ${style.dim(view.id)}`);
+  print(`${state}, created ${view.created_at}\n`);
+  const [balance = "", free = "", held = ""] = alignUsd([balance_usd, free_usd, held_usd]);
+  print(`  balance  ${style.bold(balance)} USD`);
+  print(`  free     ${free} USD`);
+  print(`  held     ${held} USD`);
+  if (budget !== null) {
+    const period = budget.period === "total" ? "" : ` this ${budget.period}`;
+    print(`  budget   ${budget.spent_usd} of ${budget.limit_usd} USD spent${period}`);
+  }
+  print(`  limits   ${limitsText(view.limits) ?? "none"}`);
+  print(`  receipts ${view.receipts}`);
+  if (view.shortfall_usd !== "0.00")
+    print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be taken`)}`);
+  if (view.receipts > 0) {
+    print(`\n${style.bold("Spend by day")} ${style.dim(`(USD, the last ${drawnDays} days)`)}`);
+    for (const line of dayBars({ days: spend.by_day, count: drawnDays, nowMs: Date.now() }))
+      print(`  ${line}`);
+    printSpend(
+      "model",
+      spend.by_model.map(({ model, ...row }) => ({ name: model, ...row })),
+    );
+    printSpend(
+      "key",
+      spend.by_key.map(({ key, name, ...row }) => ({ ...row, name: name || key })),
+    );
+  }
+  print(`\n${style.bold("Keys")}`);
+  printKeys(view.key_list);
+}
+
+function printSpend(
+  by: string,
+  rows: readonly {
+    readonly name: string;
+    readonly receipts: number;
+    readonly charged_usd: string;
+  }[],
+): void {
+  print(`\n${style.bold(`Spend by ${by}`)}`);
+  const amounts = alignUsd(rows.map(({ charged_usd }) => charged_usd));
+  printTable(
+    [by, "receipts", "USD"],
+    rows.map(({ name, receipts }, at) => [name, receipts, amounts[at] ?? null]),
+  );
+}

@@ -1,0 +1,42 @@
+import { fromUsd, toUsd } from "../../base/money.ts";
+import { style } from "../terminal/output.ts";
+
+/** Amounts under each other: their points in one column. */
+export function alignUsd(amounts: readonly string[]): readonly string[] {
+  const width = Math.max(0, ...amounts.map((text) => text.indexOf(".")));
+  return amounts.map((text) => " ".repeat(Math.max(0, width - text.indexOf("."))) + text);
+}
+
+const barWidth = 30;
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+const dayMs = 86_400_000;
+
+/** A line a day, with a bar as long as its part of the dearest day; the last one is today. */
+export function dayBars(options: {
+  readonly days: readonly { readonly day: string; readonly charged_usd: string }[];
+  readonly count: number;
+  readonly nowMs: number;
+}): readonly string[] {
+  const { days, count, nowMs } = options;
+  const spent = new Map(days.map(({ day, charged_usd }) => [day, fromUsd(charged_usd) ?? 0n]));
+  const all = Array.from({ length: count }, (_, at) =>
+    new Date(nowMs - (count - 1 - at) * dayMs).toISOString().slice(0, 10),
+  );
+  // Days before the first spend would be rows of nothing.
+  const first = all.findIndex((day) => spent.has(day));
+  const shown = all.slice(first === -1 ? all.length - 1 : first);
+  const sums = shown.map((day) => spent.get(day) ?? 0n);
+  const most = sums.reduce((one, other) => (other > one ? other : one), 1n);
+  const texts = alignUsd(sums.map(toUsd));
+  return shown.map((day, at) => {
+    const bar = barOf(sums[at] ?? 0n, most);
+    return `${style.dim(day)}  ${style.cyan(bar)}${" ".repeat(barWidth - bar.length)}  ${texts[at]}`;
+  });
+}
+
+/** What is not nothing is seen. */
+function barOf(part: bigint, most: bigint): string {
+  const size = Number((part * BigInt(barWidth * eighths.length)) / most);
+  const seen = part > 0n ? Math.max(1, size) : 0;
+  return "█".repeat(Math.floor(seen / eighths.length)) + (eighths[seen % eighths.length] ?? "");
+}

@@ -1,0 +1,303 @@
+import { Problem } from "../../base/problem.ts";
+import { namesOf, removeProvider } from "../../manifest/edit.ts";
+import type { Operations } from "../../platform/operations.ts";
+import type { TrialView } from "../../platform/providers/operations.ts";
+import type { ProviderView, SecretView, TargetView } from "../../platform/providers/views.ts";
+import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
+import { isInteractive, openAsker } from "../terminal/interactive.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { ProgressLine } from "../terminal/progress-line.ts";
+import { type ManifestFile, openManifest, putManifest, warningLines } from "./manifest-file.ts";
+import { providerAdd } from "./provider-add.ts";
+
+const providerList: Command = {
+  name: "provider list",
+  about:
+    "Lists the providers: address, where the key is, models, and how a running server finds them.",
+  flags: jsonFlag,
+  examples: ["svc provider list", "svc provider list --json"],
+  async run({ switches, wiring }) {
+    const providers = await wiring.withOperations((operations) => operations.listProviders({}));
+    if (switches.has("json")) return printJson(providers);
+    if (providers.length === 0)
+      return print("No providers yet. svc provider add --help lists those that are known.");
+    printTable(
+      ["name", "kind", "address", "key", "models"],
+      providers.map((provider) => [
+        provider.name,
+        kindText(provider),
+        provider.base_url,
+        keyText(provider),
+        provider.models.map(({ id }) => id).join(", ") || null,
+      ]),
+    );
+    printTargets(providers);
+  },
+};
+
+const kindText = ({ kind, vendor }: ProviderView) =>
+  vendor === null || vendor === kind ? kind : `${kind} (${vendor})`;
+
+const secretsOf = ({ api_key: key, options }: ProviderView): readonly SecretView[] =>
+  [key, ...Object.values(options)].filter(
+    (one): one is SecretView => typeof one === "object" && one !== null,
+  );
+
+function keyText(provider: ProviderView): string | null {
+  const texts = secretsOf(provider).map(({ variable, is_set: isSet }) =>
+    variable === null ? "stored" : `\${${variable}} ${isSet ? "set" : style.red("not set")}`,
+  );
+  return texts.length === 0 ? null : texts.join(", ");
+}
+
+function printTargets(providers: readonly ProviderView[]): void {
+  const rows = providers.flatMap((provider) =>
+    (provider.targets ?? []).map((target) => [
+      `${provider.name}/${target.model}`,
+      hasKey(provider) ? stateTexts[target.state] : style.red("no key"),
+      target.reason === null ? null : (reasons[target.reason] ?? target.reason),
+      target.until,
+      `${target.requests} requests, ${target.failures} failed`,
+    ]),
+  );
+  if (rows.length === 0) return;
+  print();
+  printTable(["target", "state", "why", "until", "lately"], rows);
+  const isOut = providers.some(({ targets }) => targets?.some(({ state }) => state !== "closed"));
+  if (isOut)
+    print(
+      style.dim(
+        "\nWhat is out of service is left out for a while. svc provider test NAME says what is wrong; svc provider reset NAME puts it back at once.",
+      ),
+    );
+}
+
+/** Without its key a target is left out by every call. */
+const hasKey = (provider: ProviderView) => secretsOf(provider).every((one) => one.is_set);
+
+/** The words of the docs and the log: those of a breaker read the wrong way round. */
+const stateTexts: Readonly<Record<TargetView["state"], string>> = {
+  closed: style.green("in service"),
+  open: style.red("out of service"),
+  "half-open": style.yellow("on trial"),
+  resting: style.yellow("resting"),
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  auth: "key not accepted",
+  quota: "no credit or quota left",
+  missing: "model or address not found",
+  limited: "rate limit reached",
+  overloaded: "overloaded",
+  timeout: "too slow",
+  unreachable: "cannot be reached",
+  failed: "failing",
+  refused: "refuses the calls",
+};
+
+const providerTest: Command = {
+  name: "provider test",
+  about:
+    "Makes one real call of each kind that a provider's routes have, and says what is wrong. Calls are small, but the vendor bills them. Also names routes to models that the vendor does not list, where its list is complete.",
+  positionals: ["NAME"],
+  flags: {
+    model: { about: "only this model, by our name or the upstream's", value: "MODEL" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc provider test groq",
+    "svc provider test groq --model llama-3.3-70b-versatile",
+    "svc provider test groq --json",
+  ],
+  async run({ positionals: [name = ""], flags: { model }, switches, wiring }) {
+    const what = { name, ...(model === undefined ? {} : { model }) };
+    const isForPeople = !switches.has("json");
+    const trials = await wiring.withOperations(async (operations) => {
+      const views = await runTrials({ operations, what, isForPeople });
+      if (isForPeople) await printStillOut({ operations, name, views });
+      return views;
+    });
+    if (!isForPeople) printJson(trials);
+    const failed = trials.filter(({ ok }) => !ok).length;
+    if (failed > 0)
+      throw new Problem(
+        "failed",
+        trials.length === 1 ? "The call failed." : `${failed} of ${trials.length} calls failed.`,
+      );
+  },
+};
+
+/** One after another, each told when it has ended: one that hangs does not hide the others. */
+async function runTrials(options: {
+  readonly operations: Operations;
+  readonly what: { readonly name: string; readonly model?: string };
+  readonly isForPeople: boolean;
+}): Promise<readonly TrialView[]> {
+  const { operations, what, isForPeople } = options;
+  const views: TrialView[] = [];
+  const waiting = new ProgressLine();
+  for (const { kind, model } of await operations.planTrials(what)) {
+    if (isForPeople && process.stderr.isTTY) waiting.show(`trying ${trialWords(kind, model)} …`);
+    const tried = await operations.testProvider({ ...what, kind }).finally(() => waiting.clear());
+    views.push(...tried);
+    if (isForPeople) for (const view of tried) printTrial(view, what.name);
+  }
+  return views;
+}
+
+/** A good test calls the vendor and not the router, so it puts nothing back in service. */
+async function printStillOut(options: {
+  readonly operations: Operations;
+  readonly name: string;
+  readonly views: readonly TrialView[];
+}): Promise<void> {
+  const { operations, name, views } = options;
+  const good = new Set(views.flatMap(({ ok, model }) => (ok && model !== null ? [model] : [])));
+  for (const { model } of views.filter(({ ok }) => !ok)) good.delete(model ?? "");
+  if (good.size === 0) return;
+  const provider = (await operations.listProviders({})).find((one) => one.name === name);
+  for (const { model, state, until } of provider?.targets ?? []) {
+    if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
+    const end = until === null ? "" : ` until ${until}`;
+    print(
+      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "resting"}${end}; svc provider reset ${name} puts it back at once.`,
+    );
+  }
+}
+
+const kindWords: Readonly<Record<TrialView["kind"], string>> = {
+  chat: "chat",
+  stream: "chat, streamed",
+  embeddings: "embedding",
+  media: "image embedding",
+  speech: "speech",
+  models: "list of models",
+};
+
+const trialWords = (kind: TrialView["kind"], model: string | null) =>
+  `${kindWords[kind].padEnd(15)} ${model ?? ""}`.trimEnd();
+
+function printTrial(
+  { kind, model, ok, duration_ms: ms, result, problem, unlisted }: TrialView,
+  provider: string,
+): void {
+  const mark = ok ? style.green("ok    ") : style.red("failed");
+  print(
+    `${mark}  ${trialWords(kind, model)}  ${style.dim(`${ms} ms${result === null ? "" : `, ${result}`}`)}`,
+  );
+  for (const { model: ours, upstream } of unlisted)
+    print(
+      `${style.yellow("!")} ${provider} does not list ${upstream}, which serves ${ours}. The vendor may have shut it down: change the route to a model that it lists.`,
+    );
+  if (problem === null) return;
+  print(`        ${problem.what}`);
+  if (problem.advice !== "") print(`        ${style.dim(problem.advice)}`);
+}
+
+const providerReset: Command = {
+  name: "provider reset",
+  about: "Puts a provider's targets back in service at once, whatever they did before.",
+  positionals: ["NAME"],
+  optional: ["MODEL"],
+  flags: jsonFlag,
+  examples: ["svc provider reset groq", "svc provider reset groq llama-3.3-70b-versatile"],
+  async run({ positionals: [name = "", model], switches, wiring }) {
+    const view = await wiring.withOperations((operations) =>
+      operations.resetProvider({ name, ...(model === undefined ? {} : { model }) }),
+    );
+    if (switches.has("json")) return printJson(view);
+    const targets = `${view.targets} target${view.targets === 1 ? "" : "s"}`;
+    print(`${style.green("reset")} ${targets} of ${name}`);
+  },
+};
+
+const providerRemove: Command = {
+  name: "provider remove",
+  about: "Takes a provider out of svc.yaml and out of force, with all routes to it. Models stay.",
+  positionals: ["NAME"],
+  flags: {
+    yes: { about: "also when models are not served any more without it" },
+    "dry-run": { about: "show what would change and change nothing" },
+    ...jsonFlag,
+  },
+  examples: ["svc provider remove groq --dry-run", "svc provider remove groq --yes"],
+  async run(invocation) {
+    const { positionals, switches, wiring } = invocation;
+    const [name = ""] = positionals;
+    const dryRun = switches.has("dry-run");
+    const file = await openManifest(wiring);
+    await checkInFile({ wiring, file, name });
+    const { text, routes, emptied } = removeProvider(file.text, name);
+    const models = await wiring.withOperations((operations) => operations.listModels({}));
+    const unserved = models
+      .filter(({ id, served }) => served && emptied.includes(id))
+      .map(({ id }) => id);
+    if (unserved.length > 0 && !dryRun && !switches.has("yes"))
+      await confirmRemoval({ name, unserved, invocation });
+    const view = await putManifest({ wiring, file, text, dryRun, removes: name });
+    const result = { provider: name, file: file.path, routes, emptied, unserved, ...view };
+    if (switches.has("json")) return printJson(result);
+    print(
+      `${style.red("-")} provider ${name}, and ${routes} route${routes === 1 ? "" : "s"} to it`,
+    );
+    for (const id of emptied)
+      print(`${style.yellow("!")} model ${id} has no route any more: it is not served`);
+    const isTold = (warning: string) =>
+      emptied.some((id) => warning.startsWith(`model ${id} has no route`));
+    const warnings = view.warnings.filter((warning) => !isTold(warning));
+    for (const line of warningLines({ ...view, warnings })) print(line);
+    print(
+      dryRun
+        ? "Nothing was changed (--dry-run)."
+        : `${style.green("removed")}, and taken out of ${file.path}`,
+    );
+  },
+};
+
+async function checkInFile(options: {
+  readonly wiring: Wiring;
+  readonly file: ManifestFile;
+  readonly name: string;
+}): Promise<void> {
+  const { wiring, file, name } = options;
+  if (namesOf(file.text, "providers").includes(name)) return;
+  const providers = await wiring.withOperations((operations) => operations.listProviders({}));
+  const known = providers.find((provider) => provider.name === name);
+  if (known === undefined)
+    throw new Problem(
+      "not_found",
+      `There is no provider ${name}. svc provider list shows those that there are.`,
+    );
+  const models = known.models.map(({ id }) => id).join(", ");
+  throw new Problem(
+    "conflict",
+    `${name} is in force, but not in ${file.path}: it stays because of ${models || "nothing"}. Write these models into the file with other routes (svc export shows how), or apply the file.`,
+  );
+}
+
+async function confirmRemoval(options: {
+  readonly name: string;
+  readonly unserved: readonly string[];
+  readonly invocation: Invocation;
+}): Promise<void> {
+  const { name, unserved, invocation } = options;
+  const what = `Without ${name} nobody serves ${unserved.join(", ")}`;
+  if (!isInteractive(invocation))
+    throw new Problem(
+      "conflict",
+      `${what}. Give ${unserved.length === 1 ? "it" : "them"} another route first, or say --yes. Nothing was changed.`,
+    );
+  const isMeant = await interruptible((signal) =>
+    openAsker(signal).confirm(`${what}. Remove it?`, false),
+  );
+  if (!isMeant) throw new Problem("failed", "Nothing was changed.");
+}
+
+export const providerCommands: readonly Command[] = [
+  providerAdd,
+  providerList,
+  providerTest,
+  providerRemove,
+  providerReset,
+];

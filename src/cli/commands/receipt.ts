@@ -1,0 +1,320 @@
+import { csvLine } from "../../base/csv.ts";
+import { fromDateText, toDateText } from "../../base/dates.ts";
+import { idTimeMs } from "../../base/ids.ts";
+import { toUsd } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
+import type { HoldParts } from "../../ledger/need.ts";
+import type { Receipt } from "../../ledger/receipt.ts";
+import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
+import { type LedgerFindings, verifyLedger } from "../../ledger/verify.ts";
+import {
+  type AccountNames,
+  operatorColumns,
+  type ReceiptCell,
+} from "../../platform/requests/columns.ts";
+import { toExactUsd, toUnitPriceUsd, unitWords, workOut } from "../../platform/requests/views.ts";
+import { writeOut } from "../call/io.ts";
+import { type Command, type Invocation, jsonFlag } from "../command.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { ProgressLine } from "../terminal/progress-line.ts";
+
+const usualLimit = 50;
+/** Written to the reader at once. */
+const linesAtOnce = 500;
+
+const receiptList: Command = {
+  name: "receipt list",
+  about: "Lists receipts, the newest first. As CSV: all of them, the oldest first, unless limited.",
+  flags: {
+    account: { about: "of this account only (id or name)", value: "A" },
+    key: { about: "of this key only (its id)", value: "K" },
+    model: { about: "of this model only", value: "M" },
+    outcome: { about: "ok, left, or the code of an error", value: "O" },
+    from: { about: "begun on this day (UTC) or at this moment, or later", value: "DATE" },
+    to: { about: "begun before this day (UTC) or moment", value: "DATE" },
+    limit: { about: `at most so many (default: ${usualLimit})`, value: "N" },
+    csv: { about: "print CSV for a spreadsheet" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc receipt list",
+    "svc receipt list --account acme --from 2027-01-01 --to 2027-02-01 --csv > january.csv",
+    "svc receipt list --outcome left --limit 10 --json",
+  ],
+  run: ({ flags, switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const isCsv = switches.has("csv");
+      if (isCsv && switches.has("json"))
+        throw new Problem("invalid", "--csv and --json exclude each other.");
+      const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
+      const filter = readFilter(flags, names);
+      if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
+      const receipts: Receipt[] = [];
+      const limit = filter.limit ?? usualLimit;
+      for await (const receipt of ledger.receipts({ ...filter, limit })) receipts.push(receipt);
+      if (switches.has("json")) return printJson(receipts.map((one) => toView(one, names)));
+      printReceipts(receipts, names);
+      if (receipts.length === limit)
+        print(style.dim(`The newest ${limit}; --limit N shows more, --csv exports all.`));
+    }),
+};
+
+const receiptShow: Command = {
+  name: "receipt",
+  about: "Shows one receipt and how its cost was worked out.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc receipt req_0199…", "svc receipt req_0199… --json"],
+  run: ({ positionals: [id = ""], switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const receipt = await ledger.receipt(id);
+      if (receipt === undefined)
+        throw new Problem(
+          "not_found",
+          `There is no receipt ${id}. The id is in the x-request-id header of the reply; svc receipt list shows the newest.`,
+        );
+      const names = new Map((await ledger.accounts()).map((one) => [one.id, one.name]));
+      const price = await priceOf(ledger, receipt);
+      if (switches.has("json")) return printJson(toView(receipt, names));
+      for (const line of receiptLines({ receipt, price, account: names.get(receipt.accountId) }))
+        print(line);
+    }),
+};
+
+const ledgerVerify: Command = {
+  name: "ledger verify",
+  about: "Adds up the whole ledger anew and says whether every sum in it is right.",
+  flags: jsonFlag,
+  examples: ["svc ledger verify", "svc ledger verify --json"],
+  run: ({ switches, wiring }) =>
+    wiring.withLedger(async (ledger) => {
+      const line = new ProgressLine();
+      const isLive = process.stderr.isTTY === true;
+      const findings = await verifyLedger(ledger, (receipts) => {
+        if (isLive) line.show(`${receipts} receipts`);
+      }).finally(() => line.clear());
+      if (switches.has("json"))
+        printJson({
+          ...findings,
+          charged: toUsd(findings.charged),
+          problem_count: findings.problemCount,
+          problemCount: undefined,
+        });
+      else printFindings(findings);
+      if (!findings.ok)
+        throw new Problem(
+          "failed",
+          `The ledger is off in ${counted(findings.problemCount, "place")}.`,
+        );
+    }),
+};
+
+/** `receipt list` stands first: the words of a command line are matched in this order. */
+export const receiptCommands: readonly Command[] = [receiptList, receiptShow, ledgerVerify];
+
+function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFilter {
+  return {
+    accountId: flags.account === undefined ? undefined : findAccount(flags.account, names),
+    keyId: flags.key,
+    model: flags.model,
+    outcome: flags.outcome,
+    fromMs: readDate(flags, "from"),
+    toMs: readEnd(flags),
+    limit: readLimit(flags.limit),
+  };
+}
+
+function findAccount(idOrName: string, names: AccountNames): string {
+  if (names.has(idOrName)) return idOrName;
+  for (const [id, name] of names) if (name === idOrName) return id;
+  throw new Problem("not_found", `There is no account ${idOrName}; svc account list shows them.`);
+}
+
+/** A day is counted whole. */
+function readEnd(flags: Invocation["flags"]): number | undefined {
+  const ms = readDate(flags, "to");
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(flags["to"] ?? "");
+  return ms !== undefined && isDay ? ms + 86_400_000 : ms;
+}
+
+function readDate(flags: Invocation["flags"], name: "from" | "to"): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  const ms = fromDateText(text);
+  if (ms !== undefined) return ms;
+  throw new Problem(
+    "invalid",
+    `--${name} must be a day like 2027-01-31 or a moment like 2027-01-31T12:00:00Z, not "${text}".`,
+  );
+}
+
+function readLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new Problem("invalid", `--limit must be a whole number above 0, not "${text}".`);
+}
+
+async function priceOf(ledger: LedgerReader, receipt: Receipt): Promise<Price | undefined> {
+  const { model, priceVersion } = receipt;
+  const prices = await ledger.prices();
+  const found = prices.find((one) => one.modelId === model && one.version === priceVersion);
+  return found?.price ?? undefined;
+}
+
+export interface ReceiptText {
+  readonly receipt: Receipt;
+  /** Undefined: its version is not known. */
+  readonly price: Price | undefined;
+  /** The account's name. */
+  readonly account: string | undefined;
+}
+
+export function receiptLines({ receipt, price, account }: ReceiptText): string[] {
+  const { firstByteMs, durationMs } = receipt;
+  const beganMs = idTimeMs(receipt.id);
+  const firstByte = firstByteMs === undefined ? "none" : `after ${firstByteMs} ms`;
+  const facts: [string, string][] = [
+    ["account", `${account ?? "unknown"} (${receipt.accountId})`],
+    ["key", receipt.keyId],
+    ["model", `${receipt.model} (${receipt.endpoint})`],
+    ["provider", receipt.provider === "" ? "none was asked" : receipt.provider],
+    ["attempts", receipt.attempts === "" ? "none" : receipt.attempts],
+    ["outcome", receipt.outcome],
+    ["began", toDateText(beganMs)],
+    ["first byte", firstByte],
+    ["ended", `${toDateText(beganMs + durationMs)}, after ${durationMs} ms`],
+    ["counted by", countedBy(receipt)],
+  ];
+  if (receipt.reasoningTokens > 0)
+    facts.push(["reasoning", `${receipt.reasoningTokens} of the output tokens`]);
+  return [
+    style.bold(receipt.id),
+    ...labelled(facts),
+    "",
+    ...(price === undefined
+      ? [`version ${receipt.priceVersion} of the price is not known: nothing to work out`]
+      : arithmeticLines(receipt, price)),
+    ...labelled(moneyFacts(receipt)),
+  ];
+}
+
+export function arithmeticLines(receipt: Receipt, price: Price): string[] {
+  const { cost, priceVersion } = receipt;
+  const worked = workOut(receipt, price);
+  const rows = worked.rows.map(({ key, units, each, amount }) => ({
+    text: `${unitWords[key]}: ${units} × ${priceText(key, each)}`,
+    amount,
+  }));
+  const width = Math.max(3, ...rows.map(({ text }) => text.length));
+  const line = (text: string, amount: bigint) => `  ${text.padEnd(width)} = ${toExactUsd(amount)}`;
+  return [
+    `price version ${priceVersion}, in USD`,
+    ...rows.map(({ text, amount }) => line(text, amount)),
+    line("sum", worked.sum),
+    `  rounded up once: ${toUsd(worked.cost)}`,
+    ...(worked.cost === cost ? [] : [style.red(`  the receipt says ${toUsd(cost)}: it is off`)]),
+    "",
+  ];
+}
+
+function priceText(key: PriceKey, each: bigint): string {
+  const isPiece = key === "image" || key === "video_second";
+  return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "a million"}`;
+}
+
+function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [string, string][] {
+  const facts: [string, string][] = [
+    ["cost", `${toUsd(cost)} USD`],
+    ["charged", `${toUsd(charged)} USD`],
+    ["hold", `${toUsd(hold)} USD, set aside before the call`],
+  ];
+  if (terms !== undefined)
+    facts.push(
+      ["hold of", holdText(terms.hold)],
+      ["limits", `version ${terms.keyLimits} of the key, ${terms.accountLimits} of the account`],
+    );
+  if (charged < cost) facts.push(["shortfall", `${toUsd(cost - charged)} USD, the operator's`]);
+  if (vendorCost !== undefined)
+    facts.push(
+      ["vendor cost", `${toUsd(vendorCost)} USD`],
+      ["margin", `${toUsd(charged - vendorCost)} USD`],
+    );
+  return facts;
+}
+
+function holdText({ input, output, audio, image, video }: HoldParts): string {
+  const parts: readonly (readonly [number, string])[] = [
+    [input, "input tokens"],
+    [output, "output tokens"],
+    [audio, "audio output tokens"],
+    [image, "images"],
+    [video, "seconds of video"],
+  ];
+  const used = parts.filter(([count]) => count > 0);
+  return used.length === 0 ? "nothing" : used.map((part) => part.join(" ")).join(", ");
+}
+
+function labelled(facts: readonly (readonly [string, string])[]): string[] {
+  const width = "vendor cost".length;
+  return facts.map(([label, text]) => `${style.dim(label.padEnd(width))}  ${text}`);
+}
+
+function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, ReceiptCell>> {
+  const cells = operatorColumns.cells(receipt, names);
+  return Object.fromEntries(operatorColumns.names.map((name, at) => [name, cells[at] ?? null]));
+}
+
+/** However many there are, only some are in memory. */
+async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): Promise<void> {
+  let lines = [csvLine(operatorColumns.names)];
+  for await (const receipt of receipts) {
+    lines.push(csvLine(operatorColumns.cells(receipt, names)));
+    if (lines.length < linesAtOnce) continue;
+    await writeOut(lines.join(""));
+    lines = [];
+  }
+  if (lines.length > 0) await writeOut(lines.join(""));
+}
+
+function printReceipts(receipts: readonly Receipt[], names: AccountNames): void {
+  if (receipts.length === 0) return print("No receipts.");
+  printTable(
+    ["began", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
+    receipts.map((receipt) => [
+      toDateText(idTimeMs(receipt.id)),
+      receipt.id,
+      names.get(receipt.accountId) ?? receipt.accountId,
+      receipt.model,
+      receipt.outcome,
+      priceKeys.reduce((sum, key) => sum + (receipt.units[key] ?? 0), 0),
+      toUsd(receipt.charged),
+      receipt.durationMs,
+    ]),
+  );
+}
+
+function countedBy({ units, estimated }: Receipt): string {
+  if (Object.values(units).every((count) => count === 0)) return "nobody: nothing was used";
+  return estimated ? "the gateway (an estimate)" : "the upstream";
+}
+
+function printFindings(findings: LedgerFindings): void {
+  const { ok, receipts, accounts, entries, charged, problems, problemCount } = findings;
+  const seen = [
+    counted(receipts, "receipt"),
+    counted(accounts, "account"),
+    counted(entries, "entry", "entries"),
+  ].join(", ");
+  if (ok) return print(`${style.green("ok")}  ${seen}, ${toUsd(charged)} USD charged`);
+  print(`${style.red("not ok")}  ${seen}, ${toUsd(charged)} USD charged\n`);
+  printTable(
+    ["what", "where", "should be", "is"],
+    problems.map(({ kind, subject, expected, found }) => [kind, subject, expected, found]),
+  );
+  if (problemCount > problems.length) print(`… and ${problemCount - problems.length} more`);
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,60 @@
+import type { MarginRow } from "../../platform/accounts/money-views.ts";
+import { type Command, jsonFlag } from "../command.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { alignUsd } from "./money-text.ts";
+
+const reportMargin: Command = {
+  name: "report margin",
+  about: "Shows what callers paid beside what vendors ask for it; this month unless told.",
+  flags: {
+    by: { about: "model, account or provider (default: model)", value: "WHAT" },
+    from: { about: "the first day, in UTC", value: "DATE" },
+    to: { about: "the last day, in UTC; counted whole", value: "DATE" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc report margin",
+    "svc report margin --by account --from 2027-01-01 --to 2027-01-31",
+    "svc report margin --by provider --json",
+  ],
+  async run({ flags: { by, from, to }, switches, wiring }) {
+    const report = await wiring.withOperations((operations) =>
+      operations.reportMargin({
+        ...(by === undefined ? {} : { by }),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      }),
+    );
+    if (switches.has("json")) return printJson(report);
+    print(style.dim(`${report.from} to ${report.to}, in USD`));
+    if (report.rows.length === 0) return print("No receipts in these days.");
+    printMargin(report.by, [...report.rows, report.total]);
+    if (report.total.unknown_cost > 0)
+      print(
+        `\n${style.yellow("!")} ${report.total.unknown_cost} receipts have no known cost: their margin looks larger than it is. ./svc price import sets costs for routes that have none.`,
+      );
+  },
+};
+
+export const reportCommands: readonly Command[] = [reportMargin];
+
+function printMargin(by: string, rows: readonly MarginRow[]): void {
+  const column = (pick: (row: MarginRow) => string) => alignUsd(rows.map(pick));
+  const charged = column(({ charged_usd }) => charged_usd);
+  const cost = column(({ vendor_cost_usd }) => vendor_cost_usd);
+  const margin = column(({ margin_usd }) => margin_usd);
+  const shortfall = column(({ shortfall_usd }) => shortfall_usd);
+  printTable(
+    [by, "receipts", "charged", "vendor cost", "margin", "%", "cost unknown", "shortfall"],
+    rows.map((row, at) => [
+      row.name,
+      row.receipts,
+      charged[at] ?? null,
+      cost[at] ?? null,
+      margin[at] ?? null,
+      row.margin_percent,
+      row.unknown_cost,
+      shortfall[at] ?? null,
+    ]),
+  );
+}

@@ -1,0 +1,60 @@
+import { wantsColour } from "../../config/terminal.ts";
+
+const colour = wantsColour(process.stdout);
+const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+/** Its own colours, and every control character but the end of a line and the tab. */
+const colours = colour ? "\x1b\\[(?:0|1|3[1236]|90)m" : "(?!)";
+const controls = new RegExp(`(${colours})|[^\\P{Cc}\\n\\t]`, "gu");
+
+/** What others have named or written must not steer the terminal of who reads it. */
+const harmless = (text: string) => text.replaceAll(controls, "$1");
+
+export const style = {
+  bold: paint(1),
+  dim: paint(90),
+  red: paint(31),
+  green: paint(32),
+  yellow: paint(33),
+  cyan: paint(36),
+};
+
+export function print(text = ""): void {
+  process.stdout.write(`${harmless(text)}\n`);
+}
+
+export function printJson(value: unknown): void {
+  // JSON escapes what is below a space, and not the controls above: so it stays exact.
+  const text = JSON.stringify(value, null, 2).replaceAll(
+    /[^\P{Cc}\n]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  print(text);
+}
+
+export function printError(text: string): void {
+  const mark = wantsColour(process.stderr) ? "\x1b[31merror:\x1b[0m" : "error:";
+  process.stderr.write(`${mark} ${harmless(text)}\n`);
+}
+
+/** Columns under dim headings; cells may be null. */
+export function printTable(
+  headings: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): void {
+  const cells = rows.map((row) => row.map((cell) => (cell === null ? "–" : toCell(cell))));
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.length, ...cells.map((row) => Bun.stringWidth(row[at] ?? ""))),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, at) => cell + " ".repeat(Math.max(0, (widths[at] ?? 0) - Bun.stringWidth(cell))))
+      .join("  ")
+      .trimEnd();
+  print(style.dim(line(headings)));
+  for (const row of cells) print(line(row));
+}
+
+/** On one line, and as wide as it looks. */
+function toCell(value: string | number): string {
+  return harmless(String(value)).replaceAll(/[\n\t]/g, " ");
+}

@@ -1,0 +1,385 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import { newId } from "../../base/ids.ts";
+import { Hold } from "../../ledger/purse.ts";
+import { Purses } from "../../ledger/purses.ts";
+import type { EntryKind } from "../../ledger/store.ts";
+
+const usd = 1_000_000_000n;
+
+let home: OperationsHome;
+let account: string;
+beforeEach(async () => {
+  home = await openOperations();
+  account = (await home.operations.createAccount({ name: "acme" })).id;
+});
+afterEach(() => home.remove());
+
+const enter = (kind: EntryKind, amount: string, reference?: string) =>
+  home.operations.addEntry({
+    account: "acme",
+    kind,
+    usd: amount,
+    ...(reference === undefined ? {} : { reference }),
+  });
+const potOf = () => {
+  const purse = home.purses.find(account);
+  if (purse === undefined) throw new Error("no purse");
+  return purse.pot;
+};
+const hold = (nano: bigint) => Hold.take(nano, potOf(), []);
+
+describe("entries", () => {
+  test("the same reference again is one credit; another amount or kind under it is refused", async () => {
+    const first = await enter("credit", "12.5", "invoice 1");
+    expect(first).toEqual({
+      id: expect.stringMatching(/^entry_/),
+      account,
+      kind: "credit",
+      amount_usd: "12.50",
+      reference: "invoice 1",
+      note: "",
+      created_at: "2027-03-15T12:00:00Z",
+      repeated: false,
+      balance_usd: "12.50",
+    });
+    home.clock.ms += 60_000;
+    expect(await enter("credit", "12.50", "invoice 1")).toEqual({ ...first, repeated: true });
+    for (const [kind, amount] of [
+      ["credit", "12.51"],
+      ["refund", "12.5"],
+      ["withdrawal", "12.5"],
+    ] as const) {
+      const { code, message } = await problemOf(enter(kind, amount, "invoice 1"));
+      expect(code).toBe("conflict");
+      expect(message).toContain("credit of 12.50 USD");
+    }
+    const { repeated: _, balance_usd: __, ...entry } = first;
+    expect(await home.operations.listEntries({ account: "acme" })).toEqual([entry]);
+    expect(potOf().limit).toBe(12_500_000_000n);
+  });
+
+  test("two that come at the same moment with one reference are one", async () => {
+    const both = await Promise.all([enter("credit", "3", "r"), enter("credit", "3", "r")]);
+    expect(both.map(({ repeated }) => repeated).sort()).toEqual([false, true]);
+    expect((await home.operations.listAccounts({}))[0]?.balance_usd).toBe("3.00");
+  });
+
+  test("every digit counts, in and out, with a server and without one", async () => {
+    await enter("credit", "0.000000001");
+    await enter("refund", "999999.999999999");
+    expect((await enter("withdrawal", "0.000000002")).balance_usd).toBe("999999.999999998");
+    const entries = await home.alone.listEntries({ account });
+    expect(entries.map(({ amount_usd }) => amount_usd)).toEqual([
+      "0.000000001",
+      "999999.999999999",
+      "-0.000000002",
+    ]);
+    expect(new Set(entries.map(({ reference }) => reference)).size).toBe(3);
+    expect((await home.alone.showAccount({ account })).balance_usd).toBe("999999.999999998");
+  });
+
+  test("what is wrong is named before anything is written", async () => {
+    for (const amount of ["", "-1", "+1", "1e3", "1,5", "1.0000000001", ".5", "0x10", "NaN"])
+      expect(await problemOf(enter("credit", amount))).toEqual({
+        code: "invalid",
+        message: expect.stringMatching(/USD must be a decimal number/),
+      });
+    expect((await problemOf(enter("credit", "0.000"))).message).toContain("more than 0");
+    const most = await problemOf(enter("credit", "1000000000.000000001"));
+    expect(most).toEqual({ code: "invalid", message: expect.stringContaining("1000000000.00") });
+    for (const reference of ["", " ", "x".repeat(201), "line\nbreak", "bell\u0007"])
+      expect((await problemOf(enter("credit", "1", reference))).message).toContain("--reference");
+    const noted = home.operations.addEntry({
+      account,
+      kind: "credit",
+      usd: "1",
+      note: "n".repeat(501),
+    });
+    expect((await problemOf(noted)).message).toContain("--note");
+    expect(
+      await problemOf(home.operations.addEntry({ account: "none", kind: "credit", usd: "1" })),
+    ).toEqual({ code: "not_found", message: expect.stringContaining("no account none") });
+    expect(await home.operations.listEntries({ account })).toEqual([]);
+  });
+
+  test("one is answered when the disk has confirmed it, and not when it has not", async () => {
+    const written: number[] = [];
+    const synced = home.on({
+      sync: async () => {
+        written.push((await home.store.ledger.entries(account)).length);
+      },
+    });
+    await synced.addEntry({ account, kind: "credit", usd: "1" });
+    expect(written).toEqual([1]);
+    const failing = home.on({ sync: () => Promise.reject(new Error("disk gone")) });
+    await expect(failing.addEntry({ account, kind: "credit", usd: "1" })).rejects.toThrow(
+      "disk gone",
+    );
+  });
+
+  test("an account can be given a billion and not a nano more", async () => {
+    await enter("credit", "1000000000", "x".repeat(200));
+    expect(await problemOf(enter("credit", "0.000000001"))).toEqual({
+      code: "invalid",
+      message: expect.stringContaining("at most 1000000000.00 USD"),
+    });
+  });
+});
+
+describe("a withdrawal", () => {
+  test("takes what is free to the last nano, and never what a call under way holds", async () => {
+    await enter("credit", "10");
+    const call = hold(4n * usd);
+    expect(await problemOf(enter("withdrawal", "6.000000001"))).toEqual({
+      code: "conflict",
+      message: expect.stringMatching(/6\.00 USD free and 4\.00 USD held/),
+    });
+    expect((await enter("withdrawal", "6")).balance_usd).toBe("4.00");
+    expect(potOf()).toMatchObject({ limit: 4n * usd, held: 4n * usd, spent: 0n });
+    expect(call?.settle(5n * usd)).toBe(4n * usd);
+    expect(potOf()).toMatchObject({ held: 0n, spent: 4n * usd, free: 0n });
+  });
+
+  test("never takes what was spent but is not written yet", async () => {
+    await enter("credit", "10");
+    hold(7n * usd)?.settle(7n * usd);
+    expect((await problemOf(enter("withdrawal", "4"))).message).toContain("3.00 USD free");
+    expect((await enter("withdrawal", "3")).balance_usd).toBe("0.00");
+  });
+
+  test("cannot be spent by a call that comes while it is written", async () => {
+    await enter("credit", "10");
+    const taken: (Hold | undefined)[] = [];
+    const operations = home.on({
+      ledger: {
+        addEntry: (entry) => {
+          taken.push(hold(3n * usd));
+          return home.store.ledger.addEntry(entry);
+        },
+      },
+    });
+    await operations.addEntry({ account, kind: "withdrawal", usd: "8" });
+    expect(taken).toEqual([undefined]);
+    expect(potOf()).toMatchObject({ limit: 2n * usd, held: 0n });
+  });
+
+  test("that fails to be written leaves nothing held", async () => {
+    await enter("credit", "10");
+    const operations = home.on({
+      ledger: { addEntry: () => Promise.reject(new Error("disk full")) },
+    });
+    await expect(operations.addEntry({ account, kind: "withdrawal", usd: "8" })).rejects.toThrow(
+      "disk full",
+    );
+    expect(potOf()).toMatchObject({ limit: 10n * usd, held: 0n });
+  });
+
+  test("that was made is told again, though nothing is left to take it from", async () => {
+    await enter("credit", "10");
+    await enter("withdrawal", "10", "out");
+    expect(await enter("withdrawal", "10", "out")).toMatchObject({
+      repeated: true,
+      balance_usd: "0.00",
+    });
+    expect((await problemOf(enter("withdrawal", "10", "out 2"))).code).toBe("conflict");
+  });
+
+  test("without a server takes at most what is written as left, also right after a crash", async () => {
+    await enter("credit", "10");
+    // Never flushed: only the receipt itself says that it was spent.
+    await home.receive({ accountId: account, keyId: "key_1", cost: 4n * usd, charged: 4n * usd });
+    const withdraw = (amount: string) =>
+      home.afterCrash((alone) => alone.addEntry({ account, kind: "withdrawal", usd: amount }));
+    const balance = async () =>
+      (await home.afterCrash((alone) => alone.listAccounts({})))[0]?.balance_usd;
+    expect(await balance()).toBe("6.00");
+    expect(await problemOf(withdraw("6.000000001"))).toEqual({
+      code: "conflict",
+      message: expect.stringContaining("6.00 USD free"),
+    });
+    expect((await withdraw("6")).balance_usd).toBe("0.00");
+    expect(await balance()).toBe("0.00");
+  });
+});
+
+describe("an account", () => {
+  test("is suspended and resumed once, and says whether that changed it", async () => {
+    const { operations, purses } = home;
+    expect(await operations.suspendAccount({ account: "acme" })).toMatchObject({
+      status: "suspended",
+      changed: true,
+    });
+    expect(purses.find(account)?.account.suspendedAtMs).toBe(home.clock.ms);
+    expect((await operations.suspendAccount({ account })).changed).toBe(false);
+    expect((await operations.listAccounts({}))[0]?.status).toBe("suspended");
+    expect(await operations.resumeAccount({ account })).toMatchObject({
+      status: "active",
+      changed: true,
+    });
+    expect((await operations.resumeAccount({ account })).changed).toBe(false);
+    expect(purses.find(account)?.account.suspendedAtMs).toBeUndefined();
+  });
+
+  test("keeps both of two changes that come at the same moment", async () => {
+    await Promise.all([
+      home.operations.suspendAccount({ account }),
+      home.operations.setAccountLimits({ account, rpm: "60" }),
+      home.operations.setAccountLimits({ account, tpm: "1000" }),
+    ]);
+    expect(await home.operations.showAccount({ account })).toMatchObject({
+      status: "suspended",
+      limits: { rpm: "60", tpm: "1000" },
+    });
+  });
+});
+
+describe("limits", () => {
+  test("are set, stay when not named, and go with none; for accounts and for keys", async () => {
+    const { operations } = home;
+    const key = await operations.createKey({ account, concurrency: "2", budget: "5/day" });
+    expect(key.limits).toEqual({ rpm: null, tpm: null, concurrency: "2", budget: "5.00/day" });
+    const limitKey = (limits: object) => operations.setKeyLimits({ id: key.id, ...limits });
+    expect((await limitKey({ rpm: "60", budget: "12.5/month" })).limits).toEqual({
+      rpm: "60",
+      tpm: null,
+      concurrency: "2",
+      budget: "12.50/month",
+    });
+    await limitKey({ rpm: "none", budget: "none" });
+    await limitKey({ concurrency: "none" });
+    expect((await home.store.keys.get(key.id))?.limits).toBeUndefined();
+
+    const other = await operations.createAccount({ name: "b", tpm: "1000000000", budget: "1" });
+    expect(other.limits).toEqual({
+      rpm: null,
+      tpm: "1000000000",
+      concurrency: null,
+      budget: "1.00",
+    });
+    const after = await operations.setAccountLimits({ account: "b", rpm: "1", budget: "none" });
+    expect(after.limits).toEqual({ rpm: "1", tpm: "1000000000", concurrency: null, budget: null });
+    expect(home.purses.find(other.id)?.account.limits).toMatchObject({ rpm: 1, tpm: 1e9 });
+  });
+
+  test("that are no limits are refused by the name of their flag", async () => {
+    const { operations } = home;
+    for (const text of ["0", "-1", "1.5", "1000000001", "many", "", "99999999999"])
+      for (const name of ["rpm", "tpm", "concurrency"])
+        expect(await problemOf(operations.setAccountLimits({ account, [name]: text }))).toEqual({
+          code: "invalid",
+          message: expect.stringContaining(`--${name} must be a whole number from 1`),
+        });
+    for (const budget of ["5/week", "5/day/day", "-5", "", "5/", "1.0000000001", "1000000001"])
+      expect(await problemOf(operations.setAccountLimits({ account, budget }))).toEqual({
+        code: "invalid",
+        message: expect.stringContaining("--budget must be USD"),
+      });
+    expect((await problemOf(operations.setAccountLimits({ account }))).code).toBe("invalid");
+    expect((await problemOf(operations.createKey({ account, rpm: "0" }))).code).toBe("invalid");
+    expect(await operations.listKeys({})).toEqual([]);
+    expect((await problemOf(operations.setKeyLimits({ id: "key_none", rpm: "1" }))).code).toBe(
+      "not_found",
+    );
+    const { id } = await operations.createKey({ account });
+    await operations.revokeKey({ id });
+    expect((await problemOf(operations.setKeyLimits({ id, rpm: "1" }))).code).toBe("conflict");
+  });
+});
+
+describe("a budget", () => {
+  const spentNow = async () =>
+    (await home.operations.showAccount({ account })).budget?.spent_usd ?? null;
+
+  /** A call of the account that has been admitted. */
+  const running = (nano: bigint) => {
+    const purse = home.purses.find(account);
+    if (purse === undefined) throw new Error("no account");
+    const key = { id: "key_1" };
+    const budgets = home.purses.budgetsOf({ purse, key, nowMs: home.clock.ms });
+    const call = { id: newId("req", home.clock.ms), keyId: key.id, startedMs: home.clock.ms };
+    return home.purses.take(nano, { ...call, purse, budgets });
+  };
+
+  test("begins with what was spent in its period already, by all keys or by the one", async () => {
+    const { operations, purses, clock } = home;
+    await enter("credit", "100");
+    const key = await operations.createKey({ account });
+    const spend = async (moment: string, keyId: string, nano: bigint) => {
+      clock.ms = Date.parse(moment);
+      await home.receive({ accountId: account, keyId, cost: nano, charged: nano });
+    };
+    await spend("2027-03-15T12:30:00Z", key.id, 1n);
+    await spend("2027-03-31T23:30:00Z", key.id, 20n);
+    await spend("2027-04-01T00:30:00Z", key.id, 300n);
+    await spend("2027-04-02T00:00:00Z", key.id, 4_000n);
+    await spend("2027-04-02T05:00:00Z", "key_other", 50_000n);
+
+    await operations.setAccountLimits({ account, budget: "9/day" });
+    expect(await spentNow()).toBe("0.000054");
+    await operations.setAccountLimits({ account, budget: "9/month" });
+    expect(await spentNow()).toBe("0.0000543");
+    const written = (await home.alone.showAccount({ account })).budget;
+    expect(written).toMatchObject({ period: "month", spent_usd: "0.0000543" });
+    await operations.setAccountLimits({ account, budget: "9" });
+    expect(await spentNow()).toBe("0.000054321");
+
+    await operations.setKeyLimits({ id: key.id, budget: "1/month" });
+    const record = await home.store.keys.get(key.id);
+    if (record === undefined) throw new Error("no key");
+    expect(purses.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
+
+    const restarted = new Purses(home.store.accounts, home.store.ledger);
+    await restarted.start(clock.ms);
+    expect(restarted.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
+    expect((await home.alone.showAccount({ account })).budget).toEqual({
+      limit_usd: "9.00",
+      period: "total",
+      spent_usd: "0.000054321",
+    });
+  });
+
+  test("of another sum for the same period keeps what is spent and held of it", async () => {
+    await enter("credit", "100");
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    const call = running(2n * usd);
+    await home.operations.setAccountLimits({ account, budget: "3/day" });
+    const pot = home.purses.budgetOf(account, {}, home.clock.ms);
+    expect(pot).toMatchObject({ limit: 3n * usd, held: 2n * usd, free: 1n * usd });
+    call?.settle(1n * usd);
+    expect(await spentNow()).toBe("1.00");
+  });
+
+  test("that counts by another period counts what was spent and is held in it", async () => {
+    await enter("credit", "100");
+    await home.receive({ accountId: account, keyId: "key_1", cost: usd, charged: usd });
+    home.clock.ms += 86_400_000;
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    running(2n * usd);
+    await home.operations.setAccountLimits({ account, budget: "5/month" });
+    expect(await spentNow()).toBe("1.00");
+    expect(home.purses.budgetOf(account, {}, home.clock.ms)?.free).toBe(2n * usd);
+  });
+
+  test("that could not be written changes nothing", async () => {
+    await enter("credit", "100");
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    const broken = home.on({
+      ledger: { setLimits: () => Promise.reject(new Error("the disk is full")) },
+    });
+    await expect(broken.setAccountLimits({ account, budget: "3/month" })).rejects.toThrow();
+    expect((await home.operations.showAccount({ account })).budget).toMatchObject({
+      limit_usd: "5.00",
+      period: "day",
+    });
+  });
+
+  test("that was taken away and given again counts what was spent in between", async () => {
+    await enter("credit", "100");
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    await home.operations.setAccountLimits({ account, budget: "none" });
+    await home.receive({ accountId: account, keyId: "key_1", cost: usd, charged: usd });
+    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    expect(await spentNow()).toBe("1.00");
+  });
+});

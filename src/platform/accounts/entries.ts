@@ -1,0 +1,198 @@
+import type { Clock } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { hasInvisible } from "../../base/visible-text.ts";
+import type { KeyStore } from "../../keys/directory.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
+import { Hold } from "../../ledger/purse.ts";
+import type { Purses } from "../../ledger/purses.ts";
+import type { LedgerReports } from "../../ledger/reports.ts";
+import type { Rollups } from "../../ledger/rollups.ts";
+import {
+  type Entry,
+  type EntryKind,
+  type EntryOutcome,
+  entryKinds,
+  type Lease,
+  type LedgerStore,
+} from "../../ledger/store.ts";
+import { findAccount } from "../inputs.ts";
+import { type EntryView, toEntryView } from "./money-views.ts";
+
+/** The money as the running server counts it, ahead of what is written. */
+export interface RunningMoney {
+  readonly purses: Purses;
+  /** Resolves when the sums by hour are all written. */
+  flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
+  /** When keys were last used, ahead of what is written. */
+  readonly keyUses?: Pick<KeyStore, "lastUses">;
+  /** Reads sums off this thread. */
+  readonly reports?: Pick<LedgerReports, "usage">;
+}
+
+export interface MoneyParts {
+  readonly accounts: AccountStore;
+  readonly ledger: LedgerStore;
+  readonly clock: Clock;
+  /** Resolves when what was just written is in force in this process. */
+  readonly takeEffect: () => Promise<void>;
+  /** Resolves when all that was written survives a power cut. */
+  readonly sync: () => Promise<void>;
+  /** Absent when a command has opened the store itself. */
+  readonly money?: RunningMoney | undefined;
+}
+
+export interface MoneyOperations {
+  /** Money into an account or out of it. The same reference again is the same entry. */
+  addEntry(input: {
+    account: string;
+    kind: EntryKind;
+    usd: string;
+    reference?: string;
+    note?: string;
+  }): Promise<
+    EntryView & {
+      /** True when it was there already and nothing was changed. */
+      readonly repeated: boolean;
+      readonly balance_usd: string;
+    }
+  >;
+  listEntries(input: { account: string }): Promise<readonly EntryView[]>;
+}
+
+export function moneyOperations(parts: MoneyParts): MoneyOperations {
+  const { accounts, ledger, clock, sync } = parts;
+  return {
+    async addEntry({ account: name, kind, usd, reference, note = "" }) {
+      const nano = readAmount(usd);
+      checkWords(kind, reference, note);
+      const account = await findAccount(accounts, name);
+      const id = newId("entry", clock.nowMs());
+      const outcome = await record(parts, account, {
+        id,
+        accountId: account.id,
+        kind,
+        nano: kind === "withdrawal" ? -nano : nano,
+        reference: reference ?? id,
+        note,
+        createdAtMs: clock.nowMs(),
+      });
+      const entry = entryOf(outcome, account);
+      await sync();
+      const { granted, spent } = await standingOf(parts, account.id);
+      return {
+        ...toEntryView(entry),
+        repeated: outcome.result === "known",
+        balance_usd: toUsd(granted - spent),
+      };
+    },
+    async listEntries({ account: name }) {
+      const { id } = await findAccount(accounts, name);
+      return (await ledger.entries(id)).map(toEntryView);
+    },
+  };
+}
+
+export type Standing = Omit<Lease, "accountId"> & { readonly held: bigint };
+
+/** What an account has, as the running server counts it, or as it is written where none runs. */
+export async function standingOf(
+  { ledger, money }: Pick<MoneyParts, "ledger" | "money">,
+  accountId: string,
+): Promise<Standing> {
+  const pot = money?.purses.find(accountId)?.pot;
+  if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
+  const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
+  return { granted, spent, held: 0n };
+}
+
+/**
+ * A withdrawal is held like the cost of a call until it is in force, so that calls which come
+ * meanwhile cannot spend it and what they hold is left alone.
+ */
+async function record(parts: MoneyParts, account: Account, entry: Entry): Promise<EntryOutcome> {
+  const { ledger, money, takeEffect } = parts;
+  const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
+  const hold = pot && Hold.take(-entry.nano, pot, []);
+  try {
+    // One that was made before changes nothing now: it needs no cover.
+    if (pot !== undefined && hold === undefined && !(await isKnown(ledger, entry)))
+      throw notCovered({ account, free: pot.free, held: pot.held });
+    const outcome = await ledger.addEntry(entry);
+    // Also for one that is known: whoever wrote it may not have come so far.
+    await takeEffect();
+    return outcome;
+  } finally {
+    hold?.release();
+  }
+}
+
+async function isKnown(ledger: LedgerStore, { accountId, reference }: Entry): Promise<boolean> {
+  return (await ledger.entries(accountId)).some((known) => known.reference === reference);
+}
+
+function entryOf(outcome: EntryOutcome, account: Account): Entry {
+  switch (outcome.result) {
+    case "added":
+    case "known":
+      return outcome.entry;
+    case "other": {
+      const { kind, nano, reference, createdAtMs } = outcome.entry;
+      throw new Problem(
+        "conflict",
+        `The reference "${reference}" stands for another entry of ${account.name}: ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, made ${new Date(createdAtMs).toISOString()}. Nothing was changed; give this one a reference of its own.`,
+      );
+    }
+    case "short":
+      throw notCovered({ account, free: outcome.balance, held: 0n });
+    case "too-much":
+      throw new Problem(
+        "invalid",
+        `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
+      );
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function notCovered(options: {
+  readonly account: Account;
+  readonly free: bigint;
+  readonly held: bigint;
+}): Problem {
+  const { account, free, held } = options;
+  const wait = held === 0n ? "" : ", or wait until the calls that hold the rest have ended";
+  return new Problem(
+    "conflict",
+    `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls under way. Nothing was changed; withdraw at most what is free${wait}.`,
+  );
+}
+
+function readAmount(text: string): bigint {
+  const nano = fromUsd(text);
+  if (nano === undefined)
+    throw new Problem(
+      "invalid",
+      `USD must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
+    );
+  if (nano === 0n) throw new Problem("invalid", "USD must be more than 0.");
+  if (nano > maxEntryNano)
+    throw new Problem("invalid", `USD must be at most ${toUsd(maxEntryNano)}, not ${text}.`);
+  return nano;
+}
+
+function checkWords(kind: EntryKind, reference: string | undefined, note: string): void {
+  if (!entryKinds.includes(kind))
+    throw new Problem("invalid", `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`);
+  if (
+    reference !== undefined &&
+    (hasInvisible(reference) || !/^(?=.*\S).{1,200}$/u.test(reference))
+  )
+    throw new Problem("invalid", "--reference must be 1 to 200 printable characters.");
+  if ([...note].length > 500)
+    throw new Problem("invalid", "--note must have at most 500 characters.");
+  if (hasInvisible(note))
+    throw new Problem("invalid", "--note must not have invisible characters.");
+}

@@ -1,0 +1,251 @@
+import { newId } from "../../base/ids.ts";
+import { toUsd } from "../../base/money.ts";
+import { createTurns } from "../../base/mutex.ts";
+import { Problem } from "../../base/problem.ts";
+import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
+import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
+import type { Account } from "../../ledger/account.ts";
+import type { Rollup } from "../../ledger/rollups.ts";
+import { findAccount } from "../inputs.ts";
+import { keyViews } from "../keys/views.ts";
+import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
+import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
+import { type AccountView, type KeyView, toAccountView } from "../views.ts";
+import { type MoneyParts, standingOf } from "./entries.ts";
+import type { AccountSpendView, BudgetView } from "./money-views.ts";
+
+export interface AccountParts extends MoneyParts {
+  readonly keys: KeyStore;
+}
+
+export interface AccountStandingView extends AccountView {
+  readonly held_usd: string;
+  /** What a new call may still use: the balance without what is held. */
+  readonly free_usd: string;
+  readonly budget: BudgetView | null;
+}
+
+export interface AccountDetails extends AccountStandingView {
+  readonly receipts: number;
+  /** What calls cost beyond what could be taken. */
+  readonly shortfall_usd: string;
+  readonly spend: AccountSpendView;
+  readonly key_list: readonly KeyView[];
+}
+
+export const accountName = {
+  // Never like an id: by a name and by an id the same account must be meant.
+  pattern: /^(?!acct_[0-9a-fA-F]{32}$)[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u,
+  words:
+    "1 to 100 letters, digits, spaces or . _ @ -, begin with a letter or digit, and not look like an account's id",
+};
+
+type Changed = AccountView & { readonly changed: boolean };
+
+export interface AccountOperations {
+  createAccount(input: { name: string } & LimitInputs): Promise<AccountView>;
+  listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
+  showAccount(input: { account: string }): Promise<AccountDetails>;
+  /** The same without what was spent, which takes reading. */
+  showStanding(input: { account: string }): Promise<AccountStandingView>;
+  /** Its keys are refused until it is resumed. */
+  suspendAccount(input: { account: string }): Promise<Changed>;
+  resumeAccount(input: { account: string }): Promise<Changed>;
+  setAccountLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
+}
+
+export function accountOperations(parts: AccountParts): AccountOperations {
+  const { accounts, keys, clock, takeEffect } = parts;
+  return {
+    async createAccount({ name, ...inputs }) {
+      if (!accountName.pattern.test(name))
+        throw new Problem("invalid", `The account's name must be ${accountName.words}.`);
+      const limits = readLimits(undefined, inputs);
+      const account: Account = {
+        id: newId("acct"),
+        name,
+        createdAtMs: clock.nowMs(),
+        ...(limits === undefined ? {} : { limits }),
+      };
+      if (!(await accounts.insert(account)))
+        throw new Problem("conflict", `There is an account named ${name} already.`);
+      await takeEffect();
+      return toAccountView({ account, keys: 0, balance: 0n });
+    },
+    async listAccounts() {
+      const counts = countKeys(await keys.all());
+      const balanceOf = await balances(parts);
+      return (await accounts.list()).map((account) =>
+        toAccountView({
+          account,
+          keys: counts.get(account.id) ?? 0,
+          balance: balanceOf(account.id),
+        }),
+      );
+    },
+    showAccount: ({ account }) => showAccount(parts, account),
+    async showStanding({ account: name }) {
+      const account = await findAccount(accounts, name);
+      const count = countKeys(await keys.all()).get(account.id) ?? 0;
+      return toStanding(parts, account, count);
+    },
+    ...accountChanges(parts),
+  };
+}
+
+function accountChanges(parts: AccountParts) {
+  const { accounts, keys, clock, takeEffect, sync } = parts;
+  const inTurn = createTurns();
+  /** `edit` returns the same account where there is nothing to change. */
+  const change = (name: string, edit: (account: Account) => Promise<Account>) =>
+    inTurn(async () => {
+      const before = await findAccount(accounts, name);
+      const after = await edit(before);
+      const { granted, spent } = await standingOf(parts, after.id);
+      const count = countKeys(await keys.all()).get(after.id) ?? 0;
+      const view = toAccountView({ account: after, keys: count, balance: granted - spent });
+      return { view, changed: after !== before };
+    });
+  const setSuspended = async (id: string, atMs: number | undefined) => {
+    await accounts.setSuspended(id, atMs);
+    await takeEffect();
+    await sync();
+  };
+  return {
+    async suspendAccount({ account: name }: { account: string }) {
+      const { view, changed } = await change(name, async (account) => {
+        if (account.suspendedAtMs !== undefined) return account;
+        const suspendedAtMs = clock.nowMs();
+        await setSuspended(account.id, suspendedAtMs);
+        return { ...account, suspendedAtMs };
+      });
+      return { ...view, changed };
+    },
+    async resumeAccount({ account: name }: { account: string }) {
+      const { view, changed } = await change(name, async (account) => {
+        const { suspendedAtMs, ...rest } = account;
+        if (suspendedAtMs === undefined) return account;
+        await setSuspended(account.id, undefined);
+        return rest;
+      });
+      return { ...view, changed };
+    },
+    async setAccountLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
+      checkNamed(inputs);
+      const { view } = await change(name, async ({ limits: before, ...rest }) => {
+        const limits = readLimits(before, inputs);
+        await setLimits(parts, { owner: { accountId: rest.id, keyId: undefined }, limits });
+        return limits === undefined ? rest : { ...rest, limits };
+      });
+      return view;
+    },
+  } satisfies Partial<AccountOperations>;
+}
+
+function countKeys(records: readonly KeyRecord[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { accountId, revokedAtMs } of records)
+    if (revokedAtMs === undefined) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+  return counts;
+}
+
+async function balances({ ledger, money }: MoneyParts): Promise<(accountId: string) => bigint> {
+  const written = new Map(
+    (await ledger.leases()).map((lease) => [lease.accountId, lease.granted - lease.spent]),
+  );
+  return (accountId) => {
+    const pot = money?.purses.find(accountId)?.pot;
+    return pot === undefined ? (written.get(accountId) ?? 0n) : pot.limit - pot.spent;
+  };
+}
+
+async function showAccount(parts: AccountParts, name: string): Promise<AccountDetails> {
+  const { accounts, keys } = parts;
+  const account = await findAccount(accounts, name);
+  const records = (await keys.all()).filter(({ accountId }) => accountId === account.id);
+  const list = await keyViews(parts, records);
+  const { sum, spend } = await spendOf(parts, account, records);
+  const count = list.filter(({ status }) => status !== "revoked").length;
+  return {
+    ...(await toStanding(parts, account, count)),
+    receipts: sum?.receipts ?? 0,
+    shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
+    spend,
+    key_list: list,
+  };
+}
+
+async function toStanding(
+  parts: AccountParts,
+  account: Account,
+  keys: number,
+): Promise<AccountStandingView> {
+  const { granted, spent, held } = await standingOf(parts, account.id);
+  return {
+    ...toAccountView({ account, keys, balance: granted - spent }),
+    held_usd: toUsd(held),
+    free_usd: toUsd(granted - spent - held),
+    budget: await budgetOf(parts, account),
+  };
+}
+
+async function budgetOf(parts: AccountParts, account: Account): Promise<BudgetView | null> {
+  const { ledger, money, clock } = parts;
+  const inForce = money?.purses.find(account.id)?.account ?? account;
+  const budget = inForce.limits?.budget;
+  if (budget === undefined) return null;
+  const nowMs = clock.nowMs();
+  const spent =
+    money === undefined
+      ? await writtenSpend(ledger, account.id, periodStartMs(budget.period, nowMs))
+      : (money.purses.budgetOf(account.id, inForce, nowMs)?.spent ?? 0n);
+  return toBudgetView(budget, spent);
+}
+
+const toBudgetView = ({ nano, period }: BudgetLimit, spent: bigint): BudgetView => ({
+  limit_usd: toUsd(nano),
+  period,
+  spent_usd: toUsd(spent),
+});
+
+async function writtenSpend(ledger: AccountParts["ledger"], id: string, startMs: number) {
+  const spends = await ledger.budgetSpends(startMs);
+  return (
+    spends.find(({ ownerId, periodStartMs: at }) => ownerId === id && at === startMs)?.spent ?? 0n
+  );
+}
+
+/** Stands for all keys that were made for one command each; no list shows them. */
+const temporaryKeys = "temporary";
+
+async function spendOf(
+  parts: AccountParts,
+  { id: accountId, createdAtMs }: Account,
+  records: readonly KeyRecord[],
+): Promise<{ readonly sum: Rollup | undefined; readonly spend: AccountSpendView }> {
+  await closeSums(parts);
+  const all = new SumsBy(() => "");
+  const byDay = new SumsBy(({ hourMs }) => new Date(hourMs).toISOString().slice(0, 10));
+  const byModel = new SumsBy(({ model }) => model);
+  const names = new Map(records.map(({ id, name }) => [id, name]));
+  const byKey = new SumsBy(({ keyId }) => (names.has(keyId) ? keyId : temporaryKeys));
+  const filter = { accountId, fromMs: createdAtMs, toMs: parts.clock.nowMs() + 1 };
+  for await (const rollups of sumsByDay(parts.ledger, filter))
+    for (const rollup of rollups) for (const sums of [all, byDay, byModel, byKey]) sums.add(rollup);
+  const [total] = all.all.map(([, sum]) => sum);
+  return {
+    sum: total,
+    spend: {
+      by_day: byDay.all.map(toRow).map(([day, row]) => ({ day, ...row })),
+      by_model: byModel.dearestFirst.map(toRow).map(([model, row]) => ({ model, ...row })),
+      by_key: byKey.dearestFirst.map(toRow).map(([key, row]) => ({
+        key,
+        name: names.get(key) ?? null,
+        ...row,
+      })),
+    },
+  };
+}
+
+const toRow = ([name, { receipts, charged }]: readonly [string, Rollup]) =>
+  [name, { receipts, charged_usd: toUsd(charged) }] as const;

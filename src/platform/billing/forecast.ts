@@ -1,0 +1,65 @@
+import { toDateText } from "../../base/dates.ts";
+import { toUsd } from "../../base/money.ts";
+import { periodEndMs } from "../../call/limits.ts";
+import type { Account } from "../../ledger/account.ts";
+import { dayMs, toDay } from "../../ledger/rollups.ts";
+import { type DaySum, toDayText } from "../reports/day-sums.ts";
+
+/** How many full days the pace is taken from. */
+export const paceDays = 7;
+/** Beyond it nothing is said. */
+const farMs = 10n * 366n * BigInt(dayMs);
+
+export interface Forecast {
+  readonly forecast_usd: string | null;
+  readonly forecast_basis: string;
+  readonly runs_out_at: string | null;
+}
+
+/** What is spent goes on as on the last full days: a straight line, and no promise. */
+export function toForecast(options: {
+  readonly account: Account;
+  readonly balance: bigint;
+  /** In this month until now. */
+  readonly spent: bigint;
+  readonly sums: readonly DaySum[];
+  readonly nowMs: number;
+}): Forecast {
+  const { account, balance, spent, sums, nowMs } = options;
+  const todayMs = toDay(nowMs);
+  const firstFullMs = toDay(account.createdAtMs + dayMs - 1);
+  const fromMs = Math.max(todayMs - paceDays * dayMs, firstFullMs);
+  const days = (todayMs - fromMs) / dayMs;
+  if (days < 1)
+    return {
+      forecast_usd: null,
+      forecast_basis: "There is no full day yet to go by.",
+      runs_out_at: null,
+    };
+  const pace = sums
+    .filter((sum) => sum.dayMs >= fromMs && sum.dayMs < todayMs)
+    .reduce((total, { charged }) => total + charged, 0n);
+  const spanMs = BigInt(days * dayMs);
+  const leftMs = BigInt(periodEndMs("month", nowMs) - nowMs);
+  const span =
+    days === 1
+      ? `On the last full day (${toDayText(fromMs)})`
+      : `On the last ${days} full days (${toDayText(fromMs)} to ${toDayText(todayMs - dayMs)})`;
+  return {
+    forecast_usd: toUsd(spent + (pace * leftMs) / spanMs),
+    forecast_basis: `${span} ${toUsd(pace)} USD were spent. At that pace for the rest of the month, on top of the ${toUsd(spent)} USD that it has cost until now.`,
+    runs_out_at: runsOutAt({ balance, pace, spanMs, nowMs }),
+  };
+}
+
+function runsOutAt(options: {
+  readonly balance: bigint;
+  readonly pace: bigint;
+  readonly spanMs: bigint;
+  readonly nowMs: number;
+}): string | null {
+  const { balance, pace, spanMs, nowMs } = options;
+  if (pace === 0n) return null;
+  const inMs = (balance * spanMs) / pace;
+  return inMs > farMs ? null : toDateText(nowMs + Number(inMs));
+}

@@ -1,0 +1,247 @@
+import { toDateText } from "../../base/dates.ts";
+import { toUsd } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { periodEndMs, periodStartMs } from "../../call/limits.ts";
+import type { Account } from "../../ledger/account.ts";
+import { dayMs, toDay } from "../../ledger/rollups.ts";
+import type { Entry } from "../../ledger/store.ts";
+import { type MoneyParts, standingOf } from "../accounts/entries.ts";
+import type { SpendView } from "../accounts/money-views.ts";
+import { findAccount } from "../inputs.ts";
+import { type DaySum, daySums, toDayText } from "../reports/day-sums.ts";
+import { closeSums } from "../reports/spend.ts";
+import { paceDays, toForecast } from "./forecast.ts";
+
+export interface BillingView {
+  readonly account: string;
+  /** What every line up to now adds up to. */
+  readonly balance_usd: string;
+  readonly held_usd: string;
+  /** What a new call may still use. */
+  readonly free_usd: string;
+  readonly ledger: LedgerPage;
+  /** Of the month that goes on now. */
+  readonly spend: SpendView & {
+    readonly month: string;
+    readonly by_model: readonly (SpendView & { readonly model: string })[];
+  };
+  /** What the month that goes on now will have cost; null where there is nothing to go by. */
+  readonly forecast_usd: string | null;
+  /** In words. */
+  readonly forecast_basis: string;
+  /** Null where nothing is spent, or not within ten years. */
+  readonly runs_out_at: string | null;
+}
+
+/** A month of an account: credits and the like, and what each model cost on each day. */
+export interface LedgerPage {
+  /** Such as 2027-01. */
+  readonly month: string;
+  /** Null at the month in which the account was created. */
+  readonly previous_month: string | null;
+  /** Null at the month that goes on now. */
+  readonly next_month: string | null;
+  readonly opening_usd: string;
+  readonly closing_usd: string;
+  /** The newest first. What was used on a day stands after what was entered on it. */
+  readonly lines: readonly LedgerLine[];
+}
+
+export interface LedgerLine {
+  readonly kind: Entry["kind"] | "usage";
+  /** A moment; for what was used, the day. */
+  readonly at: string;
+  /** Below zero for what went out. */
+  readonly amount_usd: string;
+  /** After this line. */
+  readonly balance_usd: string;
+  /** Of an entry. */
+  readonly reference: string | null;
+  readonly note: string | null;
+  /** Of what was used. */
+  readonly model: string | null;
+  readonly receipts: number | null;
+}
+
+export interface BillingOperations {
+  /** What an account has, had and will need; the lines of one month, of this one unless told. */
+  showBilling(input: { account: string; month?: string }): Promise<BillingView>;
+}
+
+export function billingOperations(parts: MoneyParts): BillingOperations {
+  return {
+    async showBilling({ account: name, month }) {
+      const account = await findAccount(parts.accounts, name);
+      const nowMs = parts.clock.nowMs();
+      const thisMonthMs = periodStartMs("month", nowMs);
+      const monthMs = month === undefined ? thisMonthMs : readMonth({ month, account, nowMs });
+      const { held } = await standingOf(parts, account.id);
+      const books = await readBooks(parts, account, {
+        fromMs: Math.min(monthMs, toDay(nowMs) - paceDays * dayMs),
+        toMs: toDay(nowMs) + dayMs,
+      });
+      const { balance, sums } = books;
+      const free = balance - held;
+      const spent = sumUp(sums.filter((sum) => sum.dayMs >= thisMonthMs));
+      return {
+        account: account.id,
+        balance_usd: toUsd(balance),
+        held_usd: toUsd(held),
+        // A call that is being settled may be counted in both for a moment.
+        free_usd: toUsd(free < 0n ? 0n : free),
+        ledger: toPage({ books, account, monthMs, nowMs }),
+        spend: {
+          month: toMonthText(thisMonthMs),
+          ...toSpend(spent),
+          by_model: byModel(sums.filter((sum) => sum.dayMs >= thisMonthMs)),
+        },
+        ...toForecast({ account, balance, spent: spent.charged, sums, nowMs }),
+      };
+    },
+  };
+}
+
+const readTries = 5;
+
+interface Books {
+  readonly balance: bigint;
+  readonly entries: readonly Entry[];
+  /** By day and model. */
+  readonly sums: readonly DaySum[];
+}
+
+/**
+ * The balance is that of the store, which is the sum of the same entries and sums: where some were
+ * written while they were read, they are read again.
+ */
+async function readBooks(
+  parts: MoneyParts,
+  { id }: Account,
+  span: { readonly fromMs: number; readonly toMs: number },
+): Promise<Books> {
+  const { ledger } = parts;
+  await closeSums(parts);
+  for (let tries = 1; ; tries++) {
+    const before = await ledger.lease(id);
+    const sums = await daySums(parts, { accountId: id, ...span, by: "model" });
+    const entries = await ledger.entries(id);
+    const { granted, spent } = (await ledger.lease(id)) ?? { granted: 0n, spent: 0n };
+    const isStill = before?.granted === granted && before.spent === spent;
+    if (isStill || tries === readTries) return { balance: granted - spent, entries, sums };
+  }
+}
+
+interface PageOptions {
+  readonly books: Books;
+  readonly account: Account;
+  readonly monthMs: number;
+  readonly nowMs: number;
+}
+
+/** Goes back from the balance of now: no more is read than what came since. */
+function toPage({ books, account, monthMs, nowMs }: PageOptions): LedgerPage {
+  const endMs = periodEndMs("month", monthMs);
+  let balance = books.balance;
+  let closing = balance;
+  const lines: LedgerLine[] = [];
+  for (const move of movesSince(books, monthMs)) {
+    if (move.atMs < endMs) lines.push({ ...move.line, balance_usd: toUsd(balance) });
+    balance -= move.nano;
+    if (move.atMs >= endMs) closing = balance;
+  }
+  const firstMs = periodStartMs("month", account.createdAtMs);
+  return {
+    month: toMonthText(monthMs),
+    previous_month: monthMs <= firstMs ? null : toMonthText(periodStartMs("month", monthMs - 1)),
+    next_month: endMs > nowMs ? null : toMonthText(endMs),
+    opening_usd: toUsd(balance),
+    closing_usd: toUsd(closing),
+    lines,
+  };
+}
+
+interface Move {
+  readonly atMs: number;
+  readonly nano: bigint;
+  readonly line: Omit<LedgerLine, "balance_usd">;
+}
+
+/** The newest first. */
+function movesSince({ entries, sums }: Books, fromMs: number): readonly Move[] {
+  const entered = entries
+    .filter(({ createdAtMs }) => createdAtMs >= fromMs)
+    .toSorted((one, other) => one.createdAtMs - other.createdAtMs)
+    .map((entry) => ({ day: toDay(entry.createdAtMs), rank: 0, move: fromEntry(entry) }));
+  const used = sums
+    .filter((sum) => sum.dayMs >= fromMs)
+    .toSorted((one, other) => byCharge(other, one))
+    .map((sum) => ({ day: sum.dayMs, rank: 1, move: fromSum(sum) }));
+  return [...entered, ...used]
+    .toSorted((one, other) => one.day - other.day || one.rank - other.rank)
+    .map(({ move }) => move)
+    .toReversed();
+}
+
+function fromEntry({ kind, nano, createdAtMs, reference, note }: Entry): Move {
+  const at = toDateText(createdAtMs);
+  const what = { reference, note, model: null, receipts: null };
+  return { atMs: createdAtMs, nano, line: { kind, at, amount_usd: toUsd(nano), ...what } };
+}
+
+function fromSum({ dayMs: atMs, name: model, receipts, charged }: DaySum): Move {
+  const at = toDayText(atMs);
+  const what = { reference: null, note: null, model, receipts };
+  return {
+    atMs,
+    nano: -charged,
+    line: { kind: "usage", at, amount_usd: toUsd(-charged), ...what },
+  };
+}
+
+type Spent = Pick<DaySum, "receipts" | "charged">;
+
+const toSpend = ({ receipts, charged }: Spent): SpendView => ({
+  receipts,
+  charged_usd: toUsd(charged),
+});
+
+function sumUp(sums: readonly Spent[]): Spent {
+  return sums.reduce(
+    (total, { receipts, charged }) => ({
+      receipts: total.receipts + receipts,
+      charged: total.charged + charged,
+    }),
+    { receipts: 0, charged: 0n },
+  );
+}
+
+/** The dearest first, then by name. */
+function byCharge(one: Omit<DaySum, "dayMs">, other: Omit<DaySum, "dayMs">): number {
+  if (one.charged !== other.charged) return one.charged > other.charged ? -1 : 1;
+  return one.name < other.name ? -1 : 1;
+}
+
+function byModel(sums: readonly DaySum[]): BillingView["spend"]["by_model"] {
+  const models = Map.groupBy(sums, ({ name }) => name);
+  return [...models]
+    .map(([name, of]) => ({ name, ...sumUp(of) }))
+    .toSorted(byCharge)
+    .map(({ name, ...spent }) => ({ model: name, ...toSpend(spent) }));
+}
+
+const toMonthText = (ms: number) => new Date(ms).toISOString().slice(0, 7);
+
+function readMonth(options: {
+  readonly month: string;
+  readonly account: Account;
+  readonly nowMs: number;
+}): number {
+  const { month, account, nowMs } = options;
+  const ms = /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? Date.parse(`${month}-01`) : Number.NaN;
+  const firstMs = periodStartMs("month", account.createdAtMs);
+  if (ms >= firstMs && ms <= nowMs) return ms;
+  throw new Problem(
+    "invalid",
+    `--month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+  );
+}

@@ -1,0 +1,75 @@
+import { Problem } from "../../base/problem.ts";
+
+/** A set of weights on this machine, and how far its fetching is. */
+export interface WeightsView {
+  readonly set: string;
+  readonly phase: "absent" | "waiting" | "fetching" | "preparing" | "ready" | "failed";
+  readonly done_bytes: number;
+  readonly total_bytes: number;
+  /** Why it failed, and what to do next. */
+  readonly problem: string | null;
+  /** What is made of it, in a few words. */
+  readonly about: string;
+  readonly license: string;
+  /** Some model of the catalogue is served by it: it is fetched by itself. */
+  readonly needed: boolean;
+}
+
+export interface RunningEngineView {
+  readonly state: string;
+  readonly pid: number | null;
+  readonly problem: string | null;
+  readonly models: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly pid: number | null;
+    readonly active: number;
+    readonly waiting: number;
+  }[];
+}
+
+export interface RunningEngine {
+  view(): Promise<RunningEngineView>;
+  weights(): readonly WeightsView[];
+  /** Fetches in the background, one pull at a time; what failed before is tried at once. */
+  fetchWeights(sets: readonly string[]): void;
+}
+
+export interface EngineOperations {
+  /** The process of the embedded models; null where none is kept. */
+  showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
+  /** Empty where the embedded models are switched off. */
+  listWeights(input: Record<never, never>): Promise<readonly WeightsView[]>;
+  /** Begins to fetch some sets, or all that are missing; `listWeights` tells how far it is. */
+  fetchWeights(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
+}
+
+export function engineOperations({
+  engine,
+}: {
+  readonly engine?: RunningEngine | undefined;
+}): EngineOperations {
+  return {
+    showEngine: async () => (await engine?.view()) ?? null,
+    listWeights: async () => engine?.weights() ?? [],
+    async fetchWeights({ sets }) {
+      if (engine === undefined)
+        throw new Problem(
+          "conflict",
+          "The embedded models are switched off: set SVC_ENGINE=on and start the gateway again.",
+        );
+      const known = engine.weights();
+      const unknown = sets?.find((name) => known.every(({ set }) => set !== name));
+      if (unknown !== undefined)
+        throw new Problem(
+          "invalid",
+          `There is no set "${unknown}"; there are: ${known.map(({ set }) => set).join(", ")}.`,
+        );
+      const missing = known.filter(
+        ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),
+      );
+      if (missing.length > 0) engine.fetchWeights(missing.map(({ set }) => set));
+      return engine.weights();
+    },
+  };
+}

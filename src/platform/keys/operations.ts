@@ -1,0 +1,202 @@
+import { newId } from "../../base/ids.ts";
+import { createTurns } from "../../base/mutex.ts";
+import { Problem } from "../../base/problem.ts";
+import { hasInvisible } from "../../base/visible-text.ts";
+import type { CatalogStore } from "../../catalog/catalog.ts";
+import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
+import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
+import type { MoneyParts } from "../accounts/entries.ts";
+import { findAccount, futureDate, toDurationMs } from "../inputs.ts";
+import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
+import { type KeyView, type NewKeyView, toKeyView } from "../views.ts";
+import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./views.ts";
+
+export interface KeyParts extends MoneyParts {
+  readonly keys: KeyStore;
+  readonly catalog: CatalogStore;
+  readonly secrets: Secrets;
+}
+
+export interface KeyOperations {
+  createKey(
+    input: {
+      account: string;
+      name?: string;
+      models?: readonly string[];
+      expires?: string;
+    } & LimitInputs,
+  ): Promise<NewKeyView>;
+  listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
+  /** Of the keys of an account that have a budget of their own. */
+  listKeyBudgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
+  revokeKey(input: { id: string }): Promise<KeyView>;
+  setKeyLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
+  /** Another name, or other models that it may call; null: all. What is not named stays. */
+  updateKey(input: {
+    id: string;
+    name?: string;
+    models?: readonly string[] | null;
+  }): Promise<KeyView & { readonly warnings: readonly string[] }>;
+  /** A new secret for the same key; the one before works for the overlap, a day unless told. */
+  rotateKey(input: { id: string; overlap?: string }): Promise<NewKeyView>;
+}
+
+const usualOverlap = "24h";
+const maxOverlapDays = 30;
+
+export function keyOperations(parts: KeyParts): KeyOperations {
+  const { accounts, keys, clock, takeEffect } = parts;
+  const inTurn = createTurns();
+  return {
+    createKey: (input) => createKey(parts, input),
+    async listKeys({ account: accountName }) {
+      const account =
+        accountName === undefined ? undefined : await findAccount(accounts, accountName);
+      const records = await keys.all();
+      return keyViews(
+        parts,
+        records.filter(({ accountId }) => account === undefined || accountId === account.id),
+      );
+    },
+    async listKeyBudgets({ account: accountName }) {
+      const account = await findAccount(accounts, accountName);
+      const records = await keys.all();
+      return keyBudgets(
+        parts,
+        records.filter(({ accountId }) => accountId === account.id),
+      );
+    },
+    async revokeKey({ id }) {
+      const isKnown = await keys.revoke(id, clock.nowMs());
+      const record = isKnown ? await keys.get(id) : undefined;
+      if (record === undefined) throw noSuchKey(id);
+      await takeEffect();
+      return keyView(parts, record);
+    },
+    setKeyLimits: ({ id, ...inputs }) =>
+      inTurn(async () => {
+        checkNamed(inputs);
+        const { limits: before, accountId, ...rest } = await findLive(keys, id);
+        const limits = readLimits(before, inputs);
+        await setLimits(parts, { owner: { accountId, keyId: id }, limits });
+        return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
+      }),
+    updateKey: (input) => updateKey(parts, input),
+    rotateKey: (input) => inTurn(() => rotateKey(parts, input)),
+  };
+}
+
+async function createKey(
+  { accounts, keys, catalog, secrets, clock, takeEffect }: KeyParts,
+  input: Parameters<KeyOperations["createKey"]>[0],
+): Promise<NewKeyView> {
+  const { account: accountName, name = "", models, expires, ...inputs } = input;
+  const account = await findAccount(accounts, accountName);
+  const nowMs = clock.nowMs();
+  const expiresAtMs =
+    expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
+  checkKeyWords(name, models);
+  const limits = readLimits(undefined, inputs);
+  const secret = newKeySecret();
+  const record: KeyRecord = {
+    id: newId("key"),
+    accountId: account.id,
+    name,
+    hash: hashKeySecret(secret, secrets.keyHashKey),
+    hint: keyHint(secret),
+    ...(models === undefined ? {} : { models: new Set(models) }),
+    createdAtMs: nowMs,
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+  await keys.insert(record);
+  await takeEffect();
+  const warnings = await unknownModels(catalog, models);
+  return {
+    ...toKeyView({ record, lastUsedMs: undefined, nowMs }),
+    key: secret,
+    warnings,
+  };
+}
+
+async function updateKey(
+  parts: KeyParts,
+  { id, name, models }: Parameters<KeyOperations["updateKey"]>[0],
+): ReturnType<KeyOperations["updateKey"]> {
+  const { keys, catalog, takeEffect } = parts;
+  if (name === undefined && models === undefined)
+    throw new Problem("invalid", "Say what to change: --name, or --models with ids or all.");
+  checkKeyWords(name ?? "", models ?? undefined);
+  await findLive(keys, id);
+  const isChanged = await keys.update(id, {
+    ...(name === undefined ? {} : { name }),
+    ...(models === undefined ? {} : { models: models === null ? null : new Set(models) }),
+  });
+  if (!isChanged) throw isRevoked(id);
+  await takeEffect();
+  const view = await keyView(parts, await findLive(keys, id));
+  return { ...view, warnings: await unknownModels(catalog, models ?? undefined) };
+}
+
+async function rotateKey(
+  parts: KeyParts,
+  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotateKey"]>[0],
+): Promise<NewKeyView> {
+  const { keys, secrets, clock, takeEffect } = parts;
+  const overlapMs = toDurationMs({ text: overlap, flag: "--overlap", maxDays: maxOverlapDays });
+  const { expiresAtMs } = await findLive(keys, id);
+  const nowMs = clock.nowMs();
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
+    throw new Problem("conflict", `${id} has expired: a new secret would not work. Create a key.`);
+  const secret = newKeySecret();
+  const isChanged = await keys.rotate(id, {
+    hash: hashKeySecret(secret, secrets.keyHashKey),
+    hint: keyHint(secret),
+    previousUntilMs: overlapMs === 0 ? undefined : nowMs + overlapMs,
+  });
+  if (!isChanged) throw isRevoked(id);
+  await takeEffect();
+  return { ...(await keyView(parts, await findLive(keys, id))), key: secret, warnings: [] };
+}
+
+async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
+  const record = await keys.get(id);
+  if (record === undefined) throw noSuchKey(id);
+  if (record.revokedAtMs !== undefined) throw isRevoked(id);
+  return record;
+}
+
+/** Throws where a name or models could not be given to a key. */
+export function checkKeyWords(name: string, models: readonly string[] | undefined): void {
+  if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
+    throw new Problem("invalid", "--models needs model ids, separated by commas.");
+  if (name.length > 100)
+    throw new Problem("invalid", "The key's name must have at most 100 characters.");
+  if (hasInvisible(name))
+    throw new Problem("invalid", "--name must not have invisible characters.");
+  if (models?.some(hasInvisible) === true)
+    throw new Problem("invalid", "--models must not have invisible characters.");
+}
+
+async function unknownModels(
+  catalog: CatalogStore,
+  models: readonly string[] = [],
+): Promise<readonly string[]> {
+  if (models.length === 0) return [];
+  const known = new Set((await catalog.load()).models.map(({ id }) => id));
+  return models
+    .filter((id) => !known.has(id))
+    .map((id) => `there is no model ${id} yet: this key may call it once there is`);
+}
+
+function isRevoked(id: string): Problem {
+  return new Problem("conflict", `${id} is revoked, for good: nothing of it can be changed.`);
+}
+
+function noSuchKey(id: string): Problem {
+  return new Problem(
+    "not_found",
+    `There is no key with the id ${id}; ./svc key list shows those there are.`,
+  );
+}

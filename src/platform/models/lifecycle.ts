@@ -1,0 +1,137 @@
+import { Problem } from "../../base/problem.ts";
+import type { CatalogStore } from "../../catalog/catalog.ts";
+import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
+import type { Model } from "../../catalog/model.ts";
+import type { KeyStore } from "../../keys/directory.ts";
+import { dayMs } from "../../ledger/rollups.ts";
+import type { MoneyParts } from "../accounts/entries.ts";
+import { daySums, toDayText } from "../reports/day-sums.ts";
+import { closeSums } from "../reports/spend.ts";
+import { optionalDate } from "../views.ts";
+
+/** A model that is on its way out, and who still calls it. */
+export interface LifecycleCallersView {
+  readonly model: string;
+  readonly status: LifecycleState;
+  readonly deprecated_at: string | null;
+  readonly retires_at: string | null;
+  readonly replacement: string | null;
+  /** Since the hour in which it was deprecated, a year at most. */
+  readonly receipts: number;
+  /** Who called last stands first. */
+  readonly callers: readonly LifecycleCaller[];
+}
+
+export interface LifecycleCaller {
+  readonly account: string;
+  readonly account_name: string | null;
+  /** Null for all temporary keys of the account together. */
+  readonly key: string | null;
+  readonly key_name: string | null;
+  readonly receipts: number;
+  readonly last_day: string;
+}
+
+export interface LifecycleOperations {
+  /** Of one model, or of all that are deprecated or retired. */
+  lifecycleCallers(input: { model?: string }): Promise<readonly LifecycleCallersView[]>;
+}
+
+type Parts = MoneyParts & { readonly catalog: CatalogStore; readonly keys: KeyStore };
+
+const mostDays = 366;
+
+export function lifecycleOperations(parts: Parts): LifecycleOperations {
+  return {
+    async lifecycleCallers({ model: id }) {
+      const { models } = await parts.catalog.load();
+      const nowMs = parts.clock.nowMs();
+      const isAsked = (model: Model) =>
+        id === undefined ? lifecycleState(model.lifecycle, nowMs) !== "active" : model.id === id;
+      const asked = models.filter(isAsked);
+      if (id !== undefined && asked.length === 0)
+        throw new Problem("not_found", `There is no model ${id}; svc model list shows them.`);
+      await closeSums(parts);
+      const views: LifecycleCallersView[] = [];
+      for (const model of asked) views.push(await toView(parts, model, nowMs));
+      return views;
+    },
+  };
+}
+
+async function toView(parts: Parts, model: Model, nowMs: number): Promise<LifecycleCallersView> {
+  const { deprecatedAtMs, retiresAtMs, replacement } = model.lifecycle;
+  const status = lifecycleState(model.lifecycle, nowMs);
+  const fromMs = Math.max(deprecatedAtMs ?? nowMs, nowMs - mostDays * dayMs);
+  const callers = status === "active" ? [] : await callersOf(parts, { model, fromMs, nowMs });
+  return {
+    model: model.id,
+    status,
+    deprecated_at: optionalDate(deprecatedAtMs),
+    retires_at: optionalDate(retiresAtMs),
+    replacement: replacement ?? null,
+    receipts: callers.reduce((sum, { receipts }) => sum + receipts, 0),
+    callers,
+  };
+}
+
+async function callersOf(
+  parts: Parts,
+  span: { readonly model: Model; readonly fromMs: number; readonly nowMs: number },
+): Promise<readonly LifecycleCaller[]> {
+  const query = { model: span.model.id, fromMs: span.fromMs, toMs: span.nowMs + 1 };
+  const records = new Map((await parts.keys.all()).map((record) => [record.id, record]));
+  const names = new Map((await parts.accounts.list()).map(({ id, name }) => [id, name]));
+  const callers = new Callers();
+  /** By day and account: what no key of the list has done was done with temporary ones. */
+  const listed = new Map<string, number>();
+  for (const { dayMs: day, name: id, receipts } of await daySums(parts, { ...query, by: "key" })) {
+    const accountId = records.get(id)?.accountId;
+    if (accountId === undefined) continue;
+    callers.add({ accountId, keyId: id, day, receipts });
+    const name = `${day} ${accountId}`;
+    listed.set(name, (listed.get(name) ?? 0) + receipts);
+  }
+  for (const sum of await daySums(parts, { ...query, by: "account" })) {
+    const { dayMs: day, name: accountId } = sum;
+    const receipts = sum.receipts - (listed.get(`${day} ${accountId}`) ?? 0);
+    if (receipts > 0) callers.add({ accountId, keyId: null, day, receipts });
+  }
+  return callers.latestFirst.map(({ accountId, keyId, day, receipts }) => ({
+    account: accountId,
+    account_name: names.get(accountId) ?? null,
+    key: keyId,
+    key_name: keyId === null ? null : (records.get(keyId)?.name ?? null),
+    receipts,
+    last_day: toDayText(day),
+  }));
+}
+
+interface Caller {
+  readonly accountId: string;
+  readonly keyId: string | null;
+  /** The last one. */
+  readonly day: number;
+  readonly receipts: number;
+}
+
+class Callers {
+  readonly #callers = new Map<string, Caller>();
+
+  add(caller: Caller): void {
+    const name = `${caller.accountId} ${caller.keyId}`;
+    const { day = 0, receipts = 0 } = this.#callers.get(name) ?? {};
+    this.#callers.set(name, {
+      ...caller,
+      day: Math.max(day, caller.day),
+      receipts: receipts + caller.receipts,
+    });
+  }
+
+  /** Those who call most stand first within a day. */
+  get latestFirst(): readonly Caller[] {
+    return [...this.#callers.values()].toSorted(
+      (one, other) => other.day - one.day || other.receipts - one.receipts,
+    );
+  }
+}

@@ -1,0 +1,197 @@
+import { fromDecimal } from "../../base/decimal.ts";
+import { Problem } from "../../base/problem.ts";
+import { billedClasses } from "../../call/endpoint.ts";
+import { type Price, priceKeys } from "../../call/price.ts";
+import type { CatalogWrite } from "../../catalog/catalog.ts";
+import {
+  engineProvider,
+  type Model,
+  type ProviderEntry,
+  priceAt,
+  type Route,
+} from "../../catalog/model.ts";
+import { vendorOf } from "../providers/views.ts";
+import { toPriceView } from "../views.ts";
+import { findListPrice, type ListPrice } from "./table.ts";
+
+interface Place {
+  readonly model: string;
+  /** The route whose cost it is; null: the price of the model itself. */
+  readonly route: string | null;
+}
+
+export interface ImportView {
+  readonly set: readonly (Place & {
+    readonly price: Readonly<Record<string, string>>;
+    /** Whose list price it is, as the table names it. */
+    readonly source: string;
+  })[];
+  readonly left: readonly (Place & { readonly reason: string })[];
+  readonly unknown: readonly (Place & { readonly reason: string })[];
+  /** What the table says of the prices that were taken over. */
+  readonly notes: readonly (Place & { readonly note: string })[];
+  readonly applied: boolean;
+}
+
+interface ImportOptions {
+  readonly models: readonly Model[];
+  readonly providers: readonly ProviderEntry[];
+  /** In hundred-millionths: 100,000,000 is the price as it stands. */
+  readonly factor: bigint;
+  readonly replace: boolean;
+  readonly nowMs: number;
+}
+
+interface ImportPlan extends Omit<ImportView, "applied"> {
+  readonly write: Required<Pick<CatalogWrite, "saveModels" | "addPrices">>;
+}
+
+const markupDigits = 6;
+const one = 10n ** BigInt(markupDigits + 2);
+
+/** `20` and `12.5` are percent on top. */
+export function readMarkup(text: string): bigint {
+  const percent = fromDecimal(text, markupDigits);
+  if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
+    throw new Problem(
+      "invalid",
+      `--markup must be percent on top of the public price, such as 20 or 12.5, not "${text}".`,
+    );
+  return one + percent;
+}
+
+export async function planImport(options: ImportOptions): Promise<ImportPlan> {
+  const plan = new Plan(options);
+  for (const model of options.models) await plan.add(model);
+  return plan.result;
+}
+
+type Mutable<T> = T extends readonly (infer Item)[] ? Item[] : never;
+
+class Plan {
+  readonly #options: ImportOptions;
+  readonly result: {
+    readonly [Name in Exclude<keyof ImportPlan, "write">]: Mutable<ImportPlan[Name]>;
+  } & {
+    readonly write: {
+      readonly [Name in keyof ImportPlan["write"]]: Mutable<ImportPlan["write"][Name]>;
+    };
+  } = { set: [], left: [], unknown: [], notes: [], write: { saveModels: [], addPrices: [] } };
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+  }
+
+  async add(model: Model): Promise<void> {
+    const found = await Promise.all(model.routes.map((route) => this.#find(model, route)));
+    const routes = model.routes.map((route, at) => this.#addCost(model, route, found[at]));
+    if (routes.some((route, at) => route !== model.routes[at]))
+      this.result.write.saveModels.push({ ...model, routes });
+    const isPriced = this.#addPrice(model, found[0]);
+    for (const [at, route] of model.routes.entries())
+      if (routes[at] !== route || (at === 0 && isPriced))
+        for (const note of found[at]?.notes ?? [])
+          this.result.notes.push({ model: model.id, route: routeName(route), note });
+  }
+
+  async #find(
+    { endpoint, input }: Model,
+    { provider, model }: Route,
+  ): Promise<ListPrice | undefined> {
+    // What this machine serves by itself is on no vendor's list.
+    if (provider === engineProvider) return undefined;
+    const { providers, nowMs } = this.#options;
+    const entry = providers.find(({ name }) => name === provider);
+    return findListPrice({
+      model,
+      vendor: entry && vendorOf(entry)?.id,
+      kind: entry?.kind,
+      baseUrl: entry?.baseUrl,
+      endpoint,
+      input,
+      nowMs,
+    });
+  }
+
+  #addCost(model: Model, route: Route, found: ListPrice | undefined): Route {
+    const place: Place = { model: model.id, route: routeName(route) };
+    if (route.provider === engineProvider || found?.isOwn === true) {
+      this.result.left.push({ ...place, reason: notKnown(route, true) });
+      return route;
+    }
+    if (route.cost !== undefined && !this.#options.replace) {
+      this.result.left.push({
+        ...place,
+        reason: "has a cost, which stays unless it is to be replaced",
+      });
+      return route;
+    }
+    const cost = found?.price;
+    if (found === undefined || cost === undefined || Object.keys(cost).length === 0) {
+      const reason = `the table has no price for ${route.model}; a route's cost can stand in svc.yaml`;
+      this.result.unknown.push({ ...place, reason });
+      return route;
+    }
+    if (route.cost !== undefined && isSame(route.cost, cost)) {
+      this.result.left.push({ ...place, reason: "has the public cost already" });
+      return route;
+    }
+    this.result.set.push({ ...place, price: toPriceView(cost), source: sourceOf(found) });
+    return { ...route, cost };
+  }
+
+  /** Whether it got one. */
+  #addPrice(model: Model, found: ListPrice | undefined): boolean {
+    const { factor, replace, nowMs } = this.#options;
+    const place: Place = { model: model.id, route: null };
+    const [first] = model.routes;
+    const before = priceAt(model, nowMs)?.price;
+    const leave = (list: "left" | "unknown", reason: string) => {
+      this.result[list].push({ ...place, reason });
+      return false;
+    };
+    if (before !== undefined && !replace)
+      return leave("left", "has a price, which stays unless it is to be replaced");
+    if (first === undefined) return leave("unknown", "has no route to take a price from");
+    if (first.provider === engineProvider && before !== undefined)
+      return leave("left", notKnown(first));
+    if (found === undefined) return leave("unknown", notKnown(first));
+    const price = withMarkup(found.price, factor);
+    const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
+    if (lacking.length > 0)
+      return leave(
+        "unknown",
+        `${sourceOf(found)} has no public price for ${lacking.join(" and ")}; set all of them by hand`,
+      );
+    if (before !== undefined && isSame(before, price))
+      return leave("left", "has this price already");
+    this.result.set.push({ ...place, price: toPriceView(price), source: sourceOf(found) });
+    const effectiveAtMs = model.prices.length === 0 ? 0 : nowMs;
+    this.result.write.addPrices.push({
+      modelId: model.id,
+      price,
+      effectiveAtMs,
+      createdAtMs: nowMs,
+    });
+    return true;
+  }
+}
+
+const routeName = ({ provider, model }: Route) => `${provider}/${model}`;
+const sourceOf = ({ vendor, model }: ListPrice) => `${vendor}/${model}`;
+
+const notKnown = (route: Route, isOwn = route.provider === engineProvider) =>
+  isOwn
+    ? "served by this machine: no vendor has a price"
+    : `the table has no price for ${route.model}; set one by hand`;
+
+/** Rounded up: never below what was meant. */
+function withMarkup(price: Price, factor: bigint): Price {
+  return Object.fromEntries(
+    Object.entries(price).map(([key, units]) => [key, (units * factor + one - 1n) / one]),
+  );
+}
+
+function isSame(left: Price, right: Price): boolean {
+  return priceKeys.every((key) => left[key] === right[key]);
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../../base/problem.ts";
+import { providerKinds } from "../../catalog/provider-kinds.ts";
+import { vendors } from "../../catalog/vendors.ts";
+import { addToManifest } from "../../manifest/edit.ts";
+import { withLiterals } from "../../manifest/literals.ts";
+import { readManifest } from "../../manifest/manifest.ts";
+import { type DraftOptions, draftProvider, vendorTable } from "./draft.ts";
+
+const draft = (word: string, more: Partial<DraftOptions> = {}) =>
+  draftProvider({
+    word,
+    hasLiteralKey: false,
+    allowPrivate: false,
+    options: [],
+    isSet: () => false,
+    ...more,
+  });
+const set =
+  (...names: readonly string[]) =>
+  (name: string) =>
+    names.includes(name);
+
+describe("a vendor that is known", () => {
+  test("needs nothing but its key, and takes the variable that is set", () => {
+    const { name, draft: fields } = draft("groq", { isSet: set("GROQ_API_KEY") });
+    expect(name).toBe("groq");
+    expect(fields).toEqual({ vendor: "groq", api_key: "${GROQ_API_KEY}" });
+    expect(draft("gemini", { isSet: set("GOOGLE_API_KEY") }).draft).toEqual({
+      kind: "gemini",
+      api_key: "${GOOGLE_API_KEY}",
+    });
+  });
+
+  test("takes the variable that is named before those that are usual", () => {
+    const given = { keyEnv: "MINE", isSet: set("GROQ_API_KEY"), name: "second" };
+    expect(draft("groq", given)).toMatchObject({
+      name: "second",
+      draft: { vendor: "groq", api_key: "${MINE}" },
+    });
+  });
+
+  test("without a key says how much it lacks one", () => {
+    expect(draft("groq").lacksKey).toBe("usual");
+    expect(draft("anthropic").lacksKey).toBe("needed");
+    expect(draft("ollama").lacksKey).toBeUndefined();
+    expect(draft("groq", { hasLiteralKey: true })).toMatchObject({
+      lacksKey: undefined,
+      draft: { api_key: "<stored>" },
+    });
+  });
+
+  test("on this machine is let be there", () => {
+    expect(draft("ollama").draft).toEqual({ vendor: "ollama", allow_private: true });
+  });
+
+  test("of the clouds takes what their own tools look for", () => {
+    const isSet = set("AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
+    expect(draft("bedrock", { isSet })).toMatchObject({
+      lacksKey: undefined,
+      draft: {
+        kind: "bedrock",
+        region: "${AWS_REGION}",
+        access_key_id: "${AWS_ACCESS_KEY_ID}",
+        secret_access_key: "${AWS_SECRET_ACCESS_KEY}",
+      },
+    });
+    const token = set("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID");
+    expect(draft("bedrock", { isSet: token, options: ["region=eu-west-1"] }).draft).toEqual({
+      kind: "bedrock",
+      region: "eu-west-1",
+      api_key: "${AWS_BEARER_TOKEN_BEDROCK}",
+    });
+  });
+
+  test("is one of a table that has a line for each", () => {
+    expect(vendorTable().map(([id]) => id)).toEqual(vendors.map(({ id }) => id));
+  });
+});
+
+test("a secret in an option goes to the store, not to the file", () => {
+  const { draft: fields, literals } = draft("vertex", {
+    options: ["project=p", "location=l", 'credentials={"private_key":"x=y"}'],
+  });
+  expect(fields["credentials"]).toBe("<stored>");
+  expect(literals).toEqual({ credentials: '{"private_key":"x=y"}' });
+  const passed = draft("cohere", { kind: "ai-sdk", options: ["package=p", "apiKey=secret"] });
+  expect(passed.draft).toEqual({ kind: "ai-sdk", package: "p", options: { apiKey: "<stored>" } });
+  const { text } = addToManifest("", { providers: { cohere: passed.draft }, models: {} });
+  expect(text).not.toContain("secret");
+  const [provider] = withLiterals(
+    readManifest(text, () => undefined),
+    {
+      cohere: passed.literals,
+    },
+  ).providers;
+  expect(provider?.options).toEqual({ package: "p", "options.apiKey": "secret" });
+});
+
+test("what is lacking or wrong is said with what would be right", () => {
+  const problems: readonly (readonly [() => unknown, string])[] = [
+    [() => draft("nobody"), "--base-url"],
+    [() => draft("azure"), "--base-url https://{resource}.openai.azure.com/openai/v1"],
+    [() => draft("x", { kind: "telnet" }), providerKinds.join(", ")],
+    [() => draft("groq", { kind: "gemini" }), "is of kind openai"],
+    [() => draft("bedrock"), "--option region=…, or set AWS_REGION"],
+    [() => draft("vertex", { options: ["place=here"] }), "there are: project"],
+    [() => draft("groq", { options: ["nonsense"] }), "name=value"],
+    [() => draft("groq", { keyEnv: "sk-not-a-name" }), "not the key itself"],
+    [() => draft("groq", { name: "a b" }), "not a good name"],
+  ];
+  for (const [work, words] of problems) {
+    expect(work).toThrow(Problem);
+    expect(work).toThrow(words);
+  }
+});
+
+test("every vendor's draft is one that svc.yaml takes", () => {
+  for (const { id, baseUrl } of vendors) {
+    const { name, draft: fields } = draft(id, {
+      isSet: () => true,
+      ...(baseUrl.includes("{") ? { baseUrl: "https://mine.openai.azure.com/openai/v1" } : {}),
+    });
+    const { text } = addToManifest("", { providers: { [name]: fields }, models: {} });
+    expect(readManifest(text, () => undefined).providers).toHaveLength(1);
+  }
+});

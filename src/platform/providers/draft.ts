@@ -1,0 +1,190 @@
+import { Problem } from "../../base/problem.ts";
+import {
+  type ProviderKind,
+  type ProviderKindShape,
+  providerKindShapes,
+  providerKinds,
+} from "../../catalog/provider-kinds.ts";
+import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
+import type { ProviderDraft } from "../../manifest/edit.ts";
+import { isSecretOption, storedMark } from "../../manifest/plan.ts";
+
+export interface DraftOptions {
+  /** A vendor's id, or a name for a server that is no known vendor's. */
+  readonly word: string;
+  readonly name?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly keyEnv?: string | undefined;
+  /** A key was handed over, or will be. */
+  readonly hasLiteralKey: boolean;
+  readonly allowPrivate: boolean;
+  /** `name=value` each. */
+  readonly options: readonly string[];
+  readonly isSet: (variable: string) => boolean;
+}
+
+export interface DraftedProvider {
+  readonly name: string;
+  readonly title: string;
+  readonly draft: ProviderDraft;
+  /** What must reach the store and not the file, by field. */
+  readonly literals: Readonly<Record<string, string>>;
+  /** `needed`: it cannot work without; `usual`: most of them want one. */
+  readonly lacksKey: "needed" | "usual" | undefined;
+  /** The variables in which its key is kept by custom. */
+  readonly keyVariables: readonly string[];
+}
+
+const nameText = /^[A-Za-z0-9][\w-]{0,62}$/;
+
+/** What svc.yaml would say of a provider that an operator names on the command line. */
+export function draftProvider(given: DraftOptions): DraftedProvider {
+  const vendor = findVendor(given.word);
+  const name = given.name ?? given.word;
+  if (!nameText.test(name))
+    throw new Problem("invalid", `"${name}" is not a good name: use letters, digits, - and _.`);
+  const kind = kindOf(given, vendor);
+  const shape = providerKindShapes[kind];
+  const key = keyField(given, vendor);
+  const { fields, literals } = readOptions({ given, kind, shape, hasKey: key !== undefined });
+  const draft: ProviderDraft = {
+    ...(vendor !== undefined && kind === "openai" ? { vendor: vendor.id } : { kind }),
+    ...addressField(given, vendor, shape),
+    ...fields,
+    ...(key === undefined ? {} : { api_key: key }),
+    ...(given.allowPrivate || vendor?.isLocal === true ? { allow_private: true } : {}),
+  };
+  return {
+    name,
+    title: vendor?.title ?? name,
+    draft,
+    literals,
+    lacksKey: key === undefined ? lackOf(kind, vendor, draft) : undefined,
+    keyVariables: vendor?.keyVariables ?? [],
+  };
+}
+
+/** A line a vendor, for people to choose from. */
+export function vendorTable(): readonly (readonly [id: string, title: string, about: string])[] {
+  return vendors.map(({ id, title, kind, baseUrl, keyVariables, isLocal }) => {
+    const needs = Object.entries(providerKindShapes[kind].options)
+      .filter(([, { isNeeded }]) => isNeeded === true)
+      .map(([option, { variable }]) => variable ?? option);
+    const by = [...keyVariables.slice(0, 1), ...needs];
+    const where = baseUrl.includes("{") ? `, --base-url ${baseUrl}` : "";
+    return [id, title, isLocal === true ? `on this machine, ${baseUrl}` : by.join(", ") + where];
+  });
+}
+
+function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefined): ProviderKind {
+  const known = providerKinds.find((one) => one === kind);
+  if (kind !== undefined && known === undefined)
+    throw new Problem(
+      "invalid",
+      `--kind ${kind} is not known; there are: ${providerKinds.join(", ")}.`,
+    );
+  if (vendor !== undefined && known !== undefined && known !== vendor.kind)
+    throw new Problem(
+      "invalid",
+      `${vendor.title} is of kind ${vendor.kind}: leave out --kind, or choose another name.`,
+    );
+  if (vendor !== undefined) return vendor.kind;
+  if (known !== undefined) return known;
+  if (baseUrl !== undefined) return "openai";
+  throw new Problem(
+    "invalid",
+    `${word} is no vendor that is known here (svc provider add --help lists them). For a server of your own, say where it is: svc provider add ${word} --base-url https://…/v1`,
+  );
+}
+
+function addressField(
+  { baseUrl }: DraftOptions,
+  vendor: Vendor | undefined,
+  shape: ProviderKindShape,
+): ProviderDraft {
+  if (baseUrl !== undefined) return { base_url: baseUrl };
+  const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
+  if (usual !== undefined && !usual.includes("{")) return {};
+  const form = usual === undefined ? "https://…/v1" : usual;
+  throw new Problem("invalid", `Say where it is: --base-url ${form}`);
+}
+
+function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
+  const { keyEnv, hasLiteralKey, isSet } = given;
+  if (hasLiteralKey) return storedMark;
+  if (keyEnv !== undefined) {
+    if (!/^[A-Za-z_]\w*$/.test(keyEnv))
+      throw new Problem("invalid", "--key-env takes the name of a variable, not the key itself.");
+    return reference(keyEnv);
+  }
+  const usual = vendor?.keyVariables.find(isSet);
+  return usual === undefined ? undefined : reference(usual);
+}
+
+function lackOf(
+  kind: ProviderKind,
+  vendor: Vendor | undefined,
+  draft: ProviderDraft,
+): DraftedProvider["lacksKey"] {
+  if (providerKindShapes[kind].needsKey) return "needed";
+  const signsIn = ["credentials", "credentials_file", "access_key_id"].some(
+    (name) => name in draft,
+  );
+  return signsIn || vendor === undefined || vendor.keyVariables.length === 0 ? undefined : "usual";
+}
+
+interface ReadOptions {
+  readonly fields: ProviderDraft;
+  readonly literals: Readonly<Record<string, string>>;
+}
+
+/** From `--option`, else from where the vendor's own tools look. */
+function readOptions(options: {
+  readonly given: DraftOptions;
+  readonly kind: ProviderKind;
+  readonly shape: ProviderKindShape;
+  readonly hasKey: boolean;
+}): ReadOptions {
+  const { given, kind, shape, hasKey } = options;
+  const fields: ProviderDraft = {};
+  const passed: ProviderDraft = {};
+  const literals: Record<string, string> = {};
+  for (const [name, value] of given.options.map(readPair)) {
+    const isOwn = Object.hasOwn(shape.options, name);
+    if (!isOwn && shape.takesOptions !== true) throw unknownOption(name, kind, shape);
+    const field = isOwn ? name : `options.${name}`;
+    const isLiteral = isSecretOption(kind, field) && !/^\$\{\w+\}$/.test(value);
+    if (isLiteral) literals[field] = value;
+    (isOwn ? fields : passed)[name] = isLiteral ? storedMark : value;
+  }
+  if (Object.keys(passed).length > 0) fields["options"] = passed;
+  for (const [name, { variable, isNeeded, isSecret, about }] of Object.entries(shape.options)) {
+    if (name in fields) continue;
+    const isFound = variable !== undefined && given.isSet(variable);
+    if (isFound && (isNeeded === true || !(hasKey && isSecret === true)))
+      fields[name] = reference(variable);
+    else if (isNeeded === true)
+      throw new Problem(
+        "invalid",
+        `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
+      );
+  }
+  return { fields, literals };
+}
+
+function readPair(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new Problem("invalid", "--option must be of the form name=value.");
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKindShape): Problem {
+  const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
+  return new Problem(
+    "invalid",
+    `--option ${name} is not known for the kind ${kind}; there are: ${known.join(", ") || "none"}.`,
+  );
+}
+
+const reference = (variable: string) => `\${${variable}}`;

@@ -1,0 +1,68 @@
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import type { ProviderEntry } from "../../catalog/model.ts";
+import { hasCompleteList, namesMissing } from "../../catalog/model-lists.ts";
+import type { TrialView, Upstreams } from "./operations.ts";
+import { vendorOf } from "./views.ts";
+
+/** A route to a model that its vendor does not list: it may be shut down, or about to be. */
+export interface UnlistedView {
+  /** Our name of the model. */
+  readonly model: string;
+  /** The vendor's, as the route has it. */
+  readonly upstream: string;
+}
+
+export interface ListingView {
+  /** How many the vendor lists; null where there is no list that routes can be compared with. */
+  readonly models: number | null;
+  readonly unlisted: readonly UnlistedView[];
+}
+
+export const canCompare = (entry: ProviderEntry): boolean => hasCompleteList(vendorOf(entry)?.id);
+
+/** The routes to a provider, all or those of one model by either of its names. */
+export function routesTo(
+  { models }: CatalogContent,
+  provider: string,
+  wanted?: string,
+): readonly UnlistedView[] {
+  return models.flatMap(({ id, routes }) =>
+    routes
+      .filter((route) => route.provider === provider)
+      .filter(({ model }) => wanted === undefined || wanted === id || wanted === model)
+      .map((route) => ({ model: id, upstream: route.model })),
+  );
+}
+
+/** Asks for the list. One that cannot be had is no alarm: calls tell whether the vendor works. */
+export async function compareList(options: {
+  readonly entry: ProviderEntry;
+  readonly routes: readonly UnlistedView[];
+  readonly upstreams: () => Promise<Upstreams>;
+}): Promise<ListingView> {
+  const { entry, routes, upstreams } = options;
+  const nothing = { models: null, unlisted: [] };
+  if (!canCompare(entry) || routes.length === 0) return nothing;
+  const offer = await (await upstreams()).offer(entry, false);
+  if ("problem" in offer) return nothing;
+  const ids = (offer.models ?? []).map(({ id }) => id);
+  const names = routes.map(({ upstream }) => upstream);
+  const missing = namesMissing({ vendor: vendorOf(entry)?.id, names, ids });
+  if (missing === undefined) return nothing;
+  const unlisted = routes.filter(({ upstream }) => missing.includes(upstream));
+  return { models: ids.length, unlisted };
+}
+
+export async function listingTrial(options: Parameters<typeof compareList>[0]): Promise<TrialView> {
+  const startMs = performance.now();
+  const { models, unlisted } = await compareList(options);
+  return {
+    kind: "models",
+    model: null,
+    ok: true,
+    duration_ms: Math.round(performance.now() - startMs),
+    result: models === null ? "no list to compare with" : `${models} offered`,
+    problem: null,
+    unlisted,
+  };
+}

@@ -1,0 +1,308 @@
+import type { Clock } from "../../base/clock.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Endpoint, InputKind } from "../../call/endpoint.ts";
+import type { Trial, TrialKind, TrialLimits } from "../../call/trial.ts";
+import type { CatalogContent, CatalogStore } from "../../catalog/catalog.ts";
+import type { TargetHealth } from "../../catalog/health.ts";
+import {
+  engineProvider,
+  type Model,
+  type ProviderEntry,
+  type Timeouts,
+} from "../../catalog/model.ts";
+import { manifestDigest } from "../../manifest/digest.ts";
+import { type Literals, withLiterals } from "../../manifest/literals.ts";
+import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
+import { type Difference, planApply } from "../../manifest/plan.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
+import {
+  canCompare,
+  compareList,
+  type ListingView,
+  listingTrial,
+  routesTo,
+  type UnlistedView,
+} from "./listing.ts";
+import {
+  type KnownModel,
+  type OfferedModel,
+  type Proposal,
+  proposeModels,
+  type TakenIds,
+  takenIds,
+  useOf,
+} from "./proposal.ts";
+import { type ProviderView, toProviderView, vendorOf } from "./views.ts";
+
+/** What is wrong with a provider, in plain words, and what to do. */
+export interface TroubleView {
+  /** For machines: bad_key, no_credit, wrong_address, … */
+  readonly trouble: string;
+  readonly what: string;
+  readonly advice: string;
+}
+
+export interface TrialView {
+  readonly kind: TrialKind | "models";
+  readonly model: string | null;
+  readonly ok: boolean;
+  readonly duration_ms: number;
+  /** What came of it, in a few words. */
+  readonly result: string | null;
+  readonly problem: TroubleView | null;
+  /** Of the list of models: routes to what the vendor does not list. */
+  readonly unlisted: readonly UnlistedView[];
+}
+
+/** A call that a test would make. */
+export interface PlannedTrialView {
+  readonly kind: TrialView["kind"];
+  readonly model: string | null;
+}
+
+export interface OfferView {
+  /** What could be served of it. */
+  readonly proposals: readonly Proposal[];
+  /** How many it offers that cannot be served here, or are there already. */
+  readonly left_out: number;
+  /** Why it could not be asked. */
+  readonly problem: TroubleView | null;
+}
+
+/** Calls providers as the gateway would; what it says holds no secret. */
+export interface Upstreams {
+  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
+  offer(
+    entry: ProviderEntry,
+    isNew: boolean,
+  ): Promise<
+    { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
+  >;
+  tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
+}
+
+export interface ProviderOperations {
+  listProviders(input: Record<never, never>): Promise<readonly ProviderView[]>;
+  /** The calls of a test, in order: so that each can be asked for, and told, by itself. */
+  planTrials(input: { name: string; model?: string }): Promise<readonly PlannedTrialView[]>;
+  /**
+   * One real call of each kind that its routes have, or of one; with no routes its models are listed.
+   * Where the vendor's list is complete, the routes are compared with it last.
+   */
+  testProvider(input: {
+    name: string;
+    model?: string;
+    kind?: TrialView["kind"];
+  }): Promise<readonly TrialView[]>;
+  /** The routes to it that name a model which its vendor does not list. */
+  providerListing(input: { name: string }): Promise<ListingView>;
+  /** Puts its targets back in service. */
+  resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
+  /** What a provider that stands in a text would offer, in force or not. */
+  offerModels(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
+  /** What commands have changed since this text, the config file's, was applied. */
+  manifestDrift(input: { text: string }): Promise<readonly Difference[]>;
+}
+
+export interface ProviderParts {
+  readonly catalog: CatalogStore;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly variable: (name: string) => string | undefined;
+  readonly checkAddress: AddressCheck;
+  /** Loaded when it is needed: most commands call nobody. */
+  readonly upstreams?: (() => Promise<Upstreams>) | undefined;
+  readonly gateway?:
+    | {
+        health(): readonly TargetHealth[];
+        resetHealth(provider: string, model?: string): number;
+      }
+    | undefined;
+}
+
+export function providerOperations(parts: ProviderParts): ProviderOperations {
+  const { catalog, clock, gateway, variable } = parts;
+  const isSet = (name: string) => (variable(name) ?? "") !== "";
+  const planOf = (manifest: Manifest, current: CatalogContent) =>
+    planApply({
+      manifest,
+      current,
+      secrets: parts.secrets,
+      hasVariable: isSet,
+      nowMs: clock.nowMs(),
+    });
+  return {
+    async listProviders() {
+      const { providers, models } = await catalog.load();
+      const health = gateway?.health();
+      return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
+    },
+    ...trialOperations(parts),
+    async resetProvider({ name, model }) {
+      if (name !== engineProvider) findProvider(await catalog.load(), name);
+      if (gateway === undefined)
+        throw new Problem(
+          "failed",
+          "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
+        );
+      const targets = gateway.resetHealth(name, model);
+      if (targets === 0 && model !== undefined)
+        throw new Problem(
+          "not_found",
+          `${name} has no target ${model} that was called since the start; svc provider list shows them.`,
+        );
+      return { targets };
+    },
+    async offerModels({ text, provider, literals = {} }) {
+      const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
+      const current = await catalog.load();
+      const { saveProviders = [] } = planOf(manifest, current).write;
+      const entry = saveProviders.find(({ name }) => name === provider);
+      if (entry === undefined)
+        throw new Problem("not_found", `The text has no provider ${provider}.`);
+      const taken = takenIds(
+        current.models.map((model) => toKnown(model, model.prices.length > 0)),
+        manifest.models.map((model) => toKnown(model, model.price !== undefined)),
+      );
+      const isNew = !current.providers.some(({ name }) => name === provider);
+      const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
+      if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
+      const isRouted = ({ id }: OfferedModel) =>
+        manifest.models.some(({ routes }) =>
+          routes.some((route) => route.provider === provider && route.model === id),
+        );
+      const models = (offer.models ?? []).filter((model) => !isRouted(model));
+      return offerView({ entry, models, taken, nowMs: clock.nowMs() });
+    },
+    async manifestDrift({ text }) {
+      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
+      const plan = planOf(readManifest(text, parts.checkAddress), await catalog.load());
+      return plan.differences.filter(({ action }) => action !== "keep");
+    },
+  };
+}
+
+/** How a provider is doing, by real calls and by its own list. */
+function trialOperations(
+  parts: ProviderParts,
+): Pick<ProviderOperations, "planTrials" | "testProvider" | "providerListing"> {
+  const { catalog } = parts;
+  const upstreams = () => upstreamsOf(parts);
+  return {
+    async planTrials({ name, model }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const trials = trialsOf({ content, name, model });
+      const isCompared = canCompare(entry) && routesTo(content, name, model).length > 0;
+      const list = { kind: "models" as const, model: null };
+      return [
+        ...trials.map((trial) => ({ kind: trial.kind, model: trial.model })),
+        ...(isCompared || trials.length === 0 ? [list] : []),
+      ];
+    },
+    async testProvider({ name, model, kind }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const all = trialsOf({ content, name, model });
+      const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
+      // The routes may have changed between two calls of one test.
+      if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
+      const routes = routesTo(content, name, model);
+      const isCompared = canCompare(entry) && routes.length > 0;
+      if (!isCompared || (kind !== undefined && kind !== "models"))
+        return (await upstreams()).tryOut(entry, trials);
+      const tried = trials.length === 0 ? [] : await (await upstreams()).tryOut(entry, trials);
+      return [...tried, await listingTrial({ entry, routes, upstreams })];
+    },
+    async providerListing({ name }) {
+      const content = await catalog.load();
+      const entry = findProvider(content, name);
+      const routes = routesTo(content, name);
+      return compareList({ entry, routes, upstreams });
+    },
+  };
+}
+
+const toKnown = (
+  { id, endpoint, input, routes }: Pick<Model, "id" | "endpoint" | "input" | "routes">,
+  hasPrice: boolean,
+): KnownModel => ({ id, endpoint, input, isRouted: routes.length > 0, hasPrice });
+
+function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
+  if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
+  return upstreams();
+}
+
+function findProvider({ providers }: CatalogContent, name: string): ProviderEntry {
+  const entry = providers.find((one) => one.name === name);
+  if (entry !== undefined) return entry;
+  if (name === engineProvider)
+    throw new Problem(
+      "invalid",
+      "engine is the provider of the embedded models: svc engine status shows how they are.",
+    );
+  const known = providers.map((one) => one.name).join(", ");
+  throw new Problem(
+    "not_found",
+    known === ""
+      ? `There is no provider ${name}, nor any other yet: svc provider add adds one.`
+      : `There is no provider ${name}; there are: ${known}.`,
+  );
+}
+
+const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => {
+  if (endpoint === "chat") return ["chat", "stream"];
+  if (endpoint === "speech") return ["speech"];
+  return [input === "media" ? "media" : "embeddings"];
+};
+
+const kindOrder: readonly TrialKind[] = ["chat", "stream", "embeddings", "media", "speech"];
+
+/** The first route of each kind; with a model named, that one, routed or not. */
+function trialsOf(options: {
+  readonly content: CatalogContent;
+  readonly name: string;
+  readonly model: string | undefined;
+}): readonly Trial[] {
+  const { content, name, model: wanted } = options;
+  const trials = new Map<TrialKind, Trial>();
+  for (const { id, endpoint, input, routes, timeouts } of content.models)
+    for (const { provider, model, voices } of routes) {
+      if (provider !== name || (wanted !== undefined && wanted !== id && wanted !== model))
+        continue;
+      for (const kind of kindsOf(endpoint, input))
+        if (!trials.has(kind))
+          trials.set(kind, { kind, model, voices, limits: limitsOf(timeouts) });
+    }
+  if (wanted === undefined || trials.size > 0)
+    return kindOrder.flatMap((kind) => trials.get(kind) ?? []);
+  const use = useOf({ id: wanted }) ?? { endpoint: "chat" as const, input: "text" as const };
+  return kindsOf(use.endpoint, use.input).map((kind) => ({ kind, model: wanted }));
+}
+
+function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLimits> {
+  return {
+    ...(connect === undefined ? {} : { lookMs: connect * 1000 }),
+    ...(firstByte === undefined ? {} : { firstByteMs: firstByte * 1000 }),
+    ...(total === undefined ? {} : { withinMs: total * 1000 }),
+  };
+}
+
+async function offerView(options: {
+  readonly entry: ProviderEntry;
+  readonly models: readonly OfferedModel[];
+  readonly taken: TakenIds;
+  readonly nowMs: number;
+}): Promise<OfferView> {
+  const { entry, models, taken, nowMs } = options;
+  const proposals = await proposeModels({
+    provider: entry.name,
+    kind: entry.kind,
+    vendor: vendorOf(entry)?.id,
+    baseUrl: entry.baseUrl,
+    models,
+    taken,
+    nowMs,
+  });
+  return { proposals, left_out: models.length - proposals.length, problem: null };
+}

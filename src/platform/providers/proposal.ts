@@ -1,0 +1,199 @@
+import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
+import type { ProviderKind } from "../../catalog/provider-kinds.ts";
+import type { ModelDraft } from "../../manifest/edit.ts";
+import { findListPrice, ownMachine } from "../prices/table.ts";
+import { toPriceView } from "../views.ts";
+
+/** A model that an upstream offers, by its own name, as far as it tells. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly endpoint?: Endpoint;
+  readonly input?: InputKind;
+  readonly maxOutputTokens?: number;
+}
+
+/** Models that there are already. One that has no route may have one again: what it is for. */
+export type TakenIds = ReadonlyMap<string, KnownUse | undefined>;
+
+interface KnownUse {
+  readonly endpoint: string;
+  readonly input: string;
+  readonly hasPrice: boolean;
+}
+
+export interface KnownModel extends KnownUse {
+  readonly id: string;
+  readonly isRouted: boolean;
+}
+
+/** What svc.yaml says of routes will be in force; a price may have been set by command. */
+export function takenIds(
+  inForce: readonly KnownModel[],
+  inFile: readonly KnownModel[],
+): Map<string, KnownUse | undefined> {
+  const all = [...inForce, ...inFile];
+  const priced = new Set(all.flatMap(({ id, hasPrice }) => (hasPrice ? [id] : [])));
+  return new Map(
+    all.map(({ id, endpoint, input, isRouted }) => [
+      id,
+      isRouted ? undefined : { endpoint, input, hasPrice: priced.has(id) },
+    ]),
+  );
+}
+
+export interface ProposalOptions {
+  /** The provider's name in svc.yaml. */
+  readonly provider: string;
+  readonly kind: ProviderKind;
+  /** The vendor's id, where it is one of the known. */
+  readonly vendor: string | undefined;
+  /** Empty where the kind makes its own. */
+  readonly baseUrl: string;
+  readonly models: readonly OfferedModel[];
+  readonly taken: TakenIds;
+  readonly nowMs: number;
+}
+
+/** One model that could be served, with all that svc.yaml needs of it. Plain JSON. */
+export interface Proposal {
+  /** What callers would name it. */
+  readonly id: string;
+  /** What the upstream names it. */
+  readonly upstream: string;
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+  readonly draft: ModelDraft;
+  /** In USD, as decimal text; null: none is known, and it is not served until it has one. */
+  readonly price: Readonly<Record<string, string>> | null;
+  /** What the vendor asks, by its public list; null: not known. */
+  readonly cost: Readonly<Record<string, string>> | null;
+  readonly note: string | null;
+}
+
+/** What of an upstream's offer can be served, by its own names where these are free. */
+export async function proposeModels(options: ProposalOptions): Promise<Proposal[]> {
+  const taken = new Map(options.taken);
+  const proposals: Proposal[] = [];
+  for (const model of options.models) {
+    const use = useOf(model);
+    const isFree = (id: string) => !taken.has(id) || isSameUse(taken.get(id), use);
+    const id = use && freeId(model.id, options.provider, isFree);
+    if (use === undefined || id === undefined) continue;
+    taken.set(id, undefined);
+    proposals.push(await propose({ options, model, id, ...use }));
+  }
+  return proposals;
+}
+
+interface Use {
+  readonly endpoint: Endpoint;
+  readonly input: InputKind;
+}
+
+const isSameUse = (one: KnownUse | undefined, other: Use | undefined) =>
+  one !== undefined && one.endpoint === other?.endpoint && one.input === other.input;
+
+const otherTrades =
+  /whisper|transcri|moderation|realtime|dall-?e|imagen|(^|[-/])(image|video|veo|sora|flux|asr|stt|ocr|live|aqa)([-.:]|\d|$)|diffusion|rerank|deep-research|computer-use|native-audio|audio-(preview|dialog)|gpt-audio|(babbage|davinci)-002|turbo-instruct/;
+const embeds = /embed|(^|[-/])(bge|gte|e5)-|minilm/;
+const speaks = /(^|[-/_])(tts|kokoro|orpheus)([-.:_]|\d|$)|text-to-speech/;
+
+/** What the upstream says of a model, else what its name does; undefined: nothing that is served here. */
+export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
+  if (endpoint !== undefined) return { endpoint, input: input ?? "text" };
+  const name = id.toLowerCase();
+  if (embeds.test(name))
+    return { endpoint: "embeddings", input: /multi-?modal/.test(name) ? "media" : "text" };
+  if (otherTrades.test(name)) return undefined;
+  return { endpoint: speaks.test(name) ? "speech" : "chat", input: "text" };
+}
+
+/** Undefined: there is no name left, so it was most likely added before. */
+function freeId(
+  upstream: string,
+  provider: string,
+  isFree: (id: string) => boolean,
+): string | undefined {
+  const name = upstream
+    .replace(/^models\//, "")
+    .replace(/[^\w.:/@-]/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "");
+  const names = [name, `${provider}/${name}`].filter(
+    (each) => name !== "" && each.length <= 128 && isFree(each),
+  );
+  return names[0];
+}
+
+async function propose({
+  options,
+  model,
+  id,
+  endpoint,
+  input,
+}: Use & {
+  readonly options: ProposalOptions;
+  readonly model: OfferedModel;
+  readonly id: string;
+}): Promise<Proposal> {
+  const { provider } = options;
+  const isPriced = options.taken.get(id)?.hasPrice === true;
+  const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
+  if (isPriced) notes.splice(0, notes.length, "it had no route; its price stays as it was");
+  const isSpeech = endpoint === "speech";
+  if (isSpeech && options.kind === "openai")
+    notes.push("voices: check that this server knows the names in the route");
+  const draft: ModelDraft = {
+    endpoint,
+    ...(endpoint === "embeddings" ? { input } : {}),
+    ...(endpoint === "chat" && isCount(model.maxOutputTokens)
+      ? { max_output_tokens: model.maxOutputTokens }
+      : {}),
+    ...(price === null || isPriced ? {} : { price }),
+    routes: [
+      {
+        provider,
+        model: model.id,
+        ...(isSpeech ? { voices: options.kind === "openai" ? commonVoices : "same" } : {}),
+        ...(cost === null ? {} : { cost }),
+      },
+    ],
+  };
+  const note = notes.length === 0 ? null : notes.join("; ");
+  return { id, upstream: model.id, endpoint, input, draft, price, cost, note };
+}
+
+/** What most servers of this kind call their voices. */
+const commonVoices = {
+  Kore: "nova",
+  Puck: "echo",
+  Charon: "onyx",
+  Fenrir: "fable",
+  Aoede: "shimmer",
+};
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 1 && value <= 10_000_000;
+
+interface Prices {
+  readonly price: Proposal["price"];
+  readonly cost: Proposal["cost"];
+  readonly notes: string[];
+}
+
+async function pricesOf(options: ProposalOptions, model: string, use: Use): Promise<Prices> {
+  const { kind, vendor, baseUrl, nowMs } = options;
+  const found = await findListPrice({ model, vendor, kind, baseUrl, nowMs, ...use });
+  const billed = billedClasses(use.endpoint, use.input);
+  if (found?.isOwn === true) {
+    const price = Object.fromEntries(billed.map((key) => [key, "0"]));
+    return { price, cost: null, notes: [ownMachine] };
+  }
+  const known = found?.price ?? {};
+  const cost = Object.keys(known).length === 0 ? null : toPriceView(known);
+  if (billed.every((key) => known[key] !== undefined)) return { price: cost, cost, notes: [] };
+  return {
+    price: null,
+    cost,
+    notes: ["no public price is known: not served until it has one (svc price set)"],
+  };
+}

@@ -1,0 +1,217 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import { Hold } from "../../ledger/purse.ts";
+import type { MarginRow } from "../accounts/money-views.ts";
+
+let home: OperationsHome;
+let acme: string;
+beforeEach(async () => {
+  home = await openOperations();
+  acme = (await home.operations.createAccount({ name: "acme" })).id;
+  await home.operations.addEntry({ account: acme, kind: "credit", usd: "100" });
+});
+afterEach(() => home.remove());
+
+/** A receipt at a moment. */
+async function at(
+  moment: string,
+  receipt: Parameters<OperationsHome["receive"]>[0],
+): Promise<void> {
+  home.clock.ms = Date.parse(moment);
+  await home.receive(receipt);
+}
+
+describe("an account shows", () => {
+  test("its balance, what is held, and what it spent by day, model and key", async () => {
+    const { operations } = home;
+    const key = await operations.createKey({ account: acme, name: "ci" });
+    const mine = { accountId: acme, keyId: key.id };
+    await at("2027-03-15T12:10:00Z", { ...mine, cost: 5n, charged: 5n, model: "other" });
+    await at("2027-03-15T13:10:00Z", { ...mine, cost: 30n, charged: 10n });
+    await at("2027-03-16T00:00:00Z", { ...mine, cost: 100n, charged: 100n, provider: "second" });
+    for (const keyId of ["key_gone_1", "key_gone_2"])
+      await at("2027-03-16T01:00:00Z", { accountId: acme, keyId, cost: 1n, charged: 1n });
+    const purse = home.purses.find(acme);
+    if (purse === undefined) throw new Error("no purse");
+    Hold.take(1_000_000_000n, purse.pot, []);
+    expect(await operations.showAccount({ account: "acme" })).toEqual({
+      id: acme,
+      name: "acme",
+      created_at: "2027-03-15T12:00:00Z",
+      keys: 1,
+      status: "active",
+      balance_usd: "99.999999883",
+      held_usd: "1.00",
+      free_usd: "98.999999883",
+      limits: { rpm: null, tpm: null, concurrency: null, budget: null },
+      budget: null,
+      receipts: 5,
+      shortfall_usd: "0.00000002",
+      spend: {
+        by_day: [
+          { day: "2027-03-15", receipts: 2, charged_usd: "0.000000015" },
+          { day: "2027-03-16", receipts: 3, charged_usd: "0.000000102" },
+        ],
+        by_model: [
+          { model: "svc-3-flash", receipts: 4, charged_usd: "0.000000112" },
+          { model: "other", receipts: 1, charged_usd: "0.000000005" },
+        ],
+        by_key: [
+          { key: key.id, name: "ci", receipts: 3, charged_usd: "0.000000115" },
+          { key: "temporary", name: null, receipts: 2, charged_usd: "0.000000002" },
+        ],
+      },
+      key_list: [expect.objectContaining({ id: key.id, hint: key.hint })],
+    });
+    const { held_usd, free_usd, ...written } = await home.alone.showAccount({ account: "acme" });
+    expect([held_usd, free_usd]).toEqual(["0.00", "99.999999883"]);
+    expect(written).toMatchObject({ balance_usd: "99.999999883", receipts: 5 });
+  });
+
+  test("receipts that a crash left out of the sums, too", async () => {
+    await at("2027-03-15T12:10:00Z", { accountId: acme, keyId: "key_1", cost: 7n, charged: 7n });
+    // Never flushed: the process that counted it in memory is gone.
+    const shown = await home.alone.showAccount({ account: acme });
+    expect([shown.receipts, shown.spend.by_day]).toEqual([
+      1,
+      [{ day: "2027-03-15", receipts: 1, charged_usd: "0.000000007" }],
+    ]);
+    expect((await home.alone.showAccount({ account: acme })).receipts).toBe(1);
+    expect((await home.alone.reportMargin({})).total.receipts).toBe(1);
+  });
+
+  test("the list has balances as the server counts them, and counts keys that are not revoked", async () => {
+    const { operations } = home;
+    const empty = await operations.createAccount({ name: "empty" });
+    const { id } = await operations.createKey({ account: acme });
+    await operations.createKey({ account: acme });
+    await operations.createKey({ account: empty.id });
+    await operations.revokeKey({ id });
+    const purse = home.purses.find(acme);
+    if (purse !== undefined) Hold.take(10n, purse.pot, [])?.settle(3n);
+    const list = await operations.listAccounts({});
+    expect(list.map(({ name, keys, balance_usd }) => [name, keys, balance_usd])).toEqual([
+      ["acme", 1, "99.999999997"],
+      ["empty", 1, "0.00"],
+    ]);
+  });
+});
+
+describe("the margin", () => {
+  const usd = 1_000_000_000n;
+  const row = (
+    fields: Omit<MarginRow, "receipts" | "unknown_cost" | "shortfall_usd"> & Partial<MarginRow>,
+  ): MarginRow => ({ receipts: 1, unknown_cost: 0, shortfall_usd: "0.00", ...fields });
+
+  test("is what was charged without what vendors ask, and says where that is unknown", async () => {
+    const { operations } = home;
+    const other = (await operations.createAccount({ name: "other" })).id;
+    await operations.addEntry({ account: other, kind: "credit", usd: "1" });
+    const mine = { accountId: acme, keyId: "key_1" };
+    const theirs = { accountId: other, keyId: "key_2" };
+    const paid = { cost: 3n * usd, charged: 3n * usd };
+    await at("2027-03-15T12:00:00Z", { ...mine, ...paid, vendorCost: 2n * usd });
+    await at("2027-03-15T12:30:00Z", { ...mine, ...paid, provider: "second" });
+    const short = { cost: 2n * usd, charged: usd / 2n, vendorCost: 1_234_567_891n };
+    await at("2027-03-15T13:00:00Z", { ...theirs, ...short, model: "dear" });
+    await at("2027-03-15T13:30:00Z", { ...theirs, model: "free", provider: "", outcome: "failed" });
+
+    const byModel = await operations.reportMargin({});
+    expect(byModel).toEqual({
+      by: "model",
+      from: "2027-03-01",
+      to: "2027-03-15",
+      rows: [
+        row({
+          name: "svc-3-flash",
+          receipts: 2,
+          charged_usd: "6.00",
+          vendor_cost_usd: "2.00",
+          margin_usd: "4.00",
+          margin_percent: "66.7",
+          unknown_cost: 1,
+        }),
+        row({
+          name: "dear",
+          charged_usd: "0.50",
+          vendor_cost_usd: "1.234567891",
+          margin_usd: "-0.734567891",
+          margin_percent: "-146.9",
+          shortfall_usd: "1.50",
+        }),
+        row({
+          name: "free",
+          charged_usd: "0.00",
+          vendor_cost_usd: "0.00",
+          margin_usd: "0.00",
+          margin_percent: null,
+          unknown_cost: 1,
+        }),
+      ],
+      total: row({
+        name: "total",
+        receipts: 4,
+        charged_usd: "6.50",
+        vendor_cost_usd: "3.234567891",
+        margin_usd: "3.265432109",
+        margin_percent: "50.2",
+        unknown_cost: 2,
+        shortfall_usd: "1.50",
+      }),
+    });
+    const namesBy = async (by: string) => {
+      const { rows, total } = await operations.reportMargin({ by });
+      expect(total).toEqual(byModel.total);
+      return rows.map(({ name, charged_usd }) => [name, charged_usd]);
+    };
+    expect(await namesBy("account")).toEqual([
+      ["acme", "6.00"],
+      ["other", "0.50"],
+    ]);
+    expect(await namesBy("provider")).toEqual([
+      ["fake", "3.50"],
+      ["second", "3.00"],
+      ["none", "0.00"],
+    ]);
+  });
+
+  test("counts the first and the last day whole, and nothing beside them", async () => {
+    const { operations } = home;
+    const one = { accountId: acme, keyId: "key_1", cost: 1n, charged: 1n };
+    for (const moment of [
+      "2027-02-28T23:59:59Z",
+      "2027-03-01T00:00:00Z",
+      "2027-03-02T23:59:59Z",
+      "2027-03-03T00:00:00Z",
+    ])
+      await at(moment, one);
+    const count = async (from?: string, to?: string) =>
+      (
+        await operations.reportMargin({
+          ...(from === undefined ? {} : { from }),
+          ...(to === undefined ? {} : { to }),
+        })
+      ).total.receipts;
+    expect(await count("2027-03-01", "2027-03-02")).toBe(2);
+    expect(await count("2027-02-28", "2027-02-28")).toBe(1);
+    expect(await count()).toBe(3);
+    expect(await count("2027-02-01")).toBe(4);
+    expect(await count(undefined, "2027-02-28")).toBe(1);
+  });
+
+  test("is refused for days that are none, and names the flag", async () => {
+    const { operations } = home;
+    const cases: readonly (readonly [object, string])[] = [
+      [{ by: "colour" }, "--by must be one of model, account, provider"],
+      [{ from: "yesterday" }, "--from must be a day"],
+      [{ to: "2027-02-30" }, "--to must be a day"],
+      [{ from: "2027-03-02", to: "2027-03-01" }, "--from must not lie after --to"],
+      [{ from: "1970-01-01" }, "ten years"],
+    ];
+    for (const [input, says] of cases)
+      expect(await problemOf(operations.reportMargin(input))).toEqual({
+        code: "invalid",
+        message: expect.stringContaining(says),
+      });
+  });
+});

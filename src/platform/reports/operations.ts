@@ -1,0 +1,110 @@
+import { toDecimal } from "../../base/decimal.ts";
+import { toUsd } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { periodStartMs } from "../../call/limits.ts";
+import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
+import type { MoneyParts } from "../accounts/entries.ts";
+import type { MarginRow, MarginView } from "../accounts/money-views.ts";
+import { toDayStart } from "../inputs.ts";
+import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
+
+const marginGroups = ["model", "account", "provider"] as const;
+type MarginGroup = (typeof marginGroups)[number];
+
+export interface ReportOperations {
+  /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
+  reportMargin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
+}
+
+const dayMs = 86_400_000;
+/** More than ten years are read for nobody. */
+const mostDays = 3_660;
+
+export function reportOperations(parts: MoneyParts): ReportOperations {
+  const { accounts, ledger, clock } = parts;
+  return {
+    async reportMargin({ by: word = "model", from, to }) {
+      const by = marginGroups.find((known) => known === word);
+      if (by === undefined)
+        throw new Problem(
+          "invalid",
+          `--by must be one of ${marginGroups.join(", ")}, not "${word}".`,
+        );
+      const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
+      const names =
+        by === "account"
+          ? new Map((await accounts.list()).map(({ id, name }) => [id, name]))
+          : new Map<string, string>();
+      await closeSums(parts);
+      const sums = new SumsBy(nameBy[by]);
+      for await (const rollups of sumsByDay(ledger, { fromMs, toMs }))
+        for (const rollup of rollups) sums.add(rollup);
+      const total = emptyRollup({ hourMs: 0, accountId: "", keyId: "", model: "", provider: "" });
+      const rows = sums.dearestFirst.map(([name, sum]) => {
+        mergeInto(total, sum);
+        return toMarginRow(names.get(name) ?? name, sum);
+      });
+      return {
+        by,
+        from: toDay(fromMs),
+        to: toDay(toMs - dayMs),
+        rows,
+        total: toMarginRow("total", total),
+      };
+    },
+  };
+}
+
+const nameBy: Readonly<Record<MarginGroup, (rollup: Rollup) => string>> = {
+  model: ({ model }) => model,
+  account: ({ accountId }) => accountId,
+  // Calls that ended before anybody was asked.
+  provider: ({ provider }) => (provider === "" ? "none" : provider),
+};
+
+/** The days as they are meant: the last one is counted whole. */
+function readDays(options: {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly nowMs: number;
+}): { readonly fromMs: number; readonly toMs: number } {
+  const { from, to, nowMs } = options;
+  const lastMs = to === undefined ? periodStartMs("day", nowMs) : toDayStart(to, "--to");
+  const fromMs =
+    from === undefined
+      ? periodStartMs("month", Math.min(lastMs, nowMs))
+      : toDayStart(from, "--from");
+  if (fromMs > lastMs)
+    throw new Problem(
+      "invalid",
+      `--from must not lie after --to: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
+    );
+  if (lastMs - fromMs > mostDays * dayMs)
+    throw new Problem("invalid", "--from and --to must not be more than ten years apart.");
+  return { fromMs, toMs: lastMs + dayMs };
+}
+
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+function toMarginRow(name: string, sum: Rollup): MarginRow {
+  const margin = sum.charged - sum.vendorCost;
+  return {
+    name,
+    receipts: sum.receipts,
+    charged_usd: toUsd(sum.charged),
+    vendor_cost_usd: toUsd(sum.vendorCost),
+    margin_usd: toUsd(margin),
+    // Where no cost is known, there is nothing to say.
+    margin_percent:
+      sum.charged === 0n || sum.vendorKnown === 0 ? null : toPercent(margin, sum.charged),
+    unknown_cost: sum.receipts - sum.vendorKnown,
+    shortfall_usd: toUsd(sum.cost - sum.charged),
+  };
+}
+
+/** To the nearest tenth; halves away from zero. */
+function toPercent(part: bigint, whole: bigint): string {
+  const size = part < 0n ? -part : part;
+  const tenths = (size * 2_000n + whole) / (whole * 2n);
+  return toDecimal(part < 0n ? -tenths : tenths, 1, 1);
+}

@@ -1,0 +1,251 @@
+import { toDateText } from "../../base/dates.ts";
+import { toDecimal } from "../../base/decimal.ts";
+import { idTimeMs } from "../../base/ids.ts";
+import { toUsd } from "../../base/money.ts";
+import {
+  costOf,
+  type Price,
+  type PriceKey,
+  priceKeys,
+  priceScale,
+  unitPrice,
+} from "../../call/price.ts";
+import type { Model } from "../../catalog/model.ts";
+import type { HoldParts } from "../../ledger/need.ts";
+import type { Receipt } from "../../ledger/receipt.ts";
+import { fromAttemptsText, outcomeWords } from "./attempts.ts";
+
+/** Members of an account are told nothing of vendors: their names, their words, what they ask. */
+interface Audience {
+  readonly forOperator: boolean;
+}
+
+/** One receipt in a list. */
+export interface ReceiptRow {
+  readonly id: string;
+  readonly account: string;
+  readonly key: string;
+  readonly model: string;
+  readonly endpoint: string;
+  /** `ok`, `left`, or the code of the error that ended it. */
+  readonly outcome: string;
+  readonly outcome_words: string;
+  /** Of each class that was used. */
+  readonly units: Readonly<Record<string, number>>;
+  /** Part of the output. */
+  readonly reasoning_tokens: number;
+  /** True when no upstream counted and the gateway did. */
+  readonly estimated: boolean;
+  readonly hold_usd: string;
+  readonly cost_usd: string;
+  readonly charged_usd: string;
+  /** What it cost beyond what could be taken. */
+  readonly shortfall_usd: string;
+  readonly started_at: string;
+  /** From the start to the first byte of the answer; null when none went out. */
+  readonly first_byte_ms: number | null;
+  readonly duration_ms: number;
+  /** For the operator: who served it, or was tried last; null when nobody was asked. */
+  readonly provider?: string | null;
+  /** For the operator; null where the route says none. */
+  readonly vendor_cost_usd?: string | null;
+  readonly margin_usd?: string | null;
+}
+
+export interface ReceiptView extends ReceiptRow {
+  readonly timeline: {
+    readonly started_at: string;
+    readonly first_byte_ms: number | null;
+    readonly duration_ms: number;
+    readonly ended_at: string;
+  };
+  readonly attempts: readonly AttemptView[];
+  readonly price_version: number;
+  /** Of the limits that it was admitted by; 0: there had never been any. Null: not recorded yet. */
+  readonly limits_versions: { readonly key: number; readonly account: number } | null;
+  /** What the hold is made of, each at the price of the version. Null: not recorded yet. */
+  readonly hold_parts: HoldParts | null;
+  /** For the operator: of the route's cost; null where nobody was asked, or it was not recorded. */
+  readonly cost_version?: number | null;
+  /** Null where the price of that version is not known. */
+  readonly arithmetic: ArithmeticView | null;
+}
+
+export interface AttemptView {
+  /** From 1, in the order in which they were made. */
+  readonly number: number;
+  /** `served`, or the code of what went wrong. */
+  readonly outcome: string;
+  readonly outcome_words: string;
+  /** For the operator, like what follows; null where nobody could be asked. */
+  readonly provider?: string | null;
+  readonly model?: string | null;
+  readonly detail?: string | null;
+}
+
+export interface ArithmeticView {
+  readonly rows: readonly {
+    readonly class: PriceKey;
+    readonly words: string;
+    readonly units: number;
+    readonly price_usd: string;
+    readonly per: PriceUnit;
+    readonly cost_usd: string;
+  }[];
+  /** Before it is rounded up, to the last digit. */
+  readonly sum_usd: string;
+  /** What rounding adds. */
+  readonly rounding_usd: string;
+  readonly cost_usd: string;
+  /** Whether the receipt says the same. */
+  readonly adds_up: boolean;
+}
+
+type PriceUnit = "million" | "image" | "second";
+
+export const unitWords: Readonly<Record<PriceKey, string>> = {
+  input: "input tokens",
+  cached_input: "cached input tokens",
+  cache_write: "cache write tokens",
+  output: "output tokens",
+  audio_output: "audio output tokens",
+  image: "images",
+  video_second: "seconds of video",
+};
+
+export function toReceiptRow({ receipt, forOperator }: Audience & { readonly receipt: Receipt }) {
+  const { id, cost, charged, vendorCost } = receipt;
+  const row: ReceiptRow = {
+    id,
+    account: receipt.accountId,
+    key: receipt.keyId,
+    model: receipt.model,
+    endpoint: receipt.endpoint,
+    outcome: receipt.outcome,
+    outcome_words: outcomeWords(receipt.outcome),
+    units: usedUnits(receipt),
+    reasoning_tokens: receipt.reasoningTokens,
+    estimated: receipt.estimated,
+    hold_usd: toUsd(receipt.hold),
+    cost_usd: toUsd(cost),
+    charged_usd: toUsd(charged),
+    shortfall_usd: toUsd(cost - charged),
+    started_at: toDateText(idTimeMs(id)),
+    first_byte_ms: receipt.firstByteMs ?? null,
+    duration_ms: receipt.durationMs,
+  };
+  if (!forOperator) return row;
+  return {
+    ...row,
+    provider: receipt.provider === "" ? null : receipt.provider,
+    vendor_cost_usd: vendorCost === undefined ? null : toUsd(vendorCost),
+    margin_usd: vendorCost === undefined ? null : toUsd(charged - vendorCost),
+  };
+}
+
+export function toReceiptView(
+  options: Audience & {
+    readonly receipt: Receipt;
+    /** Of the receipt's version; undefined: it is not known. */
+    readonly price: Price | undefined;
+  },
+): ReceiptView {
+  const { receipt, price, forOperator } = options;
+  const { terms } = receipt;
+  const row = toReceiptRow(options);
+  const { started_at, first_byte_ms, duration_ms } = row;
+  return {
+    ...row,
+    timeline: {
+      started_at,
+      first_byte_ms,
+      duration_ms,
+      ended_at: toDateText(idTimeMs(receipt.id) + duration_ms),
+    },
+    attempts: toAttemptViews(receipt, forOperator),
+    price_version: receipt.priceVersion,
+    limits_versions:
+      terms === undefined ? null : { key: terms.keyLimits, account: terms.accountLimits },
+    hold_parts: terms?.hold ?? null,
+    ...(forOperator ? { cost_version: terms?.cost?.version ?? null } : {}),
+    arithmetic: price === undefined ? null : toArithmeticView(receipt, price),
+  };
+}
+
+function toAttemptViews({ attempts }: Receipt, forOperator: boolean): readonly AttemptView[] {
+  return fromAttemptsText(attempts).map(({ provider, model, outcome, detail }, at) => ({
+    number: at + 1,
+    outcome,
+    outcome_words: outcomeWords(outcome),
+    ...(forOperator ? { provider, model, detail } : {}),
+  }));
+}
+
+/** The price that a receipt was worked out with. */
+export function priceOfReceipt(
+  models: readonly Model[],
+  { model, priceVersion }: Receipt,
+): Price | undefined {
+  const prices = models.find(({ id }) => id === model)?.prices;
+  return prices?.find(({ version }) => version === priceVersion)?.price;
+}
+
+export interface Arithmetic {
+  /** Amounts and the sum in millionths of a nano-USD: nothing is smaller. */
+  readonly rows: readonly {
+    readonly key: PriceKey;
+    readonly units: number;
+    readonly each: bigint;
+    readonly amount: bigint;
+  }[];
+  readonly sum: bigint;
+  /** The sum, rounded up once, in nano-USD. */
+  readonly cost: bigint;
+}
+
+export function workOut({ units }: Pick<Receipt, "units">, price: Price): Arithmetic {
+  const rows = priceKeys.flatMap((key) => {
+    const count = units[key] ?? 0;
+    const each = unitPrice(price, key);
+    return count === 0 ? [] : [{ key, units: count, each, amount: BigInt(count) * each }];
+  });
+  const sum = rows.reduce((total, { amount }) => total + amount, 0n);
+  return { rows, sum, cost: costOf(units, price) };
+}
+
+/** An amount of an Arithmetic, with every digit there is. */
+export const toExactUsd = (amount: bigint) => toDecimal(amount, 15, 2);
+
+/** In USD: a million tokens, an image, a second of video. */
+export const toUnitPriceUsd = (key: PriceKey, each: bigint) => toDecimal(each, priceScale(key), 2);
+
+const million = 1_000_000n;
+
+function toArithmeticView(receipt: Receipt, price: Price): ArithmeticView {
+  const { rows, sum, cost } = workOut(receipt, price);
+  return {
+    rows: rows.map(({ key, units, each, amount }) => ({
+      class: key,
+      words: unitWords[key],
+      units,
+      price_usd: toUnitPriceUsd(key, each),
+      per: perOf(key),
+      cost_usd: toExactUsd(amount),
+    })),
+    sum_usd: toExactUsd(sum),
+    rounding_usd: toExactUsd(cost * million - sum),
+    cost_usd: toUsd(cost),
+    adds_up: cost === receipt.cost,
+  };
+}
+
+function perOf(key: PriceKey): PriceUnit {
+  if (key === "image") return "image";
+  return key === "video_second" ? "second" : "million";
+}
+
+function usedUnits({ units }: Receipt): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    priceKeys.flatMap((key) => ((units[key] ?? 0) === 0 ? [] : [[key, units[key] ?? 0] as const])),
+  );
+}

@@ -1,0 +1,49 @@
+import { accountRoutes } from "./accounts/routes.ts";
+import { auditRoutes } from "./audit/routes.ts";
+import { billingRoutes } from "./billing/routes.ts";
+import { changeRoutes } from "./changes/routes.ts";
+import { engineRoutes } from "./engine/routes.ts";
+import { keyRoutes } from "./keys/routes.ts";
+import { liveRoutes } from "./live/routes.ts";
+import { memberRoutes } from "./members/routes.ts";
+import { catalogRoutes } from "./models/catalog-routes.ts";
+import { modelRoutes } from "./models/routes.ts";
+import { peopleRoutes } from "./people/routes.ts";
+import { playgroundRoutes } from "./playground/routes.ts";
+import { priceRoutes } from "./prices/routes.ts";
+import { providerRoutes } from "./providers/routes.ts";
+import { marginRoutes } from "./reports/routes.ts";
+import { requestRoutes } from "./requests/routes.ts";
+import { sessionRoutes } from "./session/routes.ts";
+import { settingsRoutes } from "./settings/routes.ts";
+import { tokenRoutes } from "./tokens/routes.ts";
+import { usageRoutes } from "./usage/routes.ts";
+
+/** Everything that the platform's API answers. */
+export const routes = [
+  ...sessionRoutes,
+  ...memberRoutes,
+  ...billingRoutes,
+  ...modelRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...requestRoutes,
+  ...liveRoutes,
+  ...tokenRoutes,
+  ...auditRoutes,
+  ...accountRoutes,
+  ...peopleRoutes,
+  ...marginRoutes,
+  ...settingsRoutes,
+  ...changeRoutes,
+  ...playgroundRoutes,
+  ...catalogRoutes,
+  ...engineRoutes,
+  ...priceRoutes,
+  ...providerRoutes,
+] as const;
+
+type AnyRoute = (typeof routes)[number];
+
+/** By name, for clients that are typed by it. */
+export type Api = { readonly [Each in AnyRoute as Each["name"]]: Each };

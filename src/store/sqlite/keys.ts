@@ -1,0 +1,133 @@
+import { sql, type UpdateObject } from "kysely";
+import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
+import { announce } from "./feed.ts";
+import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./ledger/limits-text.ts";
+import type { Db, Tables } from "./schema.ts";
+
+export function createKeyStore(db: Db): KeyStore {
+  return {
+    async all() {
+      const rows = await db.selectFrom("keys").selectAll().orderBy("id").execute();
+      return rows.map(toRecord);
+    },
+    async get(id) {
+      const row = await db.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? undefined : toRecord(row);
+    },
+    async insert(record) {
+      await db.transaction().execute(async (transaction) => {
+        await transaction.insertInto("keys").values(fromRecord(record)).execute();
+        await addFirstLimits(transaction, record);
+        await announce(transaction, { topic: "keys", subject: record.id });
+      });
+    },
+    update(id, { name, models }) {
+      return changeLive(db, id, {
+        ...(name === undefined ? {} : { name }),
+        ...(models === undefined ? {} : { models: fromModels(models ?? undefined) }),
+      });
+    },
+    rotate(id, { hash, hint, previousUntilMs }) {
+      const isKept = previousUntilMs !== undefined;
+      // On the right-hand side stands what is there before.
+      return changeLive(db, id, {
+        hash,
+        hint,
+        previous_hash: isKept ? sql<string>`hash` : null,
+        previous_hint: isKept ? sql<string>`hint` : null,
+        previous_expires_at_ms: previousUntilMs ?? null,
+      });
+    },
+    revoke(id, atMs) {
+      return db.transaction().execute(async (transaction) => {
+        const known = await transaction
+          .selectFrom("keys")
+          .select("id")
+          .where("id", "=", id)
+          .executeTakeFirst();
+        if (known === undefined) return false;
+        await transaction
+          .updateTable("keys")
+          .set({ revoked_at_ms: atMs })
+          .where("id", "=", id)
+          .where("revoked_at_ms", "is", null)
+          .execute();
+        await announce(transaction, { topic: "keys", subject: id });
+        return true;
+      });
+    },
+    async lastUses() {
+      const rows = await db.selectFrom("key_uses").selectAll().execute();
+      return new Map(rows.map((row) => [row.key_id, row.last_used_ms]));
+    },
+    async noteUses(uses) {
+      if (uses.size === 0) return;
+      const rows = sql.join([...uses].map(([id, ms]) => sql`(${id}, ${ms})`));
+      await sql`with told (id, ms) as (values ${rows})
+        insert into key_uses (key_id, last_used_ms)
+        select told.id, told.ms from told join keys on keys.id = told.id where true
+        on conflict (key_id) do update
+          set last_used_ms = max(last_used_ms, excluded.last_used_ms)`.execute(db);
+    },
+  };
+}
+
+/** Changes a key that is not revoked; false when there is none. */
+function changeLive(db: Db, id: string, change: UpdateObject<Tables, "keys">): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("keys")
+      .set({ id, ...change })
+      .where("id", "=", id)
+      .where("revoked_at_ms", "is", null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return false;
+    await announce(transaction, { topic: "keys", subject: id });
+    return true;
+  });
+}
+
+function toRecord(row: Tables["keys"]): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    hash: row.hash,
+    hint: row.hint,
+    ...(row.models === null ? {} : { models: new Set<string>(JSON.parse(row.models)) }),
+    createdAtMs: row.created_at_ms,
+    ...(row.expires_at_ms === null ? {} : { expiresAtMs: row.expires_at_ms }),
+    ...(row.revoked_at_ms === null ? {} : { revokedAtMs: row.revoked_at_ms }),
+    ...toLimits(row),
+    ...toPrevious(row),
+  };
+}
+
+function toPrevious(row: Tables["keys"]): Pick<KeyRecord, "previous"> {
+  const { previous_hash: hash, previous_hint: hint, previous_expires_at_ms: expiresAtMs } = row;
+  if (hash === null || hint === null || expiresAtMs === null) return {};
+  return { previous: { hash, hint, expiresAtMs } };
+}
+
+function fromModels(models: ReadonlySet<string> | undefined): string | null {
+  return models === undefined ? null : JSON.stringify([...models]);
+}
+
+function fromRecord(record: KeyRecord): Tables["keys"] {
+  return {
+    id: record.id,
+    account_id: record.accountId,
+    name: record.name,
+    hash: record.hash,
+    hint: record.hint,
+    models: fromModels(record.models),
+    created_at_ms: record.createdAtMs,
+    expires_at_ms: record.expiresAtMs ?? null,
+    revoked_at_ms: record.revokedAtMs ?? null,
+    limits: fromLimits(record.limits),
+    limits_version: firstLimitsVersion(record),
+    previous_hash: record.previous?.hash ?? null,
+    previous_hint: record.previous?.hint ?? null,
+    previous_expires_at_ms: record.previous?.expiresAtMs ?? null,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Account, AccountStore } from "../../../ledger/account.ts";
+import { announce } from "../feed.ts";
+import { type Db, localNode, type Tables } from "../schema.ts";
+import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
+
+export function createAccountStore(db: Db): AccountStore {
+  return {
+    async list() {
+      const rows = await db.selectFrom("accounts").selectAll().orderBy("id").execute();
+      return rows.map(toAccount);
+    },
+    async find(idOrName) {
+      const row = await db
+        .selectFrom("accounts")
+        .selectAll()
+        .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
+        .executeTakeFirst();
+      return row === undefined ? undefined : toAccount(row);
+    },
+    insert(account) {
+      return db.transaction().execute(async (transaction) => {
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto("accounts")
+          .values(fromAccount(account))
+          .onConflict((conflict) => conflict.column("name").doNothing())
+          .executeTakeFirstOrThrow();
+        if (numInsertedOrUpdatedRows !== 1n) return false;
+        await transaction
+          .insertInto("leases")
+          .values({ account_id: account.id, node: localNode, epoch: 0, granted: 0n, spent: 0n })
+          .execute();
+        await addFirstLimits(transaction, account);
+        await announce(transaction, { topic: "accounts", subject: account.id });
+        return true;
+      });
+    },
+    async setSuspended(id, atMs) {
+      await db.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable("accounts")
+          .set({ suspended_at_ms: atMs ?? null })
+          .where("id", "=", id)
+          .execute();
+        await announce(transaction, { topic: "accounts", subject: id });
+      });
+    },
+  };
+}
+
+function toAccount(row: Tables["accounts"]): Account {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAtMs: row.created_at_ms,
+    ...(row.suspended_at_ms === null ? {} : { suspendedAtMs: row.suspended_at_ms }),
+    ...toLimits(row),
+  };
+}
+
+function fromAccount(account: Account): Tables["accounts"] {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at_ms: account.createdAtMs,
+    suspended_at_ms: account.suspendedAtMs ?? null,
+    limits: fromLimits(account.limits),
+    limits_version: firstLimitsVersion(account),
+  };
+}

@@ -1,0 +1,146 @@
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { Kysely, SqliteDialect } from "kysely";
+import { idFloor } from "../../../base/ids.ts";
+import { Problem } from "../../../base/problem.ts";
+import type { LedgerReader, ReceiptFilter } from "../../../ledger/store.ts";
+import { realDatabasePath } from "../database-file.ts";
+import { findLostTail, isSame, readLostTails } from "../lost-tail.ts";
+import { readMark } from "../mark.ts";
+import { readStoredSums } from "../reports/rollups.ts";
+import type { Db } from "../schema.ts";
+import { asKyselyExpects } from "../sqlite.ts";
+import { readBudgetSpends, readEntries, readLeases } from "./ledger.ts";
+import { readLimits } from "./limits-text.ts";
+import { readCosts, toPrice } from "./price-text.ts";
+import { type ReceiptRow, toReceipt } from "./receipt-row.ts";
+
+/**
+ * Reads the ledger beside a running gateway, on a connection of its own: long lists and sums cost
+ * the gateway nothing. Everything is seen as of the moment at which it was opened.
+ */
+export function openLedgerReader(path: string): LedgerReader {
+  // Before the moment is fixed: what it tells of is in the database by then.
+  const mark = readMark(realDatabasePath(path));
+  const raw = openForReading(path);
+  const db: Db = new Kysely({ dialect: new SqliteDialect({ database: asKyselyExpects(raw) }) });
+  return {
+    async receipt(id) {
+      const [row] = raw
+        .query<ReceiptRow, [string]>("select * from receipts where id = ?")
+        .safeIntegers(true)
+        .all(id);
+      return row && toReceipt(row);
+    },
+    async *receipts(filter) {
+      const { sql, values } = toQuery(filter);
+      const statement = raw.prepare<ReceiptRow, SQLQueryBindings[]>(sql).safeIntegers(true);
+      try {
+        for (const row of statement.iterate(...values)) yield toReceipt(row);
+      } finally {
+        // Who stops early would otherwise leave a read open, and with it the write-ahead log.
+        statement.finalize();
+      }
+    },
+    async prices() {
+      const rows = await db.selectFrom("prices").selectAll().execute();
+      return rows.map((row) => ({
+        modelId: row.model_id,
+        version: row.version,
+        effectiveAtMs: row.effective_at_ms,
+        price: row.price === null ? null : toPrice(row.price),
+      }));
+    },
+    async limits() {
+      checkMigrated(raw, path);
+      const rows = await db
+        .selectFrom("limit_versions")
+        .selectAll()
+        .orderBy("owner_id")
+        .orderBy("version")
+        .execute();
+      return rows.map((row) => ({
+        ownerId: row.owner_id,
+        version: row.version,
+        effectiveAtMs: row.effective_at_ms,
+        limits: row.limits === null ? undefined : readLimits(row.limits),
+      }));
+    },
+    async costs() {
+      const rows = await db.selectFrom("cost_versions").selectAll().execute();
+      return rows.map((row) => ({
+        modelId: row.model_id,
+        version: row.version,
+        effectiveAtMs: row.effective_at_ms,
+        routes: readCosts(row.routes),
+      }));
+    },
+    accounts: () => db.selectFrom("accounts").select(["id", "name"]).orderBy("id").execute(),
+    entries: () => readEntries(db),
+    leases: () => readLeases(db),
+    budgetSpends: () => readBudgetSpends(db),
+    rollups: () => readStoredSums(db),
+    async lostTails() {
+      const known = await readLostTails(db);
+      const lost = await findLostTail(db, mark, Date.now());
+      return lost === undefined || known.some((one) => isSame(one, lost))
+        ? known
+        : [...known, lost];
+    },
+    async close() {
+      await db.destroy();
+      // Kysely closes only what it has been asked something of.
+      raw.close();
+    },
+  };
+}
+
+/** Reading changes nothing, so it does not migrate either. */
+function checkMigrated(raw: Database, path: string): void {
+  const known = raw.query("select 1 from sqlite_master where name = 'limit_versions'").get();
+  if (known !== null) return;
+  throw new Problem(
+    "failed",
+    `The database ${path} was written by an earlier version and is not migrated yet. Back it up, then start the gateway once.`,
+  );
+}
+
+function openForReading(path: string): Database {
+  let raw: Database | undefined;
+  try {
+    raw = new Database(path, { readwrite: true, create: false, strict: true });
+    raw.run("PRAGMA query_only = ON");
+    raw.run("PRAGMA busy_timeout = 5000");
+    raw.run("BEGIN");
+    // The moment is fixed by the first read. An older database has no receipts.
+    raw.query("select id from receipts limit 1").get();
+    return raw;
+  } catch (cause) {
+    raw?.close();
+    throw new Problem(
+      "failed",
+      `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Has the gateway ever run here?`,
+      cause,
+    );
+  }
+}
+
+function toQuery(filter: ReceiptFilter): { sql: string; values: SQLQueryBindings[] } {
+  const conditions: string[] = [];
+  const values: SQLQueryBindings[] = [];
+  const where = (condition: string, value: string | undefined) => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values.push(value);
+  };
+  const { fromMs, toMs } = filter;
+  where("id >= ?", fromMs === undefined ? undefined : idFloor("req", fromMs));
+  where("id < ?", toMs === undefined ? undefined : idFloor("req", toMs));
+  where("account_id = ?", filter.accountId);
+  where("key_id = ?", filter.keyId);
+  where("model = ?", filter.model);
+  where("outcome = ?", filter.outcome);
+  const condition = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+  const order = filter.oldestFirst === true ? "" : " desc";
+  const limit = filter.limit === undefined ? "" : ` limit ${Math.floor(filter.limit)}`;
+  return { sql: `select * from receipts${condition} order by id${order}${limit}`, values };
+}

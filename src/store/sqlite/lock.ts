@@ -1,0 +1,114 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { Problem } from "../../base/problem.ts";
+
+/** Kept here: a lock whose holder forgot it would be collected, and the lock with it. */
+const held = new Set<Database>();
+
+/** What the owner of a data directory tells others about itself. */
+export interface Owner {
+  readonly pid: number;
+  readonly address: string;
+}
+
+export interface DataLock {
+  describe(owner: Owner): void;
+  release(): void;
+}
+
+/** One process owns a data directory, with its sockets. */
+export function lockDataDir(dataDir: string): DataLock {
+  const ownerPath = join(dataDir, "owner.json");
+  const release = lockFile(
+    join(dataDir, "lock.db"),
+    () => `${dataDir} is in use: svc gateway is already running${whereIs(ownerPath)}.`,
+  );
+  // What a process that died left behind no longer describes anybody.
+  rmSync(ownerPath, { force: true });
+  let described: string | undefined;
+  return {
+    describe(owner) {
+      described = JSON.stringify(owner);
+      writeFileSync(ownerPath, described, { mode: 0o600 });
+    },
+    release() {
+      // Where the lock has failed, the file may describe the process that came after this one.
+      if (described !== undefined && readText(ownerPath) === described)
+        rmSync(ownerPath, { force: true });
+      release();
+    },
+  };
+}
+
+/**
+ * One process writes a database, whichever data directory it has. The file lies beside the
+ * database itself, so that containers which share a volume find the same one. Returns the release.
+ */
+export function lockDatabase(realPath: string): () => void {
+  return lockFile(
+    `${realPath}-lock`,
+    () =>
+      `The database ${realPath} is in use by another svc gateway or command. Stop it, or set SVC_DATA_DIR to its data directory: commands then go through the running server.`,
+  );
+}
+
+/**
+ * The lock is an exclusive SQLite transaction on a file of its own: the operating system drops it
+ * when the process dies, however it dies, so there is no stale lock to remove by hand, and the
+ * database itself stays readable for other tools. A file that somebody removes locks nothing any
+ * more: for that case every write checks the epoch (fence.ts).
+ */
+function lockFile(path: string, busyText: () => string): () => void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  createPrivate(path);
+  const database = new Database(path, { create: true });
+  try {
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("PRAGMA journal_mode = MEMORY");
+    database.run("BEGIN EXCLUSIVE");
+  } catch (cause) {
+    database.close();
+    const isBusy = cause instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(cause.code ?? "");
+    throw isBusy ? new Problem("busy", busyText(), cause) : cause;
+  }
+  held.add(database);
+  return () => {
+    held.delete(database);
+    database.run("ROLLBACK");
+    database.close();
+  };
+}
+
+/** Another local user who may read a lock file can lock it as well. */
+function createPrivate(path: string): void {
+  // A file that exists is not opened here: closing it again would drop this process's own lock.
+  if (existsSync(path)) chmodSync(path, 0o600);
+  else closeSync(openSync(path, "a", 0o600));
+}
+
+function whereIs(ownerPath: string): string {
+  try {
+    const owner: Partial<Owner> = JSON.parse(readFileSync(ownerPath, "utf8"));
+    return ` at ${owner.address} (process ${owner.pid})`;
+  } catch {
+    return ", or another command is using it just now";
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { sql } from "kysely";
+import type { LostTail } from "../../ledger/store.ts";
+import type { LedgerMark } from "./mark.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import type { Db } from "./schema.ts";
+
+/** More losses than that say nothing new. */
+const maxKept = 20;
+
+/** What the mark knows of and the database lacks; undefined when nothing is missing. */
+export async function findLostTail(
+  db: Db,
+  mark: LedgerMark | undefined,
+  nowMs: number,
+): Promise<LostTail | undefined> {
+  if (mark === undefined) return undefined;
+  const { rows } = await sql<{ has_receipt: number; sequence: number }>`select
+    exists (select 1 from receipts where id = ${mark.receiptId}) as has_receipt,
+    (select sequence from feed where id = 1) as sequence`.execute(db);
+  const [found] = rows;
+  const isReceiptLost = mark.receiptId !== "" && found?.has_receipt !== 1;
+  const isChangeLost = mark.sequence > (found?.sequence ?? 0);
+  if (!isReceiptLost && !isChangeLost) return undefined;
+  return {
+    receiptId: isReceiptLost ? mark.receiptId : "",
+    sequence: isChangeLost ? mark.sequence : 0,
+    foundAtMs: nowMs,
+  };
+}
+
+export async function readLostTails(db: Db): Promise<readonly LostTail[]> {
+  const text = await readMeta(db, "lost_tails");
+  return text === undefined ? [] : JSON.parse(text);
+}
+
+/** In the database: the next mark no longer shows it. */
+export async function rememberLostTail(db: Db, lost: LostTail): Promise<void> {
+  const known = await readLostTails(db);
+  if (known.some((one) => isSame(one, lost))) return;
+  await writeMeta(db, "lost_tails", JSON.stringify([...known, lost].slice(0, maxKept)));
+}
+
+export const isSame = (one: LostTail, other: LostTail) =>
+  one.receiptId === other.receiptId && one.sequence === other.sequence;

@@ -1,0 +1,129 @@
+import { type Kysely, sql } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { Problem } from "../../../base/problem.ts";
+import type { Db } from "../schema.ts";
+import { keys } from "./keys.ts";
+import { money } from "./money.ts";
+import { people } from "./people.ts";
+import { usage } from "./usage.ts";
+import { versions } from "./versions.ts";
+
+/** In the order of their names. One that has shipped is never changed. */
+const migrations: Readonly<Record<string, Migration>> = {
+  "0001-foundation": { up: foundation },
+  "0002-money": { up: money },
+  "0003-providers": { up: providers },
+  "0004-usage": { up: usage },
+  "0005-keys": { up: keys },
+  "0006-people": { up: people },
+  "0007-versions": { up: versions },
+  "0008-sessions": { up: endSessions },
+  "0009-context-length": { up: contextLength },
+};
+
+/** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
+export async function migrate(db: Db, known = migrations): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
+  const newer = (await appliedNames(db)).filter((name) => known[name] === undefined);
+  if (newer.length > 0)
+    throw new Problem(
+      "failed",
+      `The database was written by a newer version (it has ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
+    );
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined)
+    throw new Problem(
+      "failed",
+      `The database could not be brought up to date; nothing was changed: ${String(error)}`,
+      error,
+    );
+}
+
+async function appliedNames(db: Db): Promise<readonly string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === "kysely_migration")) return [];
+  const rows = await db
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom("kysely_migration")
+    .select("name")
+    .execute();
+  return rows.map((row) => row.name);
+}
+
+async function providers(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("providers").addColumn("options", "text").execute();
+  await db.schema.alterTable("models").addColumn("timeouts", "text").execute();
+}
+
+/** Sessions of before cannot be opened any more: browsers' are bound to the console now. */
+async function endSessions(db: Kysely<unknown>): Promise<void> {
+  await sql`delete from sessions`.execute(db);
+}
+
+async function foundation(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("meta")
+    .addColumn("key", "text", (column) => column.primaryKey())
+    .addColumn("value", "text", (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable("accounts")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("name", "text", (column) => column.notNull().unique())
+    .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable("keys")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("account_id", "text", (column) => column.notNull().references("accounts.id"))
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("hash", "text", (column) => column.notNull().unique())
+    .addColumn("hint", "text", (column) => column.notNull())
+    .addColumn("models", "text")
+    .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+    .addColumn("expires_at_ms", "bigint")
+    .addColumn("revoked_at_ms", "bigint")
+    .execute();
+  await db.schema
+    .createTable("providers")
+    .addColumn("name", "text", (column) => column.primaryKey())
+    .addColumn("kind", "text", (column) => column.notNull())
+    .addColumn("base_url", "text", (column) => column.notNull())
+    .addColumn("api_key", "text")
+    .addColumn("allow_private", "integer", (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable("models")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("endpoint", "text", (column) => column.notNull())
+    .addColumn("input", "text", (column) => column.notNull())
+    .addColumn("owned_by", "text", (column) => column.notNull())
+    .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+    .addColumn("max_output_tokens", "integer")
+    .addColumn("price", "text")
+    .addColumn("routes", "text", (column) => column.notNull())
+    .addColumn("deprecated_at_ms", "bigint")
+    .addColumn("retires_at_ms", "bigint")
+    .addColumn("replacement", "text")
+    .execute();
+  await db.schema
+    .createTable("feed")
+    .addColumn("id", "integer", (column) => column.primaryKey())
+    .addColumn("sequence", "bigint", (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable("changes")
+    .addColumn("sequence", "bigint", (column) => column.primaryKey())
+    .addColumn("topic", "text", (column) => column.notNull())
+    .addColumn("subject", "text", (column) => column.notNull())
+    .execute();
+  await db
+    .withTables<{ feed: { id: number; sequence: number } }>()
+    .insertInto("feed")
+    .values({ id: 1, sequence: 0 })
+    .execute();
+}
+
+async function contextLength(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("models").addColumn("context_length", "integer").execute();
+}

@@ -1,0 +1,138 @@
+import type { Transaction } from "kysely";
+import type { Membership, PartOutcome, PeopleStore } from "../../../people/store.ts";
+import type { Db, Tables } from "../schema.ts";
+import { toRole } from "./tables.ts";
+
+type Part = Pick<Membership, "userId" | "accountId">;
+
+/** Who has a part in an account or in the whole, and what ends with it. */
+export function createPartStore(db: Db) {
+  return {
+    async memberships(of) {
+      const [column, value] =
+        "userId" in of
+          ? (["user_id", of.userId] as const)
+          : (["account_id", of.accountId] as const);
+      const rows = await db
+        .selectFrom("memberships")
+        .selectAll()
+        .where(column, "=", value)
+        .orderBy("created_at_ms")
+        .execute();
+      return rows.map(toMembership);
+    },
+    async allMemberships() {
+      return (await db.selectFrom("memberships").selectAll().execute()).map(toMembership);
+    },
+    setRole: ({ role, isForced, nowMs, ...part }) =>
+      db.transaction().execute(async (transaction) => {
+        const refusal = await whyNot(transaction, part, isForced || role === "owner");
+        if (refusal !== undefined) return refusal;
+        await transaction
+          .updateTable("memberships")
+          .set({ role })
+          .where("user_id", "=", part.userId)
+          .where("account_id", "=", part.accountId)
+          .execute();
+        if (role !== "owner") await endMade(transaction, part, nowMs);
+        return "done";
+      }),
+    removeMembership: ({ isForced, nowMs, ...part }) =>
+      db.transaction().execute(async (transaction) => {
+        const refusal = await whyNot(transaction, part, isForced);
+        if (refusal !== undefined) return refusal;
+        await transaction
+          .deleteFrom("memberships")
+          .where("user_id", "=", part.userId)
+          .where("account_id", "=", part.accountId)
+          .execute();
+        await endMade(transaction, part, nowMs);
+        return "done";
+      }),
+    removeOperator: (id, nowMs) =>
+      db.transaction().execute((transaction) => removeOperator(transaction, id, nowMs)),
+  } satisfies Partial<PeopleStore>;
+}
+
+/** Asked within the transaction that goes on: between a look and a change, another could go. */
+async function whyNot(
+  transaction: Transaction<Tables>,
+  { userId, accountId }: Part,
+  mayBeLast: boolean,
+): Promise<PartOutcome | undefined> {
+  const members = await transaction
+    .selectFrom("memberships")
+    .select(["user_id", "role"])
+    .where("account_id", "=", accountId)
+    .execute();
+  const own = members.find((member) => member.user_id === userId);
+  if (own === undefined) return "none";
+  const owners = members.filter(({ role }) => role === "owner").length;
+  return own.role === "owner" && owners === 1 && !mayBeLast ? "last" : undefined;
+}
+
+/** Links and tokens of the account that only an owner could make. */
+async function endMade(
+  transaction: Transaction<Tables>,
+  { userId, accountId }: Part,
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .deleteFrom("invites")
+    .where("created_by_id", "=", userId)
+    .where("account_id", "=", accountId)
+    .execute();
+  await transaction
+    .updateTable("tokens")
+    .set({ revoked_at_ms: nowMs })
+    .where("created_by_id", "=", userId)
+    .where("account_id", "=", accountId)
+    .where("revoked_at_ms", "is", null)
+    .execute();
+}
+
+async function removeOperator(
+  transaction: Transaction<Tables>,
+  id: string,
+  nowMs: number,
+): Promise<"removed" | "last" | "none"> {
+  const operators = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("is_operator", "=", 1)
+    .execute();
+  if (!operators.some((operator) => operator.id === id)) return "none";
+  if (operators.length === 1) return "last";
+  await transaction.updateTable("users").set({ is_operator: 0 }).where("id", "=", id).execute();
+  const owned = transaction
+    .selectFrom("memberships")
+    .select("account_id")
+    .where("user_id", "=", id)
+    .where("role", "=", "owner");
+  await transaction
+    .deleteFrom("invites")
+    .where("created_by_id", "=", id)
+    .where((where) =>
+      where.or([where("account_id", "is", null), where("account_id", "not in", owned)]),
+    )
+    .execute();
+  await transaction
+    .updateTable("tokens")
+    .set({ revoked_at_ms: nowMs })
+    .where("created_by_id", "=", id)
+    .where("revoked_at_ms", "is", null)
+    .where((where) =>
+      where.or([where("account_id", "is", null), where("account_id", "not in", owned)]),
+    )
+    .execute();
+  return "removed";
+}
+
+function toMembership(row: Tables["memberships"]): Membership {
+  return {
+    userId: row.user_id,
+    accountId: row.account_id,
+    role: toRole(row.role),
+    createdAtMs: row.created_at_ms,
+  };
+}

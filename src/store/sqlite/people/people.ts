@@ -1,0 +1,150 @@
+import type { Transaction } from "kysely";
+import { covers } from "../../../people/role.ts";
+import {
+  type Acceptance,
+  type AcceptOutcome,
+  firstStart,
+  type Membership,
+  type PeopleStore,
+  type User,
+} from "../../../people/store.ts";
+import type { Db, Tables } from "../schema.ts";
+import { createPartStore } from "./memberships.ts";
+import { createPassStore } from "./sessions.ts";
+import { toRole } from "./tables.ts";
+
+export function createPeopleStore(db: Db): PeopleStore {
+  return {
+    ...userStore(db),
+    ...createPartStore(db),
+    ...createPassStore(db),
+    // Thrown, since only that takes the whole transaction back.
+    accept: (acceptance) =>
+      db
+        .transaction()
+        .execute((transaction) => accept(transaction, acceptance))
+        .catch((error: unknown) => {
+          if (error instanceof NotAccepted) return error.outcome;
+          throw error;
+        }),
+  };
+}
+
+function userStore(db: Db) {
+  return {
+    async user(id) {
+      const row = await db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toUser(row);
+    },
+    async userByEmail(email) {
+      const row = await db
+        .selectFrom("users")
+        .selectAll()
+        .where("email", "=", email)
+        .executeTakeFirst();
+      return row && toUser(row);
+    },
+    async users() {
+      const rows = await db.selectFrom("users").selectAll().orderBy("id").execute();
+      return rows.map(toUser);
+    },
+    async countOperators() {
+      const rows = await db.selectFrom("users").select("id").where("is_operator", "=", 1).execute();
+      return rows.length;
+    },
+    async setUser(id, { name, passwordHash }) {
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+      };
+      if (Object.keys(change).length === 0) return;
+      await db.updateTable("users").set(change).where("id", "=", id).execute();
+    },
+  } satisfies Partial<PeopleStore>;
+}
+
+class NotAccepted extends Error {
+  readonly outcome: AcceptOutcome;
+
+  constructor(outcome: AcceptOutcome) {
+    super(outcome);
+    this.outcome = outcome;
+  }
+}
+
+async function accept(
+  transaction: Transaction<Tables>,
+  { inviteId, addUser, makeOperator, addMembership, setPassword }: Acceptance,
+): Promise<AcceptOutcome> {
+  // Whoever takes the row away has the link; of two at once the other finds nothing.
+  const { numDeletedRows } = await transaction
+    .deleteFrom("invites")
+    .where("id", "=", inviteId)
+    .executeTakeFirstOrThrow();
+  if (numDeletedRows !== 1n) return "used";
+  if (addUser !== undefined) {
+    const { numInsertedOrUpdatedRows } = await transaction
+      .insertInto("users")
+      .values(fromUser(addUser))
+      .onConflict((conflict) => conflict.column("email").doNothing())
+      .executeTakeFirstOrThrow();
+    if (numInsertedOrUpdatedRows !== 1n) throw new NotAccepted("email-taken");
+  }
+  if (makeOperator !== undefined) {
+    await transaction
+      .updateTable("users")
+      .set({ is_operator: 1 })
+      .where("id", "=", makeOperator)
+      .execute();
+    await transaction.deleteFrom("invites").where("created_by", "=", firstStart).execute();
+  }
+  if (setPassword !== undefined)
+    await transaction
+      .updateTable("users")
+      .set({ password_hash: setPassword.passwordHash })
+      .where("id", "=", setPassword.userId)
+      .execute();
+  if (addMembership !== undefined) await join(transaction, addMembership);
+  return "accepted";
+}
+
+/** A link adds to what somebody may do, and never takes from it. */
+async function join(
+  transaction: Transaction<Tables>,
+  { userId, accountId, role, createdAtMs }: Membership,
+): Promise<void> {
+  const known = await transaction
+    .selectFrom("memberships")
+    .select("role")
+    .where("user_id", "=", userId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  if (known !== undefined && covers(toRole(known.role), role)) return;
+  await transaction
+    .insertInto("memberships")
+    .values({ user_id: userId, account_id: accountId, role, created_at_ms: createdAtMs })
+    .onConflict((conflict) => conflict.columns(["user_id", "account_id"]).doUpdateSet({ role }))
+    .execute();
+}
+
+function toUser(row: Tables["users"]): User {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    passwordHash: row.password_hash,
+    isOperator: row.is_operator === 1,
+    createdAtMs: row.created_at_ms,
+  };
+}
+
+function fromUser(user: User): Tables["users"] {
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    password_hash: user.passwordHash,
+    is_operator: user.isOperator ? 1 : 0,
+    created_at_ms: user.createdAtMs,
+  };
+}

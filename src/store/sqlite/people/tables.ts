@@ -1,0 +1,71 @@
+import { accountRoles, type Scope } from "../../../people/role.ts";
+import { inviteKinds } from "../../../people/store.ts";
+
+/** The tables of people; see schema.ts. */
+export interface PeopleTables {
+  users: {
+    id: string;
+    email: string;
+    name: string;
+    password_hash: string;
+    is_operator: number;
+    created_at_ms: number;
+  };
+  memberships: { user_id: string; account_id: string; role: string; created_at_ms: number };
+  sessions: {
+    id: string;
+    user_id: string;
+    hash: string;
+    created_at_ms: number;
+    last_seen_ms: number;
+    expires_at_ms: number;
+    user_agent: string;
+    address: string;
+  };
+  invites: {
+    id: string;
+    hash: string;
+    kind: string;
+    email: string | null;
+    user_id: string | null;
+    account_id: string | null;
+    role: string | null;
+    created_by: string;
+    created_by_id: string;
+    created_at_ms: number;
+    expires_at_ms: number;
+  };
+  tokens: {
+    id: string;
+    name: string;
+    hash: string;
+    hint: string;
+    account_id: string | null;
+    role: string;
+    /** JSON array. */
+    scopes: string;
+    created_by: string;
+    created_by_id: string;
+    created_at_ms: number;
+    expires_at_ms: number | null;
+    revoked_at_ms: number | null;
+  };
+  audit: {
+    id: string;
+    at_ms: number;
+    actor_kind: string;
+    actor_id: string;
+    actor_name: string;
+    account_id: string | null;
+    action: string;
+    subject: string;
+    /** JSON object. */
+    detail: string;
+    address: string;
+  };
+}
+
+/** What a row may hold besides what we write: nothing. Who edits by hand gets the least. */
+export const toRole = (text: string) => accountRoles.find((known) => known === text) ?? "viewer";
+export const toKind = (text: string) => inviteKinds.find((known) => known === text) ?? "reset";
+export const toScopes = (text: string) => JSON.parse(text) as readonly Scope[];

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
+import { usageOf } from "../../../../test/store/plain-reports.ts";
+import { newId } from "../../../base/ids.ts";
+import { Minutes, minuteMs } from "../../../ledger/minutes.ts";
+import type { Receipt } from "../../../ledger/receipt.ts";
+import { openSqlite } from "../sqlite.ts";
+import { createStore, type Store } from "../store.ts";
+import type { ReportOptions } from "./reports.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-reports-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let path: string;
+let store: Store;
+beforeEach(async () => {
+  path = join(mkdtempSync(join(root, "db-")), "svc.db");
+  store = await createStore(openSqlite(path), "x");
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
+});
+afterEach(() => store.close());
+
+const open = (options: Partial<ReportOptions> = {}) =>
+  store.openReports({
+    clock: { nowMs: () => noonMs },
+    flush: async () => {},
+    minutes: new Minutes(),
+    ...options,
+  });
+
+const at = (ms: number, rest: Partial<Receipt> = {}) =>
+  receiptOf({ id: newId("req", ms), charged: 0n, ...rest });
+const lastHour = { fromMs: noonMs - 60 * minuteMs, toMs: noonMs + 1, by: "key" } as const;
+
+test("minutes have what an earlier process wrote and what this one did, each once", async () => {
+  const startMs = noonMs - 10 * minuteMs + 5_000;
+  const before = [59, 40, 11, 10].map((ago, place) =>
+    at(noonMs - ago * minuteMs, { keyId: `key_${place % 2}`, durationMs: 30 * place }),
+  );
+  const since = [startMs, noonMs].map((ms) => at(ms, { keyId: "key_1" }));
+  const minutes = new Minutes();
+  let nowMs = startMs;
+  const reports = open({ minutes, clock: { nowMs: () => nowMs } });
+  store.ledger.watch((receipt) => minutes.add(receipt));
+  await store.ledger.commit(since.map((receipt) => write(receipt)));
+  store.ledger.watch(() => {});
+  await store.ledger.commit(before.map((receipt) => write(receipt)));
+  nowMs = noonMs;
+  const query = { ...lastHour, grain: "minute" } as const;
+  const expected = usageOf([...before, ...since], query);
+  expect(await Promise.all([reports.usage(query), reports.usage(query)])).toEqual([
+    expected,
+    expected,
+  ]);
+  await reports.close();
+});
+
+test("sums are flushed once for all who ask within a second, and a failure is no failure of theirs", async () => {
+  let flushes = 0;
+  let nowMs = 0;
+  const { promise, reject } = Promise.withResolvers<void>();
+  const reports = open({
+    flush() {
+      flushes++;
+      return promise;
+    },
+    elapsedMs: () => nowMs,
+  });
+  const query = { ...lastHour, grain: "hour" } as const;
+  const asked = [reports.usage(query), reports.usage(query)];
+  reject(new Error("disk full"));
+  expect(await Promise.all(asked)).toEqual([[], []]);
+  nowMs = 999;
+  expect(await reports.usage(query)).toEqual([]);
+  expect(flushes).toBe(1);
+  nowMs = 1_000;
+  expect(await reports.usage(query)).toEqual([]);
+  expect(flushes).toBe(2);
+  await reports.close();
+});
+
+test("a reader that is closed leaves nothing open, and answers no more", async () => {
+  const reports = open();
+  expect(await reports.receipt("req_none")).toBeUndefined();
+  await reports.close();
+  await expect(reports.receipt("req_none")).rejects.toThrow("stopping");
+  const other = await createStore(openSqlite(path), "x");
+  await other.close();
+  await store.close();
+  // The last connection takes the log away.
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+describe("the thread", () => {
+  /** Answers what it is asked for, but dies of some questions and never answers others. */
+  function odd(): URL {
+    const file = join(root, "odd-worker.ts");
+    writeFileSync(
+      file,
+      `import { parentPort } from "node:worker_threads";
+parentPort.on("message", (question) => {
+  if (question.id === "dies") process.exit(1);
+  if (question.id === "throws") throw new Error("odd");
+  if (question.id !== "silent") parentPort.postMessage({ receipt: question.id }, []);
+});`,
+    );
+    return pathToFileURL(file);
+  }
+  const answered = (id: string): unknown => id;
+
+  test.each(["dies", "throws"])(
+    "that %s fails one question, and the next has another",
+    async (id) => {
+      const reports = open({ workerUrl: odd() });
+      const [lost, next] = [reports.receipt(id), reports.receipt("next")];
+      await expect(lost).rejects.toThrow("has ended");
+      expect(await next).toEqual(answered("next") as Receipt);
+      expect(await reports.receipt("later")).toEqual(answered("later") as Receipt);
+      await reports.close();
+    },
+  );
+
+  test("that does not answer in time is given up, and no question waits for ever", async () => {
+    const reports = open({ workerUrl: odd(), limitMs: 200 });
+    await expect(reports.receipt("silent")).rejects.toThrow("took too long");
+    await reports.close();
+  });
+
+  test("has a bound on questions in line", async () => {
+    const reports = open({ workerUrl: odd() });
+    const asked = Array.from({ length: 64 }, () => reports.receipt("silent"));
+    await expect(reports.receipt("one more")).rejects.toThrow("Too many");
+    const ends = Promise.allSettled(asked);
+    await reports.close();
+    expect((await ends).every(({ status }) => status === "rejected")).toBe(true);
+  });
+
+  test("does not keep the process alive", async () => {
+    const modules = ["reports.ts", "../../../ledger/minutes.ts"].map((name) =>
+      JSON.stringify(join(import.meta.dir, name)),
+    );
+    const code = `import { SqliteReports } from ${modules[0]}; import { Minutes } from ${modules[1]};
+const reports = new SqliteReports(${JSON.stringify(path)}, { clock: { nowMs: () => 1 }, flush: async () => {}, minutes: new Minutes() });
+await reports.receipt("x").then(() => console.log("answered"));`;
+    const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", timeout: 20_000 });
+    expect([await new Response(child.stdout).text(), await child.exited]).toEqual([
+      "answered\n",
+      0,
+    ]);
+  });
+});

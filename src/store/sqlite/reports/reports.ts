@@ -1,0 +1,142 @@
+import { type Clock, monotonicMs } from "../../../base/clock.ts";
+import { Problem } from "../../../base/problem.ts";
+import { type Minutes, minuteMs, minutesMs } from "../../../ledger/minutes.ts";
+import type { Receipt } from "../../../ledger/receipt.ts";
+import {
+  type LedgerReports,
+  mostReceipts,
+  mostSteps,
+  type ReceiptPage,
+  type ReceiptQuery,
+  type UsagePoint,
+  type UsageQuery,
+} from "../../../ledger/reports.ts";
+import { dayMs, hourMs } from "../../../ledger/rollups.ts";
+import type { StoredMinute } from "./minute-reading.ts";
+import { ReportsThread, type ReportsThreadOptions } from "./reports-thread.ts";
+import { type PackedUsage, unpackUsage } from "./usage-packing.ts";
+import type { UsageQuestion } from "./usage-reading.ts";
+
+export type ReportQuestion =
+  | { readonly type: "usage"; readonly query: UsageQuestion }
+  | { readonly type: "receipts"; readonly query: ReceiptQuery }
+  | { readonly type: "receipt"; readonly id: string }
+  | { readonly type: "minutes"; readonly fromMs: number; readonly toMs: number };
+
+export type ReportAnswer =
+  | { readonly usage: PackedUsage }
+  | { readonly page: ReceiptPage }
+  | { readonly receipt: Receipt | undefined }
+  | { readonly minutes: readonly StoredMinute[] }
+  | { readonly error: string };
+
+export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "workerUrl"> {
+  readonly clock: Clock;
+  /** Writes sums that lack receipts. */
+  readonly flush: () => Promise<void>;
+  /** Of this process, from its start on. */
+  readonly minutes: Minutes;
+  /** Monotonic. */
+  readonly elapsedMs?: () => number;
+}
+
+/** Sums are not written more often for who watches, nor for more than a fiftieth of the time. */
+const flushEveryMs = 1_000;
+const flushShare = 50;
+
+/** Reports on SQLite: see `LedgerReports`. Nothing is started before the first question. */
+export class SqliteReports implements LedgerReports {
+  readonly #options: ReportOptions;
+  readonly #thread: ReportsThread;
+  readonly #startedMs: number;
+  #flushed: Promise<void> = Promise.resolve();
+  #flushAgainMs = Number.NEGATIVE_INFINITY;
+  /** What an earlier process wrote of the last hour. */
+  #filled: Promise<void> | undefined;
+
+  constructor(path: string, options: ReportOptions) {
+    const { limitMs, workerUrl } = options;
+    this.#options = options;
+    this.#thread = new ReportsThread({ path, limitMs, workerUrl });
+    this.#startedMs = options.clock.nowMs();
+  }
+
+  async usage(query: UsageQuery): Promise<readonly UsagePoint[]> {
+    const { grain } = query;
+    checkSteps(query);
+    if (grain === "minute") {
+      await this.#fillMinutes();
+      return this.#options.minutes.usage(query, this.#options.clock.nowMs());
+    }
+    await this.#flush();
+    const answer = await this.#ask({ type: "usage", query: { ...query, grain } });
+    return "usage" in answer ? unpackUsage(answer.usage) : unexpected();
+  }
+
+  async receipts(query: ReceiptQuery): Promise<ReceiptPage> {
+    if (!(query.limit >= 1 && query.limit <= mostReceipts))
+      throw new Problem("invalid", `A page has 1 to ${mostReceipts} receipts.`);
+    const answer = await this.#ask({ type: "receipts", query });
+    return "page" in answer ? answer.page : unexpected();
+  }
+
+  async receipt(id: string): Promise<Receipt | undefined> {
+    const answer = await this.#ask({ type: "receipt", id });
+    return "receipt" in answer ? answer.receipt : unexpected();
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  async #ask(question: ReportQuestion): Promise<ReportAnswer> {
+    const answer = await this.#thread.ask(question);
+    if ("error" in answer)
+      throw new Problem("failed", `The ledger could not be read: ${answer.error}`);
+    return answer;
+  }
+
+  /** Who asks meanwhile waits for the same one. What cannot be written is shown as it is. */
+  #flush(): Promise<void> {
+    const elapsedMs = this.#options.elapsedMs ?? monotonicMs;
+    const beganMs = elapsedMs();
+    if (beganMs < this.#flushAgainMs) return this.#flushed;
+    this.#flushAgainMs = Number.POSITIVE_INFINITY;
+    this.#flushed = this.#options
+      .flush()
+      .catch(() => {})
+      .finally(() => {
+        const tookMs = elapsedMs() - beganMs;
+        this.#flushAgainMs = beganMs + Math.max(flushEveryMs, flushShare * tookMs);
+      });
+    return this.#flushed;
+  }
+
+  /** Once; where it fails the next question tries again. */
+  #fillMinutes(): Promise<void> {
+    const toMs = this.#startedMs;
+    const fromMs = this.#options.clock.nowMs() - minutesMs;
+    if (this.#filled === undefined && fromMs >= toMs) this.#filled = Promise.resolve();
+    this.#filled ??= this.#ask({ type: "minutes", fromMs, toMs }).then(
+      (answer) => {
+        if (!("minutes" in answer)) return unexpected();
+        for (const { startMs, row } of answer.minutes) this.#options.minutes.addRow(startMs, row);
+      },
+      (error: unknown) => {
+        this.#filled = undefined;
+        throw error;
+      },
+    );
+    return this.#filled;
+  }
+}
+
+function unexpected(): never {
+  throw new Error("the answer is to another question");
+}
+
+function checkSteps({ fromMs, toMs, grain }: UsageQuery): void {
+  const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs }[grain];
+  if ((toMs - fromMs) / stepMs > mostSteps)
+    throw new Problem("invalid", `More than ${mostSteps} steps of time are told to nobody.`);
+}

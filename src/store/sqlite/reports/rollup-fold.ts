@@ -1,0 +1,125 @@
+import type { Database, Statement } from "bun:sqlite";
+import { type FoldMark, hourMs, isFolded, type Rollup, toDay } from "../../../ledger/rollups.ts";
+import { type TotalGroup, totalGroups } from "../../../ledger/store.ts";
+import { addInConflict, addRowSql, mergedOf, sumColumns, sumValues } from "./rollup-columns.ts";
+
+type Value = string | number | bigint;
+
+const columnOf: Readonly<Record<TotalGroup, keyof Named>> = {
+  model: "model",
+  account: "account_id",
+  key: "key_id",
+};
+interface Named {
+  model: string;
+  account_id: string;
+  key_id: string;
+}
+
+/** Rows that are added in one transaction: it must not hold up the event loop. */
+const rowsAtOnce = 30;
+/** Behind every id. */
+const lastId = "\u{10ffff}";
+
+/**
+ * Sums of closed hours, once more by day and, for who looks at all accounts, by model, account and
+ * key: what a chart reads grows with what it shows. The mark in `meta` says which rows are in them;
+ * it is written in the transaction that adds a piece, so that a crash can do no harm. All of it is
+ * called within a transaction of the writer's.
+ */
+export class RollupFold {
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(raw: Database) {
+    this.#statements = prepare(raw);
+  }
+
+  /** Where the oldest hour begins that is not in them; undefined when there is none before the moment. */
+  next(beforeMs: number): number | undefined {
+    const { hourMs: hour, accountId, keyId } = this.#mark();
+    const row = this.#statements.next.get(hour, beforeMs, hour, accountId, keyId);
+    return row?.hour ?? undefined;
+  }
+
+  fold(hour: number): void {
+    const { end, days, totals, move } = this.#statements;
+    const mark = this.#mark();
+    const from = mark.hourMs === hour ? mark : { accountId: "", keyId: "" };
+    const last = end.get(hour, from.accountId, from.keyId);
+    const to = last ?? { account_id: lastId, key_id: "" };
+    const piece = [hour, from.accountId, from.keyId, to.account_id, to.key_id];
+    const day = toDay(hour);
+    days.run(day, ...piece);
+    for (const { byHour, byDay } of totals) {
+      byHour.run(...piece);
+      byDay.run(day, ...piece);
+    }
+    move.run(last === null ? String(hour + hourMs) : `${hour} ${last.account_id} ${last.key_id}`);
+  }
+
+  /** Of rows that are in them already, when receipts came late. */
+  addLate(rollups: readonly Rollup[]): void {
+    const { addDay, addTotal } = this.#statements;
+    const mark = this.#mark();
+    for (const rollup of rollups) {
+      if (!isFolded(rollup, mark)) continue;
+      const { accountId, keyId, model, provider } = rollup;
+      const dayMs = toDay(rollup.hourMs);
+      const sums = sumValues(rollup);
+      addDay.run(dayMs, accountId, keyId, model, provider, ...sums);
+      for (const by of totalGroups) {
+        const name = { model, account: accountId, key: keyId }[by];
+        addTotal.run("hour", by, rollup.hourMs, name, ...sums);
+        addTotal.run("day", by, dayMs, name, ...sums);
+      }
+    }
+  }
+
+  #mark(): FoldMark {
+    return toFoldMark(this.#statements.mark.get()?.value);
+  }
+}
+
+/** As `meta` has it: an hour and, in the middle of one, the account and key that were the last. */
+export function toFoldMark(text: string | undefined): FoldMark {
+  const [hour = "0", accountId = "", keyId = ""] = (text ?? "0").split(" ");
+  return { hourMs: Number(hour), accountId, keyId };
+}
+
+function prepare(raw: Database) {
+  const run = (sql: string): Statement<unknown, Value[]> => raw.query<unknown, Value[]>(sql);
+  const sums = sumColumns.join(", ");
+  const added = sumColumns.map(mergedOf).join(", ");
+  const dayKeys = ["day_ms", "account_id", "key_id", "model", "provider"];
+  const totalKeys = ["grain", "kind", "start_ms", "name"];
+  const piece = `from rollups where hour_ms = ?
+    and (account_id, key_id) > (?, ?) and (account_id, key_id) <= (?, ?)`;
+  const intoTotals = `insert into rollup_totals (${totalKeys.join(", ")}, ${sums})`;
+  return {
+    mark: raw.query<{ value: string }, []>(
+      "select value from meta where key = 'rollups_folded_to_ms'",
+    ),
+    move: run(
+      "insert into meta (key, value) values ('rollups_folded_to_ms', ?) on conflict do update set value = excluded.value",
+    ),
+    next: raw.query<{ hour: number | null }, Value[]>(
+      `select min(hour_ms) as hour from rollups where hour_ms >= ? and hour_ms < ?
+        and (hour_ms, account_id, key_id) > (?, ?, ?)`,
+    ),
+    end: raw.query<{ account_id: string; key_id: string }, Value[]>(
+      `select account_id, key_id from rollups
+        where hour_ms = ? and (account_id, key_id) > (?, ?)
+        order by account_id, key_id limit 1 offset ${rowsAtOnce - 1}`,
+    ),
+    days: run(`insert into rollup_days (${dayKeys.join(", ")}, ${sums})
+      select ?, account_id, key_id, model, provider, ${sums} ${piece} ${addInConflict}`),
+    totals: totalGroups.map((by) => ({
+      byHour: run(`${intoTotals} select 'hour', '${by}', hour_ms, ${columnOf[by]}, ${added}
+        ${piece} group by hour_ms, ${columnOf[by]} ${addInConflict}`),
+      byDay: run(`${intoTotals} select 'day', '${by}', ?, ${columnOf[by]}, ${added}
+        ${piece} group by ${columnOf[by]} ${addInConflict}`),
+    })),
+    addDay: run(addRowSql("rollup_days", dayKeys)),
+    addTotal: run(addRowSql("rollup_totals", totalKeys)),
+  };
+}

@@ -1,0 +1,183 @@
+import type { Kysely } from "kysely";
+import type { PeopleTables } from "./people/tables.ts";
+
+/**
+ * Times are milliseconds since 1970, in UTC. Nullable columns are told by `| null`. Money is
+ * nano-USD in 64 bits: written as a bigint, read as text (`cast … as text`), since a number would
+ * lose digits above nine million USD.
+ */
+export interface Tables extends PeopleTables {
+  meta: { key: string; value: string };
+  accounts: {
+    id: string;
+    name: string;
+    created_at_ms: number;
+    suspended_at_ms: number | null;
+    /** JSON of Limits; the budget as text. */
+    limits: string | null;
+    limits_version: number;
+  };
+  keys: {
+    id: string;
+    account_id: string;
+    name: string;
+    hash: string;
+    hint: string;
+    /** JSON array of model ids; null: all. */
+    models: string | null;
+    created_at_ms: number;
+    expires_at_ms: number | null;
+    revoked_at_ms: number | null;
+    /** JSON of Limits; the budget as text. */
+    limits: string | null;
+    limits_version: number;
+    /** Of the secret that a rotation replaced; all three or none. */
+    previous_hash: string | null;
+    previous_hint: string | null;
+    previous_expires_at_ms: number | null;
+  };
+  /** Apart from the keys: written every minute, and no change that the feed has to tell. */
+  key_uses: { key_id: string; last_used_ms: number };
+  providers: {
+    name: string;
+    kind: string;
+    base_url: string;
+    /** JSON of a StoredSecret. */
+    api_key: string | null;
+    allow_private: number;
+    options: string | null;
+  };
+  models: {
+    id: string;
+    endpoint: string;
+    input: string;
+    owned_by: string;
+    created_at_ms: number;
+    context_length: number | null;
+    max_output_tokens: number | null;
+    max_image_tokens: number | null;
+    max_audio_seconds: number | null;
+    /** JSON array of routes; costs as decimal text. */
+    timeouts: string | null;
+    routes: string;
+    cost_version: number;
+    deprecated_at_ms: number | null;
+    retires_at_ms: number | null;
+    replacement: string | null;
+  };
+  prices: {
+    model_id: string;
+    version: number;
+    effective_at_ms: number;
+    created_at_ms: number;
+    /** JSON: nano-USD per million units as decimal text, by price key; null: no price from then on. */
+    price: string | null;
+  };
+  /** What the limits of an account or a key were from a moment on; null: none. */
+  limit_versions: {
+    owner_id: string;
+    version: number;
+    effective_at_ms: number;
+    limits: string | null;
+  };
+  /** JSON of the routes of a model from a moment on: provider, model and, where known, cost. */
+  cost_versions: { model_id: string; version: number; effective_at_ms: number; routes: string };
+  /** One row: the number of the newest change. */
+  feed: { id: number; sequence: number };
+  changes: { sequence: number; topic: string; subject: string };
+  entries: {
+    id: string;
+    account_id: string;
+    kind: string;
+    nano: bigint;
+    reference: string;
+    note: string;
+    created_at_ms: number;
+  };
+  leases: {
+    account_id: string;
+    node: string;
+    epoch: number;
+    granted: bigint;
+    spent: bigint;
+  };
+  budget_spends: { owner_id: string; period_start_ms: number; spent: bigint };
+  receipts: {
+    id: string;
+    account_id: string;
+    key_id: string;
+    model: string;
+    endpoint: string;
+    provider: string;
+    attempts: string;
+    price_version: number;
+    input: number;
+    cached_input: number;
+    cache_write: number;
+    output: number;
+    audio_output: number;
+    image: number;
+    video_second: number;
+    reasoning: number;
+    estimated: number;
+    hold: bigint;
+    cost: bigint;
+    charged: bigint;
+    vendor_cost: bigint | null;
+    outcome: string;
+    first_byte_ms: number | null;
+    duration_ms: number;
+    /** Null in receipts from before they were recorded; the cost's also where nobody was asked. */
+    key_limits_version: number | null;
+    account_limits_version: number | null;
+    cost_version: number | null;
+    cost_route: number | null;
+    hold_input: number | null;
+    hold_output: number | null;
+    hold_audio: number | null;
+    hold_image: number | null;
+    hold_video: number | null;
+  };
+  rollups: SumsTable & {
+    hour_ms: number;
+    account_id: string;
+    key_id: string;
+    model: string;
+    provider: string;
+  };
+  /** The same by day, of closed hours. */
+  rollup_days: SumsTable & {
+    day_ms: number;
+    account_id: string;
+    key_id: string;
+    model: string;
+    provider: string;
+  };
+  /** Of closed hours, of all accounts: by model, account or key. */
+  rollup_totals: SumsTable & { grain: string; kind: string; start_ms: number; name: string };
+  claims: {
+    id: string;
+    body_hash: string;
+    request_id: string;
+    is_done: number;
+    reply: Uint8Array | null;
+    expires_at_ms: number;
+  };
+}
+
+/** What receipts add up to; the ends and counts of their times are in `rollup-columns.ts`. */
+interface SumsTable {
+  receipts: number;
+  failures: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost: bigint;
+  charged: bigint;
+  vendor_cost: bigint;
+  vendor_known: number;
+}
+
+export type Db = Kysely<Tables>;
+
+/** The name of the one process that there is on a database of one machine. */
+export const localNode = "local";

@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Problem } from "../../base/problem.ts";
+import { openSqlite } from "./sqlite.ts";
+import { createStore } from "./store.ts";
+import { toStoreProblem } from "./store-problem.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-problem-"));
+afterAll(() => rmSync(root, { recursive: true }));
+const fresh = () => join(mkdtempSync(join(root, "db-")), "svc.db");
+
+async function problemOf(work: () => unknown, path: string): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return toStoreProblem(error, path);
+  }
+  throw new Error("nothing failed");
+}
+
+test("a disk that fills up while the tables are created is called full", async () => {
+  const path = fresh();
+  const sqlite = openSqlite(path);
+  sqlite.raw.run("PRAGMA max_page_count = 3");
+  const problem = await problemOf(() => createStore(sqlite, "x"), path);
+  expect(problem).toBeInstanceOf(Problem);
+  expect(String(problem)).toContain(
+    `The disk of ${path} is full: free some space and try again (SQLITE_FULL).`,
+  );
+  sqlite.raw.run("PRAGMA max_page_count = 100000");
+  await (await createStore(sqlite, "x")).close();
+});
+
+test("a file that is no database is called damaged", async () => {
+  const path = fresh();
+  writeFileSync(path, "no database at all\n".repeat(500));
+  const problem = await problemOf(() => openSqlite(path), path);
+  expect(String(problem)).toContain(`The database ${path} is damaged`);
+});
+
+test("a file that cannot be opened is named with what to check", async () => {
+  const path = fresh();
+  mkdirSync(path);
+  expect(String(await problemOf(() => openSqlite(path), path))).toContain("cannot be opened");
+});
+
+test("what has nothing to do with the database stays as it is", () => {
+  const port = Object.assign(new Error("listen EACCES"), { code: "EACCES" });
+  expect(toStoreProblem(port, "x")).toBe(port);
+  const busy = new Problem("busy", "in use", new Error("x"));
+  expect(toStoreProblem(busy, "x")).toBe(busy);
+});

@@ -1,0 +1,165 @@
+import type { ChangeFeed } from "../../base/feed.ts";
+import { Problem } from "../../base/problem.ts";
+import type { CatalogStore } from "../../catalog/catalog.ts";
+import type { KeyStore } from "../../keys/directory.ts";
+import type { AccountStore } from "../../ledger/account.ts";
+import type { Receipt } from "../../ledger/receipt.ts";
+import type { LedgerReports } from "../../ledger/reports.ts";
+import type { LedgerStore, LostTail } from "../../ledger/store.ts";
+import type { PeopleStore } from "../../people/store.ts";
+import { createCatalogStore } from "./catalog/catalog.ts";
+import { DatabaseFile } from "./database-file.ts";
+import { createFeedStore } from "./feed.ts";
+import { Fence } from "./fence.ts";
+import { createKeyStore } from "./keys.ts";
+import { createAccountStore } from "./ledger/accounts.ts";
+import { type BalanceCheck, checkBalances, trustSums } from "./ledger/balances.ts";
+import { Checkpoints } from "./ledger/checkpoints.ts";
+import { createLedgerStore } from "./ledger/ledger.ts";
+import { createLimitsWriter } from "./ledger/limits-writer.ts";
+import { WalSync } from "./ledger/wal-sync.ts";
+import { LedgerWriter } from "./ledger/writer.ts";
+import { findLostTail, rememberLostTail } from "./lost-tail.ts";
+import { type LedgerMark, MarkFile, readMark } from "./mark.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import { migrate } from "./migrations/migrations.ts";
+import { createPeopleStore } from "./people/people.ts";
+import { type ReportOptions, SqliteReports } from "./reports/reports.ts";
+import { readOpenFrom, type SumsMark, toOpenFromId } from "./reports/rollups.ts";
+import type { Db } from "./schema.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+/** All ports of the domains, on one database. */
+export interface Store {
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly catalog: CatalogStore;
+  readonly ledger: LedgerStore;
+  readonly feed: ChangeFeed;
+  readonly people: PeopleStore;
+  /** Reads for people, beside all else; to be closed before the store. */
+  openReports(options: ReportOptions): LedgerReports;
+  /** Resolves when all that was written survives a power cut. */
+  sync(): Promise<void>;
+  /** For a process that goes on writing: keeps the log short, and waits for no other writer. */
+  startUpkeep(onError: (detail: string) => void): void;
+  /** Rejects when the database does not answer, or its files were moved or taken over. */
+  check(): Promise<void>;
+  /** Resolves when another process has opened the database: this one can write nothing any more. */
+  readonly fenced: Promise<void>;
+  /** What the disk had confirmed and this opening of the database did not find. */
+  readonly lostTail: LostTail | undefined;
+  /** Whether some account was charged more than it had, and whether sums are right. */
+  checkBalances(): Promise<BalanceCheck>;
+  /** All sums were just written: the next check need not add up their receipts again. */
+  trustSums(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createStore(sqlite: Sqlite, secretFingerprint: string): Promise<Store> {
+  const { db, raw, path } = sqlite;
+  await migrate(db);
+  await checkSecret(db, secretFingerprint);
+  const { fence, markFile, wal, file, lostTail } = await takeOver(sqlite);
+  let checkpoints: Checkpoints | undefined;
+  const sums: SumsMark = {
+    openFromId: toOpenFromId(await readOpenFrom(db)),
+  };
+  let watcher: (receipt: Receipt) => void = () => {};
+  const latestChange = raw.query<{ sequence: number }, []>("select sequence from feed");
+  const writer = new LedgerWriter({
+    raw,
+    sync: () => wal.sync(),
+    onCommit: () => checkpoints?.note(),
+    guard() {
+      fence.check();
+      file.checkKnown();
+    },
+    sums,
+    onReceipt(receipt) {
+      markFile.committed(receipt.id);
+      watcher(receipt);
+    },
+  });
+  return {
+    accounts: createAccountStore(db),
+    keys: createKeyStore(db),
+    catalog: createCatalogStore(db),
+    ledger: createLedgerStore({
+      db,
+      sums,
+      commit: (writes) => writer.commit(writes),
+      addSums: (rollups, openFromMs) => writer.addSums(rollups, openFromMs),
+      fold: (beforeMs) => writer.fold(beforeMs),
+      watch(listener) {
+        watcher = listener;
+      },
+      setLimits: createLimitsWriter(raw, (work, then) => writer.exclusive(work, then)),
+    }),
+    feed: createFeedStore(db),
+    people: createPeopleStore(db),
+    openReports: (options) => new SqliteReports(path, options),
+    sync() {
+      // In the middle of a transaction the number may still be rolled back.
+      if (!raw.inTransaction) markFile.changed(latestChange.get()?.sequence ?? 0);
+      return wal.sync();
+    },
+    startUpkeep(onError) {
+      raw.run("PRAGMA busy_timeout = 0");
+      checkpoints = new Checkpoints({ path, pause: (work) => writer.pause(work), onError });
+    },
+    async check() {
+      sqlite.guard.check();
+      await db.selectFrom("feed").select("sequence").executeTakeFirstOrThrow();
+    },
+    async close() {
+      await checkpoints?.close();
+      await wal.close();
+      markFile.close();
+      await db.destroy();
+    },
+    fenced: fence.lost,
+    lostTail,
+    checkBalances: () => checkBalances(db),
+    trustSums: () => trustSums(db),
+  };
+}
+
+async function checkSecret(db: Db, secretFingerprint: string): Promise<void> {
+  const known = await readMeta(db, "secret_fingerprint");
+  if (known === undefined) await writeMeta(db, "secret_fingerprint", secretFingerprint);
+  else if (known !== secretFingerprint)
+    throw new Problem(
+      "failed",
+      "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
+    );
+}
+
+/** From here on this process is the one that writes, and knows what the one before it confirmed. */
+async function takeOver({ db, raw, path, guard }: Sqlite) {
+  const fence = Fence.raise(raw);
+  const mark = readMark(path);
+  const lostTail = await findLostTail(db, mark, Date.now());
+  if (lostTail !== undefined) await rememberLostTail(db, lostTail);
+  const markFile = new MarkFile(path, toKnown(mark, lostTail));
+  const wal = new WalSync(path, markFile);
+  const file = new DatabaseFile(path, () => wal.fd);
+  guard.check = () => {
+    fence.check();
+    file.check();
+  };
+  return { fence, markFile, wal, file, lostTail };
+}
+
+/** What the next mark begins with: nothing of what is missing. */
+function toKnown(mark: LedgerMark | undefined, lost: LostTail | undefined): LedgerMark {
+  if (mark === undefined || lost !== undefined) return { receiptId: "", sequence: 0 };
+  return mark;
+}
+
+/** Whether a ledger was ever begun in it: it belongs to a secret then. */
+export function hasLedger({ raw }: Sqlite): boolean {
+  const meta = "select 1 from sqlite_master where type = 'table' and name = 'meta'";
+  if (raw.query(meta).get() === null) return false;
+  return raw.query("select 1 from meta where key = 'secret_fingerprint'").get() !== null;
+}

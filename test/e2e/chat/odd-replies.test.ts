@@ -1,0 +1,248 @@
+/** Replies of upstreams that say one thing and mean another: never a clean end, never a wrong type. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { problemsOf } from "../../conformance.ts";
+import { parseStream } from "../../event-stream.ts";
+import { httpReply, jsonReply, type Recording } from "../../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf } from "../../refusal.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const ask = (fields: object = {}) =>
+  gateway.call("/chat/completions", {
+    model: "svc-3-flash",
+    messages: [{ role: "user", content: "hi" }],
+    ...fields,
+  });
+const whole = (choice: object, rest: object = {}) =>
+  jsonReply({ body: { choices: [{ index: 0, finish_reason: "stop", ...choice }], ...rest } });
+const events = (...data: readonly (object | string)[]): Recording =>
+  httpReply({
+    headers: { "content-type": "Text/Event-Stream" },
+    body: data.map((one) =>
+      Buffer.from(typeof one === "string" ? one : `data: ${JSON.stringify(one)}\n\n`),
+    ),
+    framing: "chunked",
+  });
+const chunk = (choice: object) => ({ choices: [{ index: 0, ...choice }] });
+const hello = chunk({ delta: { content: "Hello" } });
+const done = "data: [DONE]\n\n";
+
+describe("a failure told inside a reply of status 200 is a failure:", () => {
+  const message = { role: "assistant", content: "half" };
+  const wholes: Readonly<Record<string, readonly [Recording, number]>> = {
+    "an error beside choices": [whole({ message }, { error: { message: "no" } }), 502],
+    "an error with the code 429": [jsonReply({ body: { error: { code: 429 } } }), 429],
+    "a choice that finished in error": [whole({ message, finish_reason: "error" }), 502],
+    "a choice with an error": [whole({ message, error: { code: 503 } }), 503],
+    "a choice without a message": [whole({}), 502],
+    "a choice of another kind": [whole({ text: "hello" }), 502],
+    "a tool call without a name": [whole({ message: { ...message, tool_calls: [null] } }), 502],
+  };
+  for (const [name, [reply, status]] of Object.entries(wholes))
+    test(`${name}, whole`, async () => {
+      gateway.upstream.replyWith(reply);
+      expect((await refusalOf(ask())).status).toBe(status);
+    });
+
+  const streams: Readonly<Record<string, readonly (object | string)[]>> = {
+    "a finish in error": [hello, chunk({ delta: {}, finish_reason: "error" }), done],
+    "an error in a choice": [hello, chunk({ delta: {}, error: { code: 502 } }), done],
+    "an event called error": [hello, 'event: error\ndata: {"message":"no"}\n\n', done],
+    "an event called error that says so": [hello, 'event: error\ndata: {"error":{}}\n\n', done],
+    "a tool call that never gets a name": [
+      chunk({ delta: { tool_calls: [{ index: 0, id: "a", function: { arguments: "{}" } }] } }),
+      chunk({ delta: {}, finish_reason: "tool_calls" }),
+      done,
+    ],
+  };
+  for (const [name, data] of Object.entries(streams))
+    test(`${name}, streamed`, async () => {
+      gateway.upstream.replyWith(events(...data));
+      const { error, isDone } = parseStream(await (await ask({ stream: true })).text());
+      expect({ isDone, code: error?.code }).toEqual({ isDone: false, code: "upstream_error" });
+    });
+
+  test("one of two answers that never came, streamed", async () => {
+    gateway.upstream.replyWith(events(hello, chunk({ delta: {}, finish_reason: "stop" })));
+    const cut = parseStream(await (await ask({ stream: true, n: 2 })).text());
+    expect([cut.isDone, cut.error?.code]).toEqual([false, "upstream_error"]);
+    const one = parseStream(await (await ask({ stream: true })).text());
+    expect([one.isDone, one.error]).toEqual([true, undefined]);
+  });
+});
+
+describe("fields of the wrong type are made right or left out:", () => {
+  const odd: Readonly<Record<string, object>> = {
+    "a refusal that is a number": { refusal: 5 },
+    "reasoning in a list": { reasoning_content: ["hm"] },
+    "a tool call of another type": {
+      tool_calls: [{ id: "a", type: "custom", function: { name: "f", arguments: "{}" } }],
+    },
+    "content in an object": { content: { type: "text", text: "Hello" } },
+    "a function call of old": { function_call: { name: "f" } },
+  };
+  for (const [name, fields] of Object.entries(odd))
+    test(name, async () => {
+      gateway.upstream.replyOnce(whole({ message: { content: "Hello", ...fields } }));
+      const reply = await (await ask()).json();
+      expect(problemsOf.chat(reply)).toEqual([]);
+      expect(reply.choices[0].message).not.toHaveProperty("function_call");
+      expect(reply.choices[0].message.content).toBe("Hello");
+      gateway.upstream.replyOnce(events(chunk({ delta: { content: "Hello", ...fields } }), done));
+      const { chunks } = parseStream(await (await ask({ stream: true })).text());
+      expect(chunks.flatMap(problemsOf.chunk)).toEqual([]);
+      expect(chunks[0]?.choices[0]?.delta["content"]).toBe("Hello");
+      expect(chunks[0]?.choices[0]?.delta).not.toHaveProperty("function_call");
+    });
+
+  test("places of choices that are no places, or the same", async () => {
+    const message = { content: "x" };
+    for (const indexes of [
+      [-1, 0],
+      [0, 0],
+      [0.5, 1],
+    ]) {
+      const choices = indexes.map((index) => ({ index, message, finish_reason: "stop" }));
+      gateway.upstream.replyOnce(jsonReply({ body: { choices } }));
+      const reply = await (await ask({ n: 2 })).json();
+      expect(reply.choices.map(({ index }: { index: number }) => index)).toEqual([0, 1]);
+    }
+    gateway.upstream.replyOnce(events({ choices: [{ index: -1, delta: { content: "a" } }] }, done));
+    const { chunks } = parseStream(await (await ask({ stream: true })).text());
+    expect(chunks[0]?.choices[0]?.index).toBe(0);
+  });
+});
+
+describe("JSON that would hold up everybody is a failure, and is neither kept nor sent on:", () => {
+  const deep = JSON.parse(`${"[".repeat(12_000)}${"]".repeat(12_000)}`);
+  const wide = Array.from({ length: 260_000 }, () => []);
+  for (const [name, vendor] of [
+    ["nested without end", deep],
+    ["of too many values", wide],
+  ] as const) {
+    test(`${name}, whole`, async () => {
+      gateway.upstream.replyWith(whole({ message: { role: "assistant", content: "Hi", vendor } }));
+      expect(await refusalOf(ask())).toMatchObject({ status: 502, code: "upstream_error" });
+    });
+
+    test(`${name}, streamed`, async () => {
+      gateway.upstream.replyWith(events(hello, chunk({ delta: { vendor } }), done));
+      const { error, isDone } = parseStream(await (await ask({ stream: true })).text());
+      expect([error?.code, isDone]).toEqual(["upstream_error", false]);
+    });
+  }
+
+  test("but vectors are, however many numbers they have", async () => {
+    const embedding = Array.from({ length: 3_072 }, (_none, at) => at / 3_072);
+    const data = Array.from({ length: 100 }, (_none, index) => ({ index, embedding }));
+    gateway.upstream.replyWith(jsonReply({ body: { data, usage: { prompt_tokens: 9 } } }));
+    const input = Array.from({ length: 100 }, () => "a");
+    const response = await gateway.call("/embeddings", { model: "svc-embedding-2", input });
+    expect(response.status).toBe(200);
+  });
+});
+
+test("ends by other names are known by ours, and a message stands for a delta", async () => {
+  for (const [word, reason] of [
+    ["model_length", "length"],
+    ["MAX_TOKENS", "length"],
+    ["SAFETY", "content_filter"],
+    ["tool_use", "tool_calls"],
+    ["eos", "stop"],
+  ]) {
+    gateway.upstream.replyOnce(whole({ message: { content: "x" }, finish_reason: word }));
+    expect((await (await ask()).json()).choices[0].finish_reason).toBe(reason);
+  }
+  const said = chunk({ message: { content: "Hello" }, finish_reason: "stop" });
+  gateway.upstream.replyOnce(events(said, "data:\n\n", "data: [DONE] \n\n"));
+  const { chunks, isDone } = parseStream(await (await ask({ stream: true })).text());
+  expect([chunks[0]?.choices[0]?.delta["content"], isDone]).toEqual(["Hello", true]);
+});
+
+test("a reply that is no JSON is logged without a word of it", async () => {
+  const lines: string[] = [];
+  const talkative = await startTestGateway({
+    environment: { SVC_LOG_LEVEL: "debug" },
+    writeLog: (line) => lines.push(line),
+  });
+  talkative.upstream.replyOnce(
+    httpReply({
+      headers: { "content-type": "application/json" },
+      body: [Buffer.from("SECRET-REPLY more")],
+      framing: "length",
+    }),
+  );
+  const code = { message: "x", code: "the caller said SECRET-REPLY" };
+  talkative.upstream.replyOnce(jsonReply({ status: 400, body: { error: code } }));
+  const body = { model: "svc-3-flash", messages: [{ role: "user", content: "hi" }] };
+  for (const status of [502, 400])
+    expect((await talkative.call("/chat/completions", body)).status).toBe(status);
+  await talkative.stop();
+  expect(lines.join("")).toContain("no JSON that can be read");
+  expect(lines.join("")).not.toContain("SECRET");
+});
+
+test("a key that stands where a model belongs is not repeated", async () => {
+  const { key } = gateway;
+  const refusals = [
+    await refusalOf(ask({ model: key })),
+    await refusalOf(gateway.call(`/models/${key}`, undefined, { method: "GET", body: null })),
+  ];
+  for (const { message } of refusals) {
+    expect(message).not.toContain(key.slice(0, 12));
+    expect(message).toContain("sk-svc-…");
+  }
+});
+
+test("a body with fields without end is refused before anything is done with them", async () => {
+  const fields = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`x${at}`, null]));
+  expect(await refusalOf(ask(fields))).toMatchObject({ status: 400, code: "invalid_request" });
+});
+
+describe("what is no sound is never sent as sound:", () => {
+  const speak = (fields: object = {}) =>
+    gateway.call("/audio/speech", {
+      model: "svc-2.5-flash-tts",
+      input: "x",
+      voice: "Kore",
+      ...fields,
+    });
+  const error = '{"error":{"message":"vendor key sk-123"}}';
+  const sent: Readonly<Record<string, readonly [string | undefined, string]>> = {
+    "an error without a type": [undefined, error],
+    "an error as bytes": ["application/octet-stream", error],
+    XML: ["application/xml", "<?xml version='1.0'?><error/>"],
+    "several parts": ["multipart/mixed", "\0\x01\0\x01\0\x01\0\x01"],
+    "a big-endian WAV": ["audio/wav", "RIFX\0\0\0\x24WAVEfmt "],
+    WebM: ["application/octet-stream", "\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1f"],
+    "PCM of eight bits": ["audio/pcm;bits=8", "\0\x01\0\x01\0\x01"],
+  };
+  for (const [name, [type, text]] of Object.entries(sent))
+    test(name, async () => {
+      const headers = type === undefined ? {} : { "content-type": type };
+      gateway.upstream.replyWith(
+        httpReply({ headers, body: [Buffer.from(text, "latin1")], framing: "length" }),
+      );
+      for (const response_format of ["wav", "pcm"])
+        expect((await refusalOf(speak({ response_format }))).status).toBe(502);
+    });
+
+  test("but PCM whose type has its rate in quotes is", async () => {
+    gateway.upstream.replyOnce(
+      httpReply({
+        headers: { "content-type": 'audio/L16; rate="24000"' },
+        body: [Buffer.from([0, 1, 0, 2])],
+        framing: "length",
+      }),
+    );
+    expect((await speak()).status).toBe(200);
+  });
+});

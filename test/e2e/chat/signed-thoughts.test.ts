@@ -1,0 +1,152 @@
+/** Signed thoughts in streams, as the helpers of the official SDKs put them together. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
+import { type AnthropicBlock, anthropicEvents } from "../../fake/anthropic-messages.ts";
+import { httpReply } from "../../fake/http-reply.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    manifest: `
+providers:
+  vendor: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  router: { kind: openai, vendor: openrouter, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  routed: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: router, model: any }] }
+  thinker: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: vendor, model: claude-sonnet-4-5 }] }
+`,
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const usage = { input_tokens: 20, output_tokens: 30 };
+const saying = (blocks: readonly AnthropicBlock[], stopReason: string) =>
+  httpReply({
+    headers: { "content-type": "text/event-stream" },
+    body: anthropicEvents({ blocks, stopReason, usage }),
+    framing: "chunked",
+  });
+const thoughts: readonly AnthropicBlock[] = [
+  { type: "thinking", thinking: "First I look.", signature: "c2lnbmVkIDE=" },
+  { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+  { type: "text", text: "One moment." },
+  { type: "thinking", thinking: "Then I think.", signature: "c2lnbmVkIDI=" },
+];
+const called: AnthropicBlock = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
+const look = { name: "look", parameters: { type: "object", properties: {} } };
+const question = {
+  model: "thinker",
+  messages: [{ role: "user" as const, content: "The weather?" }],
+  max_tokens: 4_096,
+  reasoning_effort: "low" as const,
+};
+const expected = [
+  { type: "reasoning.text", text: "First I look.", signature: "c2lnbmVkIDE=", index: 0 },
+  { type: "reasoning.encrypted", data: "ZW5jcnlwdGVk", index: 1 },
+  { type: "reasoning.text", text: "Then I think.", signature: "c2lnbmVkIDI=", index: 2 },
+];
+
+test("the stream helper of the Node SDK keeps every signed thought", async () => {
+  gateway.upstream.replyWith(saying([...thoughts, called], "tool_use"));
+  const stream = gateway.client().chat.completions.stream({
+    ...question,
+    tools: [{ type: "function", function: look }],
+  });
+  const [choice] = (await stream.finalChatCompletion()).choices;
+  expect(Reflect.get(choice?.message ?? {}, "reasoning_details")).toMatchObject(expected);
+});
+
+test("what the helper gives can be sent back, and the vendor gets every signed thought", async () => {
+  gateway.upstream.replyOnce(saying([...thoughts, called], "tool_use"));
+  gateway.upstream.replyWith(saying([{ type: "text", text: "Rain." }], "end_turn"));
+  const { completions } = gateway.client().chat;
+  const tools = [{ type: "function" as const, function: look }];
+  const first = completions.stream({ ...question, tools });
+  const message = (await first.finalChatCompletion()).choices[0]?.message;
+  if (message === undefined) throw new Error("no message");
+  const result = { role: "tool" as const, tool_call_id: "toolu_1", content: "rain" };
+  const messages = [...question.messages, message, result];
+  const second = completions.stream({ ...question, tools, messages });
+  expect(await second.finalContent()).toBe("Rain.");
+  const sent = gateway.upstream.requests.at(-1)?.json as { readonly messages: JsonObject[] };
+  expect(sent.messages[1]?.["content"]).toMatchObject([
+    { type: "thinking", thinking: "First I look.", signature: "c2lnbmVkIDE=" },
+    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+    { type: "thinking", thinking: "Then I think.", signature: "c2lnbmVkIDI=" },
+    { type: "text", text: "One moment." },
+    { type: "tool_use", id: "toolu_1" },
+  ]);
+});
+
+test("deltas joined as the Python SDK joins them give every signed thought once", async () => {
+  gateway.upstream.replyWith(saying([...thoughts, called], "tool_use"));
+  const stream = await gateway.client().chat.completions.create({ ...question, stream: true });
+  let message: JsonObject = {};
+  for await (const { choices } of stream)
+    for (const { delta } of choices) message = joined(message, delta as unknown as JsonObject);
+  expect(message["reasoning_details"]).toMatchObject(expected);
+  expect(message["reasoning_content"]).toBe("First I look.Then I think.");
+});
+
+/** Texts behind each other; lists by the `index` that each entry must have; `index` and `type` stay. */
+function joined(before: JsonObject, delta: JsonObject): JsonObject {
+  const after: Record<string, Json | undefined> = { ...before };
+  for (const [name, value] of Object.entries(delta)) {
+    const known = after[name];
+    if (known === undefined || known === null || name === "index" || name === "type")
+      after[name] = value;
+    else if (value === null || value === undefined) continue;
+    else if (typeof known === "string") after[name] = known + String(value);
+    else if (isJsonObject(known)) after[name] = joined(known, isJsonObject(value) ? value : {});
+    else if (Array.isArray(known) && Array.isArray(value)) after[name] = joinedLists(known, value);
+  }
+  return after;
+}
+
+function joinedLists(known: readonly Json[], added: readonly Json[]): readonly Json[] {
+  const list = [...known];
+  for (const entry of added) {
+    if (!isJsonObject(entry) || typeof entry["index"] !== "number")
+      throw new TypeError("an entry of a list has no index");
+    const before = list[entry["index"]];
+    list[entry["index"]] = isJsonObject(before) ? joined(before, entry) : entry;
+  }
+  return list;
+}
+
+test("a compatible vendor's pieces of signed thoughts are put together for the helper", async () => {
+  const piece = (details: readonly object[], finish: string | null = null) => ({
+    choices: [
+      { index: 0, delta: { content: "", reasoning_details: details }, finish_reason: finish },
+    ],
+  });
+  const text = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+  const sealed = { type: "reasoning.encrypted", data: "ZW5j", id: "rs_1", index: 1 };
+  const events = [
+    piece([{ ...text, text: "First " }]),
+    piece([{ ...text, text: "I look." }]),
+    piece([{ ...text, signature: "c2lnbmVk" }]),
+    piece([sealed]),
+    { choices: [{ index: 0, delta: { content: "Rain." }, finish_reason: "stop" }] },
+    { choices: [], usage: { prompt_tokens: 20, completion_tokens: 30, total_tokens: 50 } },
+  ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  gateway.upstream.replyWith(
+    httpReply({
+      headers: { "content-type": "text/event-stream" },
+      body: [...events, "data: [DONE]\n\n"],
+      framing: "chunked",
+    }),
+  );
+  const { completions } = gateway.client().chat;
+  const messages = [{ role: "user" as const, content: "The weather?" }];
+  const stream = completions.stream({ model: "routed", messages });
+  const [choice] = (await stream.finalChatCompletion()).choices;
+  expect(choice?.message.content).toBe("Rain.");
+  expect(Reflect.get(choice?.message ?? {}, "reasoning_details")).toEqual([
+    { ...text, text: "First I look.", signature: "c2lnbmVk" },
+    sealed,
+  ]);
+});

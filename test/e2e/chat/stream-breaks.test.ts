@@ -1,0 +1,244 @@
+/** Streams that break: a caller always learns it, by the status before the first token, else in the stream. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  BodyReader,
+  type ErrorBody,
+  type EventStream,
+  parseStream,
+  readStream,
+  textOf,
+} from "../../event-stream.ts";
+import {
+  chatChunk,
+  chatStream,
+  chatStreams,
+  DONE,
+  httpReply,
+  type Recording,
+} from "../../fake/recordings.ts";
+import { byteByByte, cutAfter, type Reply } from "../../fake/script.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { thrownBy } from "../../refusal.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const hello = {
+  model: "svc-3-flash",
+  messages: [{ role: "user" as const, content: "Say hello" }],
+  stream: true as const,
+};
+const call = () => gateway.call("/chat/completions", hello);
+const answer = "Hello! How can I help?";
+
+async function relay(reply: Reply): Promise<EventStream> {
+  gateway.upstream.replyOnce(reply);
+  return await readStream(await call());
+}
+
+function expectBroken(stream: EventStream, code = "upstream_error"): void {
+  expect(stream.isDone).toBe(false);
+  expect(stream.error).toEqual({
+    message: expect.any(String),
+    type: "upstream_error",
+    param: null,
+    code,
+  });
+  expect(JSON.stringify(stream.error)).not.toMatch(/vendor|fake|127\.0\.0\.1|EngineCore|Sorry/i);
+  for (const { choices } of stream.chunks)
+    for (const choice of choices) expect(choice.finish_reason).toBeNull();
+}
+
+describe("after the first token, a dying upstream becomes an error event, never a clean [DONE]:", () => {
+  const deaths: Readonly<Record<string, () => Recording>> = {
+    "the body ends before a finish_reason": chatStreams.cutBeforeFinish,
+    "the body ends in the middle of an event": () =>
+      chatStream({
+        finalBlankLine: false,
+        events: [chatChunk({ delta: { content: answer } }), 'data: {"id":"x","choi'],
+      }),
+    "an error event": chatStreams.errorAfterStart,
+    "an error event as vLLM writes it": chatStreams.vllmErrorAfterStart,
+    "an error event that is a mere string": () =>
+      chatStream({ events: [chatChunk({ delta: { content: answer } }), { error: "died" }] }),
+    "an event that is not JSON": () =>
+      chatStream({ events: [chatChunk({ delta: { content: answer } }), "data: <html>", DONE] }),
+    "an event that is no object": () =>
+      chatStream({ events: [chatChunk({ delta: { content: answer } }), "data: [1]", DONE] }),
+    "a choice of two never finishes": () =>
+      chatStream({
+        events: [
+          chatChunk({ index: 0, delta: { content: answer } }),
+          chatChunk({ index: 1, delta: { content: "Tai" } }),
+        ],
+      }),
+  };
+  for (const [name, record] of Object.entries(deaths))
+    for (const way of ["whole", "byte by byte"])
+      test(`${name}, ${way}`, async () => {
+        const stream = await relay(way === "whole" ? record() : byteByByte(record()));
+        expect(textOf(stream)).toBe(answer);
+        expectBroken(stream);
+      });
+
+  for (const by of ["reset", "close"] as const)
+    test(`the connection breaks, by ${by}`, async () => {
+      const seen = Promise.withResolvers<void>();
+      const recording = chatStreams.openai();
+      gateway.upstream.replyOnce(cutAfter({ recording, parts: 2, by, until: seen.promise }));
+      const body = new BodyReader(await call());
+      await body.until("Hello");
+      seen.resolve();
+      expectBroken(parseStream(await body.rest()));
+    });
+
+  test("the connection breaks between the finish_reason and [DONE]", async () => {
+    const seen = Promise.withResolvers<void>();
+    const recording = chatStreams.openai();
+    const parts = recording.parts.length - 2;
+    gateway.upstream.replyOnce(cutAfter({ recording, parts, by: "reset", until: seen.promise }));
+    const body = new BodyReader(await call());
+    await body.until("How can I help?");
+    seen.resolve();
+    expectBroken(parseStream(await body.rest()));
+  });
+
+  test("the SDK throws, so that no half answer passes for a whole one", async () => {
+    for (const record of [chatStreams.errorAfterStart, chatStreams.cutBeforeFinish]) {
+      gateway.upstream.replyOnce(record());
+      const stream = await gateway.client().chat.completions.create(hello);
+      let text = "";
+      const error = await thrownBy(
+        (async () => {
+          for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
+        })(),
+      );
+      expect(text).toBe(answer);
+      expect(error.code).toBe("upstream_error");
+    }
+  });
+
+  test("good events in the same packet as the failure still reach the caller", async () => {
+    const recording = chatStream({
+      eventsPerPart: 3,
+      events: [
+        chatChunk({ delta: { content: "one " } }),
+        chatChunk({ delta: { content: "two" } }),
+        { error: { message: "died" } },
+      ],
+    });
+    const stream = await relay(recording);
+    expect(textOf(stream)).toBe("one two");
+    expectBroken(stream);
+  });
+});
+
+describe("before the first token, a failure has its real status:", () => {
+  const errorFirst = (error: unknown) => () => chatStream({ events: [{ error }] });
+  const cases: readonly (readonly [string, () => Reply, number, string])[] = [
+    ["an error as the first event", chatStreams.errorFirst, 502, "upstream_error"],
+    [
+      "vLLM's error as the first event",
+      errorFirst({ message: "x", type: "BadRequestError", code: 400 }),
+      400,
+      "upstream_rejected",
+    ],
+    [
+      "an overload as the first event",
+      errorFirst({ message: "x", type: "unavailable_error", code: 503 }),
+      503,
+      "upstream_overloaded",
+    ],
+    [
+      "a rate limit as the first event",
+      errorFirst({ message: "x", code: 429 }),
+      429,
+      "upstream_rate_limited",
+    ],
+    [
+      "only comments, then the end",
+      () => chatStream({ events: [": ping"] }),
+      502,
+      "upstream_error",
+    ],
+    ["an empty body", () => chatStream({ events: [] }), 502, "upstream_error"],
+    ["broken JSON first", () => chatStream({ events: ["data: {"] }), 502, "upstream_error"],
+    ["a reset before the head", () => [{ reset: true }], 502, "upstream_error"],
+    ["an early FIN", () => [{ close: true }], 502, "upstream_error"],
+    [
+      "an end after the head",
+      () => cutAfter({ recording: chatStreams.openai(), parts: 0, by: "close" }),
+      502,
+      "upstream_error",
+    ],
+    [
+      "a page of HTML",
+      () =>
+        httpReply({
+          headers: { "content-type": "text/html" },
+          body: ["<html>"],
+          framing: "length",
+        }),
+      502,
+      "upstream_error",
+    ],
+  ];
+  for (const [name, reply, status, code] of cases)
+    test(name, async () => {
+      gateway.upstream.replyWith(reply());
+      const response = await call();
+      expect(response.status).toBe(status);
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(((await response.json()) as ErrorBody).error.code).toBe(code);
+    });
+
+  test("[DONE] alone is no answer", async () => {
+    gateway.upstream.replyOnce(chatStream({ events: [DONE] }));
+    const response = await gateway.call("/chat/completions", hello);
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ error: { code: "upstream_error" } });
+  });
+
+  test("and the SDK throws before it hands out a stream", async () => {
+    gateway.upstream.replyOnce(chatStreams.errorFirst());
+    const error = await thrownBy(gateway.client().chat.completions.create(hello));
+    expect([error.status, error.code]).toEqual([502, "upstream_error"]);
+  });
+});
+
+describe("an upstream that failed is let go of, although it would talk on:", () => {
+  const openEnded = (recording: Recording): Reply => [
+    { send: Buffer.concat([recording.head, ...recording.parts]) },
+    { hang: true },
+  ];
+  const died = { error: { message: "died", type: "server_error", code: null } };
+  for (const [name, events] of Object.entries({
+    "an error as the first event": [died],
+    "broken JSON first": ["data: {"],
+    "an error in the middle": [chatChunk({ delta: { content: "x" } }), died],
+    "broken JSON in the middle": [chatChunk({ delta: { content: "x" } }), "data: {"],
+  }))
+    test(name, async () => {
+      gateway.upstream.replyOnce(openEnded(chatStream({ events })));
+      const arrival = gateway.upstream.nextRequest();
+      await (await call()).text();
+      const request = await arrival;
+      await request.closed;
+      expect(request.abortedByClient).toBe(true);
+    });
+
+  test("one that keeps its connection open after [DONE] does not hold back the caller", async () => {
+    gateway.upstream.replyOnce(openEnded(chatStreams.openai()));
+    const arrival = gateway.upstream.nextRequest();
+    expect(await (await call()).text()).toEndWith("data: [DONE]\n\n");
+    const request = await arrival;
+    await request.closed;
+    expect(request.abortedByClient).toBe(true);
+  });
+});

@@ -1,0 +1,373 @@
+/** What POST /v1/chat/completions refuses, and how it says so. Nothing refused reaches an upstream. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { BadRequestError } from "openai";
+import type { ErrorBody } from "../../event-stream.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith(chatAnswers.plain());
+});
+
+const path = "/chat/completions";
+const user = { role: "user", content: "hi" };
+const hello = { model: "svc-3-flash", messages: [user] };
+
+async function refusal(reply: Response | Promise<Response>) {
+  const response = await reply;
+  const { error } = (await response.json()) as ErrorBody;
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+  expect(response.headers.get("x-should-retry")).toBe("false");
+  expect(Object.keys(error)).toEqual(["message", "type", "param", "code"]);
+  expect(error.type).toBe("invalid_request_error");
+  return { status: response.status, ...error };
+}
+
+describe("a field that is wrong is named, and the message says what is right", () => {
+  afterEach(() => expect(gateway.upstream.requests).toEqual([]));
+
+  const numbers = (field: string, wrong: readonly unknown[], right: string) =>
+    wrong.map((value): Case => [{ [field]: value }, field, right]);
+  const content = (message: object) => ({ messages: [message] });
+
+  type Case = readonly [given: object, param: string, right: string];
+  const cases: readonly Case[] = [
+    ...numbers("model", [undefined, "", 7, {}, []], "must be the id of a model"),
+    [{ messages: undefined }, "messages", "is missing: it must be a list of at least one message"],
+    ...numbers("messages", ["hi", {}, [], 1], "a list of at least one message"),
+    [content({ content: "hi" }), "messages[0].role", "is missing: it must be one of: system"],
+    [content({ role: "robot", content: "hi" }), "messages[0].role", "user, assistant, tool"],
+    [content({ role: 1, content: "hi" }), "messages[0].role", "user, assistant, tool"],
+    [{ messages: ["hi"] }, "messages[0]", "an object with role and content"],
+    [{ messages: [user, null] }, "messages[1]", "an object with role and content"],
+    [content({ role: "user" }), "messages[0].content", "is missing: it must be text, or a list"],
+    [content({ role: "user", content: null }), "messages[0].content", "text, or a list"],
+    [content({ role: "user", content: 5 }), "messages[0].content", "text, or a list"],
+    [content({ role: "user", content: {} }), "messages[0].content", "text, or a list"],
+    [content({ role: "user", content: [] }), "messages[0].content", "a list of one or more"],
+    [content({ role: "user", content: ["x"] }), "messages[0].content[0]", "an object with a type"],
+    [
+      content({ role: "user", content: [{ type: "text" }] }),
+      "messages[0].content[0].text",
+      "is missing: it must be a string",
+    ],
+    [
+      content({ role: "user", content: [{ type: "audio", audio: "" }] }),
+      "messages[0].content[0].type",
+      "one of: text, image_url",
+    ],
+    [
+      content({ role: "user", content: [{ type: "image_url", image_url: "http://x" }] }),
+      "messages[0].content[0].image_url",
+      "an object with a url",
+    ],
+    [
+      content({ role: "user", content: [{ type: "image_url", image_url: {} }] }),
+      "messages[0].content[0].image_url.url",
+      "is missing",
+    ],
+    [
+      content({ role: "system", content: [{ type: "image_url", image_url: { url: "x" } }] }),
+      "messages[0].content[0].type",
+      "one of: text",
+    ],
+    [content({ role: "system" }), "messages[0].content", "is missing"],
+    [content({ role: "assistant" }), "messages[0].content", "unless the message has tool_calls"],
+    [
+      content({ role: "assistant", content: null, tool_calls: [] }),
+      "messages[0].content",
+      "unless the message has tool_calls",
+    ],
+    [
+      content({ role: "assistant", tool_calls: [{ id: "a", function: { name: "f" } }] }),
+      "messages[0].tool_calls[0].function.arguments",
+      "is missing",
+    ],
+    [content({ role: "tool", content: "4" }), "messages[0].tool_call_id", "is missing"],
+    ...numbers("max_tokens", [0, -1, 1.5, "5", true, []], "must be an integer of at least 1"),
+    ...numbers("max_completion_tokens", [0, 1.5, "5"], "must be an integer of at least 1"),
+    ...numbers("temperature", [-0.1, 2.1, "1", true], "must be a number from 0 to 2"),
+    ...numbers("top_p", [-0.1, 1.1, "1", []], "must be a number from 0 to 1"),
+    ...numbers("stream", ["true", 1, {}], "must be true or false"),
+    ...numbers("stream_options", [true, "usage", []], "must be an object such as"),
+    [
+      { stream_options: { include_usage: "yes" } },
+      "stream_options.include_usage",
+      "must be true or false",
+    ],
+    ...numbers("stop", [5, {}], "must be a string, or a list of 1 to 16 strings"),
+    ...numbers("n", [0, 129, 1.5, "2"], "must be an integer from 1 to 128"),
+    ...numbers("seed", [1.5, "1"], "must be an integer"),
+    ...numbers("presence_penalty", [-2.1, 2.1, "0"], "must be a number from -2 to 2"),
+    ...numbers("frequency_penalty", [-2.1, 2.1, "0"], "must be a number from -2 to 2"),
+    ...numbers("logprobs", ["true", 1], "must be true or false"),
+    ...numbers("top_logprobs", [-1, 21, 1.5], "must be an integer from 0 to 20"),
+    ...numbers("logit_bias", [[], "x", 1], "must be an object"),
+    [{ logit_bias: { 50256: -101 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { 50256: 100.5 } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { 50256: "1" } }, "logit_bias[50256]", "must be a number from -100 to 100"],
+    [{ logit_bias: { cat: 1 } }, "logit_bias", "must be an object of token ids"],
+    [{ logit_bias: { "-1": 1 } }, "logit_bias", "must be an object of token ids"],
+    ...numbers("tools", [{}, "x"], "must be a list of at most 128 tools"),
+    [{ tools: Array(129).fill(tool("f")) }, "tools", "at most 128 tools"],
+    [{ tools: [{ ...tool("f"), type: "retrieval" }] }, "tools[0].type", '"function"'],
+    [{ tools: [{ type: "function" }] }, "tools[0].function", "is missing"],
+    [{ tools: [tool("")] }, "tools[0].function.name", "the name of the function"],
+    ...numbers("tool_choice", ["always", 1, []], '"none", "auto", "required", or an object'),
+    [
+      { tool_choice: choiceOf("g"), tools: [tool("f")] },
+      "tool_choice.function.name",
+      "must be the name of one of the tools",
+    ],
+    [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "one of the tools"],
+    [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "one of the tools"],
+    ...numbers("parallel_tool_calls", ["true", 0], "must be true or false"),
+    ...numbers("response_format", ["json", []], "must be an object with a type"),
+    [{ response_format: { type: "xml" } }, "response_format.type", '"json_schema"'],
+    ...numbers("user", [5, {}], "must be a string"),
+    ...numbers("metadata", ["x", []], "must be an object"),
+    ...numbers("reasoning_effort", [5], "must be a string"),
+    [{ modalities: ["audio"] }, "modalities[0]", "/v1/audio/speech"],
+    [{ modalities: ["text", "audio"] }, "modalities[1]", "/v1/audio/speech"],
+    [{ modalities: ["image", "text"] }, "modalities[0]", 'must be "text"'],
+    ...numbers("modalities", ["text", {}], 'must be ["text"]'),
+    ...numbers("functions", [[{ name: "f" }], {}], "use tools"),
+    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "left out"),
+    [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "tool_call_id"],
+  ];
+
+  for (const [given, param, right] of cases)
+    test(`${param}: ${(JSON.stringify(given) ?? "").slice(0, 70)}`, async () => {
+      const { status, code, message, ...error } = await refusal(
+        gateway.call(path, { ...hello, ...given }),
+      );
+      expect({ status, code, param: error.param }).toEqual({
+        status: 400,
+        code: "invalid_request",
+        param,
+      });
+      expect(message).toStartWith(`${param} `);
+      expect(message).toContain(right);
+      expect(message).toEndWith(".");
+    });
+});
+
+test("fields that have their default value, and those that change nothing, pass", async () => {
+  for (const given of [
+    { modalities: ["text"] },
+    { modalities: [] },
+    { functions: [] },
+    { function_call: "none" },
+    { modalities: null, functions: null, web_search_options: null },
+    { audio: { voice: "alloy", format: "wav" } },
+    { logit_bias: {} },
+    { logit_bias: { 1: -100, 2: 100, 3: 0.5 } },
+    { tool_choice: "auto" },
+    { tool_choice: "required" },
+    { tool_choice: choiceOf("f"), tools: [tool("e"), tool("f")] },
+    { tool_choice: { type: "allowed_tools", allowed_tools: {} }, tools: [tool("f")] },
+    { stream_options: { include_usage: true } },
+  ])
+    expect({ given, status: (await gateway.call(path, { ...hello, ...given })).status }).toEqual({
+      given,
+      status: 200,
+    });
+});
+
+describe("a body that is no JSON object is a 400", () => {
+  afterEach(() => expect(gateway.upstream.requests).toEqual([]));
+
+  for (const body of ["", " ", "{", '{"model":', "not json", '{"a":1}{"b":2}', "{'a':1}", "\ud800"])
+    test(`not JSON: ${JSON.stringify(body)}`, async () => {
+      expect(await refusal(gateway.call(path, body))).toMatchObject({
+        status: 400,
+        code: "invalid_json",
+        param: null,
+      });
+    });
+
+  for (const body of ["[]", "null", "7", '"text"', "true", '[{"model":"svc-3-flash"}]'])
+    test(`not an object: ${body}`, async () => {
+      expect(await refusal(gateway.call(path, body))).toMatchObject({
+        status: 400,
+        code: "invalid_request",
+      });
+    });
+
+  test("the SDK raises its own class for it", async () => {
+    const call = gateway.client().chat.completions.create({ ...hello, n: 0 } as never);
+    const error: unknown = await call.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({
+      status: 400,
+      code: "invalid_request",
+      param: "n",
+      type: "invalid_request_error",
+    });
+  });
+});
+
+describe("numbers and nesting beyond all measure", () => {
+  const raw = (field: string) =>
+    `{"model":"svc-3-flash","messages":[${JSON.stringify(user)}],${field}}`;
+
+  test("numbers that overflow are refused by name", async () => {
+    for (const field of ["temperature", "max_tokens", "seed", "n", "top_p"]) {
+      const { status, param } = await refusal(gateway.call(path, raw(`"${field}":1e999`)));
+      expect([status, param]).toEqual([400, field]);
+    }
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+
+  test("what is passed on may be nested 128 levels deep", async () => {
+    const body = raw(`"chat_template_kwargs":{"a":${nested(127)}}`);
+    expect((await gateway.call(path, body)).status).toBe(200);
+    expect(gateway.upstream.requests[0]?.body).toContain(nested(127));
+  });
+
+  // By name, so before it is written back: that takes seconds before it fails.
+  test("one level more, or 30,000, is a 400 that names the field", async () => {
+    for (const levels of [128, 30_000])
+      for (const [field, before, after] of [
+        ["chat_template_kwargs", '{"a":', "}"],
+        ["tools", '[{"type":"function","function":{"name":"f","parameters":{"a":', "}}}]"],
+        ["messages", '[{"role":"user","content":"hi","extra":', "}]"],
+      ] as const) {
+        const body = raw(`"${field}":${before}${nested(levels)}${after}`);
+        expect(await refusal(gateway.call(path, body))).toMatchObject({
+          status: 400,
+          param: field,
+          message: expect.stringMatching(/^\w+ must .*nested .* 128 levels deep\.$/),
+        });
+      }
+    expect((await refusal(gateway.call(path, raw(`"messages":${nested(1e5)}`)))).status).toBe(400);
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+
+  test("100,000 levels in a field that nobody reads fail as a 400 or not at all", async () => {
+    const reply = await gateway.call(path, raw(`"x":${nested(100_000)}`));
+    expect([200, 400]).toContain(reply.status);
+    expect((await gateway.call(path, hello)).status).toBe(200);
+  });
+
+  test("of a field that comes twice, the last counts, for us and for the upstream", async () => {
+    const body = `{"model":"unknown","temperature":9,"messages":[],"model":"svc-3-flash","messages":[${JSON.stringify(user)}],"temperature":1}`;
+    expect((await gateway.call(path, body)).status).toBe(200);
+    expect(gateway.upstream.requests[0]?.json).toMatchObject({
+      model: "upstream-chat",
+      temperature: 1,
+      messages: [user],
+    });
+  });
+});
+
+describe("size and type of the body", () => {
+  const limitBytes = 32 * 1024 * 1024;
+  const bodyOf = (sizeBytes: number) => {
+    const empty = JSON.stringify({ ...hello, padding: "" });
+    return JSON.stringify({ ...hello, padding: "x".repeat(sizeBytes - empty.length) });
+  };
+  /** Without a length, so in chunks. */
+  const inChunks = (text: string) => {
+    const bytes = Buffer.from(text);
+    let at = 0;
+    return new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, at + 1024 * 1024));
+        at += 1024 * 1024;
+      },
+    });
+  };
+  const call = (body: BodyInit) => gateway.call(path, undefined, { body });
+
+  test("exactly 32 MiB pass, with a length and in chunks", async () => {
+    const body = bodyOf(limitBytes);
+    expect(Buffer.byteLength(body)).toBe(limitBytes);
+    expect((await call(body)).status).toBe(200);
+    expect((await call(inChunks(body))).status).toBe(200);
+  });
+
+  test("a byte more is a 413 of our shape, with a length and in chunks", async () => {
+    const body = bodyOf(limitBytes + 1);
+    for (const form of [body, inChunks(body)])
+      expect(await refusal(call(form))).toMatchObject({
+        status: 413,
+        code: "request_too_large",
+        message: "The body is larger than 32 MiB.",
+      });
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+
+  test("a length that is too large is refused before the body is sent", async () => {
+    const { hostname, port } = new URL(gateway.origin);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${limitBytes + 1}\r\n\r\n{`,
+    );
+    const [bytes] = (await once(socket, "data")) as [Buffer];
+    expect(bytes.toString()).toStartWith("HTTP/1.1 413 ");
+    socket.destroy();
+  });
+
+  test("the gateway goes on serving after bodies that were too large", async () => {
+    await (await call(inChunks(bodyOf(limitBytes * 2)))).bytes();
+    expect((await gateway.call(path, hello)).status).toBe(200);
+  });
+
+  test("a content type other than JSON is a 415", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
+      expect(
+        await refusal(gateway.call(path, hello, { headers: { "content-type": type } })),
+      ).toMatchObject({ status: 415, code: "unsupported_media_type" });
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+
+  test("JSON passes in every spelling of its type", async () => {
+    for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/json;"])
+      expect((await gateway.call(path, hello, { headers: { "content-type": type } })).status).toBe(
+        200,
+      );
+  });
+});
+
+function tool(name: string): object {
+  return { type: "function", function: { name } };
+}
+
+function choiceOf(name: string): object {
+  return { type: "function", function: { name } };
+}
+
+test("a tool of another type is refused by its type", async () => {
+  const tools = [{ type: "web_search" }];
+  const { param, message } = await refusal(gateway.call(path, { ...hello, tools }));
+  expect([param, message]).toEqual(["tools[0].type", 'tools[0].type must be "function".']);
+});
+
+test("fields inside a message that are null count as absent", async () => {
+  const url = "data:image/png;base64,AA==";
+  const content = [{ type: "image_url", image_url: { url, detail: null } }];
+  const call = { id: "c", type: null, function: { name: "f", arguments: "{}" } };
+  const messages = [
+    { role: "user", content, name: null },
+    { role: "assistant", content: null, tool_calls: [call], name: null },
+    { role: "assistant", content: null, refusal: "I cannot help with that." },
+    { role: "tool", content: "done", tool_call_id: "c" },
+  ];
+  gateway.upstream.replyOnce(chatAnswers.plain());
+  expect((await gateway.call(path, { ...hello, messages })).status).toBe(200);
+});

@@ -1,0 +1,246 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createHome, type Home } from "../../child.ts";
+
+setDefaultTimeout(60_000);
+
+const literal = "sk-vendor-literal-7f3a9c";
+const manifest = `providers:
+  named: { kind: openai, base_url: "https://named.example/v1", api_key: "\${VENDOR_KEY}" }
+  literal: { kind: openai, base_url: "https://literal.example/v1", api_key: ${literal} }
+  idle: { kind: openai, base_url: "https://idle.example/v1" }
+models:
+  one: { endpoint: chat, max_output_tokens: 100, price: { input: 0.1, output: "0.123456789" }, routes: [{ provider: named, model: a }] }
+  two: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: literal, model: b, weight: 2 }] }
+  speech: { endpoint: speech, price: { input: 1, audio_output: 2 }, routes: [{ provider: named, model: c, voices: { Kore: k, Puck: p, Charon: c, Fenrir: f, Aoede: a } }] }
+`;
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const environment = { VENDOR_KEY: "from-the-environment" };
+const apply = (text: string, ...flags: readonly string[]) =>
+  home.svc(["apply", "-", ...flags], { stdin: text, environment });
+const exported = async () => (await home.svc(["export"])).stdout;
+
+interface ApplyView {
+  readonly differences: readonly { readonly action: string; readonly name: string }[];
+  readonly warnings: readonly string[];
+  readonly applied: boolean;
+}
+const applyJson = async (text: string, ...flags: readonly string[]): Promise<ApplyView> => {
+  const { code, stdout, stderr } = await apply(text, "--json", ...flags);
+  expect([code, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout);
+};
+const actions = ({ differences }: ApplyView) =>
+  differences.map(({ action, name }) => `${action} ${name}`);
+
+/** Every byte that the data directory holds, the write-ahead log included. */
+function storedBytes(): string {
+  return readdirSync(home.dataDir)
+    .filter((name) => !name.endsWith(".sock"))
+    .map((name) => readFileSync(join(home.dataDir, name)).toString("latin1"))
+    .join("\n");
+}
+
+describe("apply", () => {
+  test("shows what it creates, and the second time that there is nothing to change", async () => {
+    const first = await apply(manifest);
+    expect(first.code).toBe(0);
+    for (const name of ["provider named", "provider idle", "model one", "model speech"])
+      expect(first.stdout).toContain(`+ ${name}\n`);
+    expect(first.stdout).toContain("applied 6 changes.");
+    const before = await exported();
+    const second = await apply(manifest);
+    expect([second.code, second.stdout]).toEqual([0, "Nothing to change.\n"]);
+    expect(await exported()).toBe(before);
+  });
+
+  test("with --dry-run tells the same and changes nothing", async () => {
+    const planned = await applyJson(manifest, "--dry-run");
+    expect(planned.applied).toBe(false);
+    expect(await home.json<unknown>(["model", "list"])).toEqual([]);
+    const done = await applyJson(manifest);
+    expect(done).toEqual({ ...planned, applied: true });
+
+    const before = await exported();
+    const changed = manifest.replace("input: 0.1,", "input: 0.2,");
+    const { stdout } = await apply(changed, "--dry-run");
+    expect(stdout).toContain("~ model one\n    price.input: 0.1 → 0.2\n");
+    expect(stdout).toContain("1 to change; nothing was changed (--dry-run).");
+    expect(await exported()).toBe(before);
+  });
+
+  test("never removes a model, and removes a provider unless a model needs it", async () => {
+    await apply(manifest);
+    const view = await applyJson("providers:\nmodels:\n");
+    expect(actions(view).toSorted()).toEqual([
+      "keep literal",
+      "keep named",
+      "keep one",
+      "keep speech",
+      "keep two",
+      "remove idle",
+    ]);
+    const models = await home.json<readonly { id: string; served: boolean }[]>(["model", "list"]);
+    expect(models.map(({ id }) => id)).toEqual(["one", "speech", "two"]);
+    expect(models.every(({ served }) => served)).toBe(true);
+    expect(await exported()).not.toContain("idle.example");
+  });
+
+  test("keeps prices exact to the last digit, quoted or not", async () => {
+    await apply(manifest);
+    const models = await home.json<readonly { id: string; price: unknown }[]>(["model", "list"]);
+    expect(models.find(({ id }) => id === "one")?.price).toEqual({
+      input: "0.10",
+      output: "0.123456789",
+    });
+    const unquoted = manifest.replace('"0.123456789"', "0.123456789");
+    expect(actions(await applyJson(unquoted))).toEqual([]);
+    const finer = manifest.replace("0.123456789", "0.123456788");
+    expect(actions(await applyJson(finer))).toEqual(["change one"]);
+  });
+
+  test("refuses a file whole, with the line of every problem, and changes nothing", async () => {
+    await apply(manifest);
+    const before = await exported();
+    const wrong = manifest
+      .replace("input: 0.1,", "input: cheap,")
+      .replace("Aoede: a ", "")
+      .replace("provider: literal", "provider: nobody")
+      .replace("endpoint: chat, price: { input: 0,", "endpoint: chat, price: {");
+    const { code, stdout, stderr } = await apply(wrong);
+    expect([code, stdout]).toEqual([2, ""]);
+    const lines = stderr.replace("error: ", "").trim().split("\n");
+    expect(lines.map((line) => /^standard input: line (\d+): (\S+)/.exec(line)?.slice(1))).toEqual([
+      ["6", "models.one.price.input"],
+      ["7", "models.two.price.input"],
+      ["7", "models.two.routes.0.provider"],
+      ["8", "models.speech.routes.0.voices.Aoede"],
+    ]);
+    expect(await exported()).toBe(before);
+    for (const broken of ["models: [", "models: *none", "a: 1\na: 2"]) {
+      const result = await apply(broken);
+      expect([broken, result.code]).toEqual([broken, 2]);
+      expect(result.stderr).toMatch(/^error: .*line \d+/);
+    }
+  });
+
+  test("warns of what will not work, without refusing it", async () => {
+    const bare = "models:\n  bare: { endpoint: chat }\n";
+    const { warnings } = await applyJson(`${bare}`);
+    expect(warnings).toEqual([
+      "model bare has no price and no route: it is not listed and cannot be called",
+    ]);
+    const { stdout } = await home.svc(["apply", "-"], { stdin: manifest });
+    expect(stdout).toContain("! provider named: VENDOR_KEY is not set");
+  });
+
+  test("reads private addresses only with the operator's word, and link-local ones never", async () => {
+    const at = (url: string, more = "") =>
+      apply(`providers:\n  p: { kind: openai, base_url: "${url}"${more} }\n`, "--dry-run");
+    expect((await at("http://127.0.0.1:9/v1")).stderr).toContain("allow_private");
+    expect((await at("http://127.0.0.1:9/v1", ", allow_private: true")).code).toBe(0);
+    expect((await at("http://169.254.169.254/", ", allow_private: true")).code).toBe(2);
+  });
+});
+
+describe("secrets", () => {
+  test("a literal is printed nowhere and stands in no byte of the data directory", async () => {
+    const outputs = [
+      await apply(manifest),
+      await apply(manifest.replace(literal, `${literal}-2`), "--json"),
+      await home.svc(["export"]),
+      await home.svc(["model", "list"]),
+      await home.svc(["config"]),
+    ];
+    const server = await home.serve(environment);
+    outputs.push(await apply(manifest));
+    // While the server runs, the latest writes are in its log file alone.
+    const bytes = storedBytes();
+    await server.stop();
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(literal);
+    expect(bytes).toContain("https://literal.example/v1");
+    expect(bytes).not.toContain(literal);
+    expect(storedBytes()).not.toContain(literal);
+    expect(storedBytes()).not.toContain(server.key ?? "no key");
+    expect(server.stdout() + server.stderr()).not.toContain(literal);
+  });
+
+  test("a variable is exported as written, and its value stays in the environment", async () => {
+    await apply(manifest);
+    const text = await exported();
+    expect(text).toContain("api_key: ${VENDOR_KEY}");
+    expect(text + storedBytes()).not.toContain(environment.VENDOR_KEY);
+  });
+
+  test("an export applied again changes nothing, also into the keys it does not show", async () => {
+    await apply(manifest);
+    const text = await exported();
+    expect(text).toContain("api_key: <stored>");
+    expect(actions(await applyJson(text))).toEqual([]);
+    // A change beside the mark leaves the key alone: the old literal still counts as the same.
+    const moved = text.replace("https://literal.example/v1", "https://literal.example/v2");
+    expect(actions(await applyJson(moved))).toEqual(["change literal"]);
+    const back = manifest.replace("https://literal.example/v1", "https://literal.example/v2");
+    expect(actions(await applyJson(back))).toEqual([]);
+  });
+
+  test("<stored> in a store that holds nothing is refused by the provider's name", async () => {
+    await apply(manifest);
+    const text = await exported();
+    const other = createHome();
+    try {
+      const { code, stderr } = await other.svc(["apply", "-"], { stdin: text });
+      expect(code).toBe(2);
+      expect(stderr).toContain("provider literal: api_key is <stored>");
+    } finally {
+      await other.remove();
+    }
+  });
+});
+
+test("a file by its name is read, and the server's own file is not applied twice", async () => {
+  const path = join(home.dataDir, "..", "other.yaml");
+  writeFileSync(path, manifest);
+  expect((await home.svc(["apply", path], { environment })).stdout).toContain("applied 6 changes.");
+  home.writeConfig(manifest);
+  await home.svc(["apply", home.configPath], { environment });
+  const server = await home.serve(environment);
+  expect(server.stdout()).not.toContain("Nothing to change");
+  expect(server.stdout()).not.toContain(home.configPath);
+  expect(await server.stop()).toBe(0);
+});
+
+test("a file with wrong settings is refused, as a start would refuse it", async () => {
+  const { code, stderr } = await home.svc(["apply", "-"], { stdin: "settings: { prot: 9 }\n" });
+  expect(code).toBe(2);
+  expect(stderr).toContain("settings.prot is not a setting");
+});
+
+test("a deprecated model and its replacement keep their endpoint; an export tells the lifecycle", async () => {
+  const provider = `providers:\n  acme: { kind: openai, base_url: "https://api.acme.example/v1" }\n`;
+  const chat = (id: string) =>
+    `  ${id}: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: acme, model: m }] }\n`;
+  const pair = `${provider}models:\n${chat("old")}${chat("new")}`;
+  expect((await home.svc(["apply", "-"], { stdin: pair })).code).toBe(0);
+  const words = "model deprecate old --retires 2999-01-31 --replacement new".split(" ");
+  expect((await home.svc(words)).code).toBe(0);
+  for (const id of ["old", "new"]) {
+    const stdin = pair.replace(`${id}: { endpoint: chat`, `${id}: { endpoint: speech`);
+    const { code, stderr } = await home.svc(["apply", "-"], {
+      stdin: stdin.replace(/speech, price: .*/, "speech }"),
+    });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`models.${id}`)]);
+  }
+  const { stdout } = await home.svc(["export"]);
+  expect(stdout).toMatch(
+    /^# old: deprecated from .*, retires 2999-01-31T00:00:00Z, replaced by new/,
+  );
+  expect((await home.svc(["apply", "-"], { stdin: stdout })).stdout).toBe("Nothing to change.\n");
+});

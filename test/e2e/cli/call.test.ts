@@ -1,0 +1,364 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { connectControl } from "../../../src/platform/control-socket.ts";
+import { type CallHome, startCallHome } from "../../call-home.ts";
+import { createHome } from "../../child.ts";
+import { chatAnswers, chatChunk, chatStreams, httpChunk } from "../../fake/recordings.ts";
+import { cutAfter, pausedAfter } from "../../fake/script.ts";
+
+setDefaultTimeout(60_000);
+
+const main = resolve(import.meta.dir, "../../../src/main.ts");
+const answer = "Hello! How can I help?";
+
+let calls: CallHome;
+beforeAll(async () => {
+  calls = await startCallHome();
+});
+afterAll(() => calls.stop());
+beforeEach(() => calls.upstream.reset());
+
+describe("svc chat", () => {
+  test("prints each piece when it comes, and ends with a line end", async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    calls.upstream.replyWith(
+      pausedAfter({ recording: chatStreams.openai(), parts: 2, until: promise }),
+    );
+    const child = calls.start(["chat", "Tell", "me a joke"]);
+    const reader = child.stdout.getReader();
+    let text = Buffer.from((await reader.read()).value ?? []).toString();
+    expect(text).toBe("Hello");
+    release();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      text += Buffer.from(piece.value).toString();
+    expect(text).toBe(`${answer}\n`);
+    expect(await child.exited).toBe(0);
+    expect(calls.upstream.requests[0]?.json).toMatchObject({
+      model: "upstream-chat",
+      messages: [{ role: "user", content: "Tell me a joke" }],
+    });
+  });
+
+  test("prints the whole completion with --json, from a prompt on stdin and all options", async () => {
+    calls.upstream.replyWith(chatAnswers.plain());
+    const options =
+      "--system Brief --temperature 0.5 --max-tokens 9 --seed=-1 --stop a --stop b --model svc-2-flash";
+    const { code, stdout } = await calls.svc(
+      ["chat", "-", "--json", ...options.split(" ")],
+      "A\nB\n",
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: "chat.completion",
+      model: "svc-2-flash",
+      choices: [{ message: { content: "Hello! How can I help you today?" } }],
+    });
+    expect(calls.upstream.requests[0]?.json).toMatchObject({
+      model: "upstream-old-chat",
+      messages: [
+        { role: "system", content: "Brief" },
+        { role: "user", content: "A\nB" },
+      ],
+      temperature: 0.5,
+      max_tokens: 9,
+      seed: -1,
+      stop: ["a", "b"],
+    });
+  });
+
+  test("closes the connection on ctrl-c and leaves with 130", async () => {
+    calls.upstream.replyWith(cutAfter({ recording: chatStreams.openai(), parts: 2, by: "hang" }));
+    const child = calls.start(["chat", "Hi"]);
+    await child.stdout.getReader().read();
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    const [request] = calls.upstream.requests;
+    await request?.closed;
+    expect(request?.abortedByClient).toBe(true);
+  });
+
+  test("says that an answer broke off, behind what had come of it", async () => {
+    for (const [recording, says] of [
+      [chatStreams.errorAfterStart(), "The model failed"],
+      [chatStreams.cutBeforeFinish(), "broke off"],
+    ] as const) {
+      calls.upstream.replyWith(recording);
+      const { code, stdout, stderr } = await calls.svc(["chat", "Hi"]);
+      expect(code).toBe(1);
+      expect(stdout).toBe(`${answer}\n`);
+      expect(stderr).toStartWith("error: ");
+      expect(stderr).toContain(says);
+    }
+  });
+});
+
+describe("--curl", () => {
+  const throughCurl = async (words: readonly string[], stdin?: string) => {
+    const { code, stdout } = await calls.svc([...words, "--curl"], stdin);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^# KEY .*svc key create.*\n.*curl .*\n$/);
+    expect(stdout).not.toContain("sk-svc-…\n");
+    expect(calls.upstream.requests).toBeEmpty();
+    return calls.shell(stdout);
+  };
+
+  test("prints a line that asks the same, whatever is in the prompt", async () => {
+    const odd = `It's "$HOME" \`id\` \\n !! %s 你好\nand more`;
+    for (const prompt of [odd, odd + "x".repeat(300_000)]) {
+      calls.upstream.reset();
+      calls.upstream.replyWith(chatAnswers.plain());
+      const words = ["chat", "-", "--json", "--system", "it's"];
+      const own = await calls.svc(words, prompt);
+      const [asked] = calls.upstream.requests;
+      calls.upstream.reset();
+      calls.upstream.replyWith(chatAnswers.plain());
+      const { code, stdout } = await throughCurl(words, prompt);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout).choices).toEqual(JSON.parse(own.stdout).choices);
+      expect(calls.upstream.requests[0]?.json).toEqual(asked?.json);
+      expect(asked?.json).toMatchObject({ messages: [{ content: "it's" }, { content: prompt }] });
+    }
+  });
+
+  test("streams where the command streams", async () => {
+    calls.upstream.replyWith(chatStreams.openai());
+    const { stdout } = await throughCurl(["chat", "Hi"]);
+    expect(stdout).toStartWith("data: {");
+    expect(stdout).toEndWith("data: [DONE]\n\n");
+  });
+
+  test("takes another gateway's address without asking it", async () => {
+    const { stdout } = await calls.svc("chat Hi --curl --url https://models.example".split(" "));
+    expect(stdout).toContain("https://models.example/v1/chat/completions");
+    expect(stdout).toContain('"model":"svc-3-flash"');
+  });
+});
+
+describe("the key", () => {
+  const statusWith = async (baseUrl: string, key: string) =>
+    (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+  test("that is made for a call is in no list, not stored, and ends with the server", async () => {
+    const home = createHome();
+    try {
+      const server = await home.serve();
+      const before = await home.json<readonly unknown[]>(["key", "list"]);
+      const running = await connectControl(home.dataDir);
+      if (running === undefined) throw new Error("no server runs");
+      const made = await running.operations.createTemporaryKey({});
+      const inMinutes = (Date.parse(made.expires_at) - Date.now()) / 60_000;
+      expect(inMinutes).toBeGreaterThan(13);
+      expect(inMinutes).toBeLessThanOrEqual(15);
+      expect(made.base_url).toBe(server.baseUrl);
+      expect(await statusWith(server.baseUrl, made.key)).toBe(200);
+      expect(before).toHaveLength(1);
+      expect(await home.json<readonly unknown[]>(["key", "list"])).toEqual(before);
+      expect(await home.json<unknown>(["account", "show", "default"])).toMatchObject({
+        id: made.account,
+        key_list: before,
+      });
+      expect(await server.stop()).toBe(0);
+      const restarted = await home.serve();
+      expect(await statusWith(restarted.baseUrl, made.key)).toBe(401);
+      expect(await statusWith(restarted.baseUrl, server.key ?? "")).toBe(200);
+    } finally {
+      await home.remove();
+    }
+  });
+
+  test("may be given, and may be one that can call a single model", async () => {
+    const created = await calls.home.json<{ key: string }>(
+      "key create --account default --models svc-2-flash".split(" "),
+    );
+    calls.upstream.replyWith(chatStreams.openai());
+    const { stdout } = await calls.svc(["chat", "Hi", "--key", created.key]);
+    expect(stdout).toBe(`${answer}\n`);
+    expect(calls.upstream.requests[0]?.json).toMatchObject({ model: "upstream-old-chat" });
+  });
+
+  test("is paid for by the only account or the one that is named", async () => {
+    const home = createHome();
+    try {
+      const server = await home.serve({ SVC_FIRST_KEY: "off" });
+      const says = async (words: string) => {
+        const { code, stderr } = await home.svc(`chat Hi ${words}`.split(" "));
+        return { code, stderr };
+      };
+      const refusal = (code: number, words: string) => ({
+        code,
+        stderr: expect.stringContaining(words),
+      });
+      const noModel = refusal(3, "No model for chat");
+      expect(await says("")).toEqual(refusal(3, "svc account create"));
+      await home.json(["account", "create", "one"]);
+      expect(await says("")).toEqual(noModel);
+      await home.json(["account", "create", "two"]);
+      expect(await says("")).toEqual(refusal(2, "--account"));
+      expect(await says("--account two")).toEqual(noModel);
+      expect(await says("--account three")).toEqual(refusal(3, "three"));
+      await home.json(["account", "create", "default"]);
+      expect(await says("")).toEqual(noModel);
+      expect(await server.stop()).toBe(0);
+      expect(await says("")).toEqual(refusal(1, "npm start (or svc serve)"));
+    } finally {
+      await home.remove();
+    }
+  });
+});
+
+const loading = (message: string) =>
+  Response.json(
+    { error: { message, type: "server_error", param: null, code: "model_loading" } },
+    { status: 503, headers: { "retry-after": "1", "retry-after-ms": "1" } },
+  );
+const spoken = (text: string) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\ndata: [DONE]\n\n`;
+
+describe("a model that is still loading", () => {
+  test("is waited for, and each change of what it says is told once", async () => {
+    const messages = ["fetching 10 %", "fetching 10 %", "fetching 90 %", "loading"];
+    const keys: (string | null)[] = [];
+    const gateway = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        keys.push(request.headers.get("authorization"));
+        const message = messages.shift();
+        return message === undefined ? new Response(spoken("Here.\n")) : loading(message);
+      },
+    });
+    try {
+      const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+      const { code, stdout, stderr } = await calls.svc(words);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stdout: "Here.\n",
+        stderr: "fetching 10 %\nfetching 90 %\nloading\n",
+      });
+      expect(keys).toEqual(Array(5).fill("Bearer k"));
+    } finally {
+      await gateway.stop(true);
+    }
+  });
+
+  test("is no longer waited for after ctrl-c", async () => {
+    const gateway = Bun.serve({ port: 0, fetch: () => loading("loading") });
+    try {
+      const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+      const child = calls.start(words);
+      await child.stderr.getReader().read();
+      child.kill("SIGINT");
+      expect(await child.exited).toBe(130);
+    } finally {
+      await gateway.stop(true);
+    }
+  });
+});
+
+test("at a terminal the wait is one line, and a model's words cannot drive it", async () => {
+  let asked = 0;
+  const gateway = Bun.serve({
+    port: 0,
+    fetch: () =>
+      ++asked < 3 ? loading(`step ${asked}`) : new Response(spoken("\u001b[2J\tA\u0007")),
+  });
+  let text = "";
+  try {
+    const words = `chat Hi --model m --key k --url ${gateway.url.href}`.split(" ");
+    const child = Bun.spawn([process.execPath, main, ...words], {
+      env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", SVC_CONFIG: calls.home.configPath },
+      terminal: {
+        data(_, bytes) {
+          text += Buffer.from(bytes).toString("utf8");
+        },
+      },
+    });
+    expect(await child.exited).toBe(0);
+    expect(text).toBe("\r\rstep 1\r      \rstep 2\r      \r[2J\tA\r\n");
+  } finally {
+    await gateway.stop(true);
+  }
+});
+
+test("a refusal is told in the gateway's own words, with 1", async () => {
+  const cases: readonly (readonly [words: string, says: string])[] = [
+    ["chat Hi --model none", '"none"'],
+    ["chat Hi --model svc-embedding-2", "/v1/embeddings"],
+    ["chat Hi --temperature 3", "temperature must be a number from 0 to 2"],
+    ["chat Hi --model m --key sk-svc-wrong", "key"],
+    ["embed Hi --dimensions 5", "dimensions must be 768, 1536 or 3072"],
+    ["say Hi --voice Nobody", "voice must be one of: Kore"],
+    ["chat Hi --model m --key k --url http://127.0.0.1:1", "cannot be reached"],
+  ];
+  for (const [words, says] of cases) {
+    const { code, stdout, stderr } = await calls.svc(words.split(" "));
+    expect([words, code, stdout]).toEqual([words, 1, ""]);
+    expect(stderr).toStartWith("error: ");
+    expect(stderr).toContain(says);
+  }
+});
+
+test("an address that is no gateway's is told from a refusal", async () => {
+  const other = Bun.serve({ port: 0, fetch: () => new Response("<p>Hi", { status: 404 }) });
+  try {
+    const words = `chat Hi --model m --key k --url ${other.url.href}v2/`.split(" ");
+    const { code, stderr } = await calls.svc(words);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${other.url.href}v2 answered 404, and not as a gateway does`);
+  } finally {
+    await other.stop(true);
+  }
+});
+
+test("a reader that has enough ends the command, and the call with it", async () => {
+  const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+  const chunk = httpChunk(
+    `data: ${JSON.stringify(chatChunk({ delta: { content: "x".repeat(9999) } }))}\n\n`,
+  );
+  const start = Buffer.concat([chatStreams.openai().head, chunk]);
+  calls.upstream.replyWith([{ send: start }, { until }, { flood: 1e9, chunk }]);
+  const child = calls.start(["chat", "Hi"]);
+  const reader = child.stdout.getReader();
+  await reader.read();
+  await reader.cancel();
+  goOn();
+  expect(await child.exited).toBe(141);
+  const [request] = calls.upstream.requests;
+  await request?.closed;
+  expect(request?.abortedByClient).toBe(true);
+});
+
+test("wrong words are refused before anything is called", async () => {
+  const cases: readonly (readonly [words: string, code: number, says: string])[] = [
+    ["chat", 2, "PROMPT is missing"],
+    ["chat -", 2, "PROMPT is empty"],
+    ["chat Hi --temperature warm", 2, "--temperature must be a number"],
+    ["chat Hi --url http://127.0.0.1:1", 2, "--url needs --key"],
+    ["chat Hi --url nowhere --key k", 2, "--url must be an address"],
+    ["chat Hi --account a --key k", 2, "leave --account out"],
+    ["embed", 2, "nothing to embed"],
+    ["embed --image none.png", 3, "none.png cannot be read"],
+    ["embed --image text.txt", 2, "text.txt is not a PNG"],
+    ["say Hi -o speech.mp3", 2, "not mp3"],
+    ["say Hi --format ogg", 2, "--format must be wav or pcm"],
+    ["say Hi -o none/a.wav", 3, "no folder none"],
+    ["say Hi -o .", 2, ". is a folder"],
+  ];
+  writeFileSync(join(calls.folder, "text.txt"), "text");
+  for (const [words, code, says] of cases) {
+    const result = await calls.svc(words.split(" "));
+    expect([words, result.code]).toEqual([words, code]);
+    expect(result.stderr).toContain(says);
+    expect(result.stdout).toBe("");
+  }
+  expect(calls.upstream.requests).toBeEmpty();
+});

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { OpenAI } from "openai";
+import { readInvocation, type Wiring } from "../../../src/cli/command.ts";
+import { commands } from "../../../src/cli/commands.ts";
+import { type ChildServer, createHome, type Home } from "../../child.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { standardManifest } from "../../harness.ts";
+import { thrownBy } from "../../refusal.ts";
+
+setDefaultTimeout(60_000);
+
+const unlimited = { rpm: null, tpm: null, concurrency: null, budget: null };
+const chat = { messages: [{ role: "user" as const, content: "Hi" }] };
+
+let upstream: FakeUpstream;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatAnswers.plain());
+});
+afterAll(() => upstream.stop());
+
+const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl);
+const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>
+  new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
+
+/** A home for one test; removed whatever happens. */
+async function inHome(work: (home: Home) => Promise<void>): Promise<void> {
+  const home = createHome();
+  try {
+    await work(home);
+  } finally {
+    await home.remove();
+  }
+}
+
+describe("help", () => {
+  test("names every command, and each command shows its usage, flags and examples", () =>
+    inHome(async (home) => {
+      const overview = await home.svc(["--help"]);
+      expect(overview.code).toBe(0);
+      for (const { name, about } of commands) {
+        expect(overview.stdout).toContain(name);
+        expect(overview.stdout).toContain(about);
+      }
+      const helps = await Promise.all(
+        commands.map(({ name }) => home.svc([...name.split(" "), "--help"])),
+      );
+      for (const [at, { name, flags = {}, examples }] of commands.entries()) {
+        const { code, stdout } = helps[at] ?? { code: -1, stdout: "" };
+        expect([name, code]).toEqual([name, 0]);
+        expect(stdout).toContain(`Usage\n  svc ${name}`);
+        for (const flag of Object.keys(flags)) expect(stdout).toContain(`--${flag}`);
+        expect(examples).not.toBeEmpty();
+        for (const example of examples) expect(stdout).toContain(example);
+      }
+    }));
+
+  test("is found in every place where people look for it", () =>
+    inHome(async (home) => {
+      const all = (await home.svc(["--help"])).stdout;
+      for (const words of [[], ["-h"], ["help"]])
+        expect(await home.svc(words)).toEqual({ code: 0, stdout: all, stderr: "" });
+      const { stdout } = await home.svc(["key", "create", "-h"]);
+      expect((await home.svc(["help", "key", "create"])).stdout).toBe(stdout);
+      const group = await home.svc(["key"]);
+      expect(group.code).toBe(0);
+      expect(group.stdout).toMatch(/key create[^]*key list[^]*key revoke/);
+      expect((await home.svc(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    }));
+
+  test("has examples that the commands themselves understand", () => {
+    const wiring = {} as Wiring;
+    for (const command of commands)
+      for (const example of command.examples) {
+        const words = (example.split(/ [|<>] /)[0] ?? "").split(" ");
+        const own = words.slice(words.indexOf("svc") + 1);
+        const nameWords = command.name.split(" ");
+        expect(own.slice(0, nameWords.length)).toEqual(nameWords);
+        readInvocation(command, own.slice(nameWords.length), wiring);
+      }
+  });
+});
+
+describe("without a server", () => {
+  let home: Home;
+  beforeAll(async () => {
+    home = createHome();
+    home.writeConfig(manifest());
+    const { code } = await home.svc(["apply", home.configPath]);
+    expect(code).toBe(0);
+  });
+  afterAll(() => home.remove());
+
+  test("JSON has the fields that scripts rely on", async () => {
+    const account = await home.json<Record<string, unknown>>(["account", "create", "acme"]);
+    expect(account).toEqual({
+      id: expect.stringMatching(/^acct_/),
+      name: "acme",
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      keys: 0,
+      status: "active",
+      balance_usd: "0.00",
+      limits: unlimited,
+    });
+    const key = await home.json<Record<string, unknown>>(
+      "key create --account acme --name ci --models svc-3-flash --expires 2999-01-31".split(" "),
+    );
+    const { key: secret, warnings, ...view } = key;
+    expect(warnings).toEqual([]);
+    expect(secret).toMatch(/^sk-svc-\w{46}$/);
+    expect(view).toEqual({
+      id: expect.stringMatching(/^key_/),
+      account: account["id"],
+      name: "ci",
+      hint: expect.stringMatching(/^sk-svc-…\w{4}$/),
+      models: ["svc-3-flash"],
+      status: "active",
+      created_at: expect.any(String),
+      expires_at: "2999-01-31T00:00:00Z",
+      revoked_at: null,
+      last_used_at: null,
+      previous: null,
+      limits: unlimited,
+    });
+    expect(await home.json<unknown>(["key", "list", "--account", "acme"])).toEqual([view]);
+    const unsure = await home.json<Record<string, unknown>>(
+      "key create --account acme --models nope".split(" "),
+    );
+    expect(unsure["warnings"]).toEqual([expect.stringContaining("there is no model nope yet")]);
+    await home.svc(["key", "revoke", String(unsure["id"])]);
+    expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
+      ...account,
+      keys: 1,
+      held_usd: "0.00",
+      free_usd: "0.00",
+      budget: null,
+      receipts: 0,
+      shortfall_usd: "0.00",
+      spend: { by_day: [], by_model: [], by_key: [] },
+      key_list: [view, expect.objectContaining({ status: "revoked" })],
+    });
+    expect(await home.json<unknown>(["account", "list"])).toEqual([{ ...account, keys: 1 }]);
+    const models = await home.json<readonly Record<string, unknown>[]>(["model", "list"]);
+    expect(models.find(({ id }) => id === "svc-3-flash")).toEqual({
+      id: "svc-3-flash",
+      endpoint: "chat",
+      input: "text",
+      owned_by: "svc",
+      status: "active",
+      served: true,
+      price: { input: "0.30", cached_input: "0.03", output: "2.50" },
+      routes: ["fake/upstream-chat"],
+      max_output_tokens: 8192,
+      deprecated_at: null,
+      retires_at: null,
+      replacement: null,
+    });
+  });
+
+  test("exit codes tell usage, values, absence and conflict apart", async () => {
+    await home.svc(["account", "create", "taken"]);
+    const cases: readonly (readonly [words: string, code: number, says: string])[] = [
+      ["key nonsense", 2, 'no command "key nonsense"'],
+      ["nonsense", 2, "svc --help"],
+      ["account create", 2, "NAME is missing"],
+      ["account create a b", 2, "there is one word too many"],
+      ["account create ''", 2, "1 to 100 letters"],
+      ["account list --colour", 2, "--colour"],
+      ["key create", 2, "--account is missing"],
+      ["key create --account taken --expires yesterday", 2, "a day such as"],
+      ["key create --account taken --expires 2020-01-01", 2, "must lie in the future"],
+      ["key create --account taken --expires 2999-02-30", 2, "a day such as"],
+      ["key create --account taken --models ,", 2, "--models needs model ids"],
+      ["key create --account none", 3, "no account none"],
+      ["key list --account none", 3, "no account none"],
+      ["account show none", 3, "no account none"],
+      ["key revoke key_none", 3, "no key with the id key_none"],
+      ["model retire none", 3, "no model none"],
+      ["apply /none/svc.yaml", 3, "/none/svc.yaml"],
+      ["account create taken", 4, "named taken already"],
+      ["model retire svc-3-flash", 4, "deprecate it first"],
+      [
+        "model deprecate svc-2-flash --retires 2999-01-01 --replacement svc-embedding-2",
+        2,
+        "another endpoint",
+      ],
+      ["model deprecate svc-2-flash --replacement svc-3-flash", 2, "--retires is missing"],
+    ];
+    for (const [words, code, says] of cases) {
+      const result = await home.svc(words.split(" ").map((word) => (word === "''" ? "" : word)));
+      expect([words, result.code]).toEqual([words, code]);
+      expect(result.stderr).toStartWith("error: ");
+      expect(result.stderr).toContain(says);
+      expect(result.stdout).toBe("");
+    }
+  });
+});
+
+describe("beside a running server", () => {
+  test("keys, models and providers change in it at once, and its key never shows again", () =>
+    inHome(async (home) => {
+      home.writeConfig(manifest());
+      await home.json(["account", "create", "before"]);
+      await home.json(["account", "credit", "before", "5"]);
+      const early = await home.json<{ key: string }>(["key", "create", "--account", "before"]);
+      const server = await home.serve({ FAKE_KEY: "x" });
+      const create = (key: string, model = "svc-3-flash") =>
+        clientOf(server, key).chat.completions.create({ ...chat, model });
+      expect((await create(early.key)).object).toBe("chat.completion");
+
+      const late = await home.json<{ id: string; key: string }>(
+        "key create --account before --name late".split(" "),
+      );
+      expect((await create(late.key)).object).toBe("chat.completion");
+      expect((await home.svc(["key", "list"])).stdout).not.toContain(late.key);
+      expect((await home.svc(["key", "revoke", late.id])).code).toBe(0);
+      expect(await thrownBy(create(late.key))).toMatchObject({ status: 401 });
+      const keys = await home.json<readonly { id: string; status: string }[]>(["key", "list"]);
+      expect(keys.find(({ id }) => id === late.id)?.status).toBe("revoked");
+
+      const deprecate =
+        "model deprecate svc-2-flash --retires 2999-01-31 --replacement svc-3-flash";
+      expect((await home.svc(deprecate.split(" "))).stdout).toContain("deprecated svc-2-flash");
+      const shown = await clientOf(server, early.key).models.retrieve("svc-2-flash");
+      expect(shown).toMatchObject({ deprecated: true, replacement: "svc-3-flash" });
+      expect((await home.svc(["model", "retire", "svc-2-flash"])).code).toBe(0);
+      expect(await thrownBy(create(early.key, "svc-2-flash"))).toMatchObject({
+        status: 403,
+        code: "model_retired",
+      });
+
+      const priced = manifest().replace(
+        "unpriced: {",
+        "unpriced: { price: { input: 0, output: 0 },",
+      );
+      const applied = await home.svc(["apply", "-"], { stdin: priced });
+      expect(applied.stdout).toContain("~ model unpriced");
+      expect((await create(early.key, "unpriced")).object).toBe("chat.completion");
+      expect(await server.stop()).toBe(0);
+    }));
+});
+
+describe("output", () => {
+  const escape = "\u001b";
+  const onTerminal = async (environment: Record<string, string>) => {
+    let text = "";
+    const child = Bun.spawn([process.execPath, "src/main.ts", "account", "list"], {
+      env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", ...environment },
+      terminal: {
+        data(_, bytes) {
+          text += Buffer.from(bytes).toString("utf8");
+        },
+      },
+    });
+    await child.exited;
+    return text;
+  };
+
+  test("is coloured at a terminal, and plain with NO_COLOR, on a dumb one and in a pipe", () =>
+    inHome(async (home) => {
+      await home.json(["account", "create", "acme"]);
+      const own = { SVC_DATA_DIR: home.dataDir, SVC_CONFIG: home.configPath };
+      expect(await onTerminal(own)).toContain(escape);
+      for (const plain of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+        const text = await onTerminal({ ...own, ...plain });
+        expect(text).toContain("acme");
+        expect(text).not.toContain(escape);
+      }
+      for (const words of [["--help"], ["account", "list"], ["config"], ["nonsense"]]) {
+        const { stdout, stderr } = await home.svc(words, { environment: { TERM: "xterm" } });
+        expect(stdout + stderr).not.toContain(escape);
+      }
+    }));
+});

@@ -1,0 +1,297 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { dirname, join } from "node:path";
+import { controlPath } from "../../../src/platform/control-socket.ts";
+import { type ChildServer, createHome, type Home } from "../../child.ts";
+import { chatStreams } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { standardManifest } from "../../harness.ts";
+
+setDefaultTimeout(60_000);
+
+let upstream: FakeUpstream;
+let home: Home;
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const manifest = () => standardManifest.replaceAll("UPSTREAM", upstream.baseUrl);
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const statusOf = async ({ baseUrl }: ChildServer, key: string | undefined) =>
+  (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+async function takePort(): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  return { server, port: address.port };
+}
+
+describe("the first start", () => {
+  test("prints a key once, and a command that works as it stands", async () => {
+    upstream.replyWith(chatStreams.openai());
+    home.writeConfig(manifest());
+    const first = await home.serve({ FAKE_KEY: "x" });
+    expect(first.stdout()).toContain("shown this once");
+    expect(first.stdout()).toContain("balance   5.00 USD");
+    const command = /Call it\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
+    const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
+    expect(await new Response(shell.stdout).text()).toEndWith("data: [DONE]\n\n");
+    expect(await first.stop()).toBe(0);
+
+    const second = await home.serve({ FAKE_KEY: "x" });
+    expect(second.key).toBeUndefined();
+    expect(second.stdout()).not.toContain("sk-svc-");
+    expect(second.stdout()).not.toContain("balance");
+    expect(await statusOf(second, first.key)).toBe(200);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test("without any model still prints a command that works", async () => {
+    const server = await home.serve();
+    const command = /Call it\s+(curl .*)/.exec(server.stdout())?.[1] ?? "";
+    const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
+    expect(JSON.parse(await new Response(shell.stdout).text())).toEqual({
+      object: "list",
+      data: [],
+    });
+  });
+
+  test("makes no account and no key when told not to, or when somebody has", async () => {
+    const silent = await home.serve({ SVC_FIRST_KEY: "off" });
+    expect(silent.stdout()).not.toContain("sk-svc-");
+    expect(await home.json<unknown>(["account", "list"])).toEqual([]);
+    await home.svc(["account", "create", "acme"]);
+    await silent.stop();
+    const next = await home.serve();
+    expect(next.key).toBeUndefined();
+    expect(await home.json<unknown>(["key", "list"])).toEqual([]);
+  });
+
+  test("keeps the data directory and the secret to their owner", async () => {
+    await home.serve();
+    expect(modeOf(home.dataDir)).toBe("700");
+    expect(modeOf(join(home.dataDir, "secret"))).toBe("600");
+    expect(modeOf(join(home.dataDir, "control.sock"))).toBe("600");
+  });
+
+  test("prints no escape codes into a pipe, and logs nothing of a success", async () => {
+    const server = await home.serve({ TERM: "xterm-256color" });
+    await statusOf(server, server.key);
+    expect(server.stdout()).not.toContain("\u001b");
+    expect(server.stderr()).toBe("");
+  });
+});
+
+describe("a start that cannot be", () => {
+  test("on a taken port names it, and a command with another; the folder stays free", async () => {
+    for (const name of ["SVC_PORT", "SVC_PLATFORM_PORT"]) {
+      const { server, port } = await takePort();
+      const failed = await home.svc(["serve"], { environment: { [name]: String(port) } });
+      server.close();
+      expect(failed.code).toBe(5);
+      expect(failed.stderr).toContain(`Port ${port} is taken`);
+      const proposed = new RegExp(`${name}=(\\d+) npm start`).exec(failed.stderr)?.[1];
+      expect(Number(proposed)).not.toBe(port);
+      expect(Number(proposed)).toBeLessThanOrEqual(65_535);
+      expect(failed.stdout).not.toContain("sk-svc-");
+      expect((await home.svc(["account", "list"])).code).toBe(0);
+    }
+  });
+
+  test("on a port that another gateway serves is refused, and leaves the store as it was", async () => {
+    const first = await home.serve();
+    const other = createHome();
+    try {
+      other.writeConfig(manifest());
+      const { port } = new URL(first.origin);
+      const second = await other.svc(["serve"], { environment: { SVC_PORT: port } });
+      expect([second.code, second.stdout]).toEqual([5, ""]);
+      expect(second.stderr).toContain(`Port ${port} is taken.`);
+      const platformPort = new URL(first.platformUrl).port;
+      const third = await other.svc(["serve"], {
+        environment: { SVC_PLATFORM_PORT: platformPort },
+      });
+      expect(third.stderr).toContain(`Port ${platformPort} is taken.`);
+      expect(await other.json<unknown[]>(["model", "list"])).toEqual([]);
+    } finally {
+      await other.remove();
+    }
+    expect(await statusOf(first, first.key)).toBe(200);
+  });
+
+  test("in a folder that is in use says where the other runs, and leaves it alone", async () => {
+    const first = await home.serve();
+    const second = await home.svc(["serve"]);
+    expect(second.code).toBe(5);
+    expect(second.stderr).toContain(`already running at ${first.origin} (process ${first.pid})`);
+    expect(await statusOf(first, first.key)).toBe(200);
+    expect((await home.svc(["account", "list"])).code).toBe(0);
+  });
+
+  test("with another master secret is refused, for the server and for commands", async () => {
+    const one = { SVC_SECRET: "1".repeat(32) };
+    const other = { SVC_SECRET: "2".repeat(32) };
+    expect((await home.svc(["account", "create", "acme"], { environment: one })).code).toBe(0);
+    expect(existsSync(join(home.dataDir, "secret"))).toBe(false);
+    for (const words of [["serve"], ["account", "list"]])
+      for (const environment of [other, {}]) {
+        const { code, stdout, stderr } = await home.svc(words, { environment });
+        expect([words, code, stdout]).toEqual([words, 1, ""]);
+        expect(stderr).toContain(
+          environment === other
+            ? "another master secret"
+            : "master secret of this database is missing",
+        );
+        expect(existsSync(join(home.dataDir, "secret"))).toBe(false);
+        expect(stderr).not.toContain(other.SVC_SECRET);
+      }
+    const server = await home.serve(one);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("with unknown or wrong settings names all of them at once", async () => {
+    home.writeConfig("settings: { log_levle: info, secret: x }\n");
+    const { code, stdout, stderr } = await home.svc(["serve"], {
+      environment: { SVC_PROT: "1", SVC_GRACE_S: "soon", SVC_SECRET: "short" },
+    });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("SVC_PROT is not a setting: did you mean SVC_PORT?");
+    expect(stderr).toContain('SVC_GRACE_S must be a number of seconds above 0, not "soon"');
+    expect(stderr).toContain("settings.log_levle is not a setting: did you mean log_level?");
+    expect(stderr).toContain("settings.secret is only read from the environment");
+    expect(stderr).toContain("SVC_SECRET must be at least 32 random characters");
+    expect(stderr).not.toContain("short");
+    expect(existsSync(home.dataDir)).toBe(false);
+  });
+
+  test("with a config file that is wrong or missing says so by its line or name", async () => {
+    home.writeConfig("models:\n  m: { endpoint: telepathy }\n");
+    const wrong = await home.svc(["serve"]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("line 2: models.m.endpoint");
+    home.writeConfig("settings: *none\n");
+    const alias = await home.svc(["serve"]);
+    expect([alias.code, alias.stderr.includes("line 1")]).toEqual([2, true]);
+    const missing = await home.svc(["serve"], { environment: { SVC_CONFIG: "/none/svc.yaml" } });
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain("/none/svc.yaml");
+  });
+});
+
+describe("settings", () => {
+  test("come from the environment, then the file, then the defaults, and config tells which", async () => {
+    home.writeConfig("settings: { grace_s: 7, idle_s: 8, cors_origins: [https://a.example] }\n");
+    const { file, settings } = await home.json<{
+      file: string;
+      settings: readonly { name: string; value: string | null; source: string }[];
+    }>(["config"], { environment: { SVC_IDLE_S: "9", SVC_SECRET: "s".repeat(40), SVC_HOST: "" } });
+    const of = (wanted: string) => {
+      const { value, source } = settings.find(({ name }) => name === wanted) ?? {};
+      return [value, source];
+    };
+    expect(file).toBe(home.configPath);
+    expect(of("SVC_GRACE_S")).toEqual(["7", "file"]);
+    expect(of("SVC_IDLE_S")).toEqual(["9", "environment"]);
+    expect(of("SVC_CORS_ORIGINS")).toEqual(["https://a.example", "file"]);
+    expect(of("SVC_HOST")).toEqual(["127.0.0.1", "default"]);
+    expect(of("SVC_SECRET")).toEqual(["(set)", "environment"]);
+    expect(of("SVC_PUBLIC_URL")).toEqual(["http://127.0.0.1:0", "default"]);
+    const { stdout } = await home.svc(["config"], { environment: { SVC_SECRET: "s".repeat(40) } });
+    expect(stdout).not.toContain("ssss");
+    expect(existsSync(home.dataDir)).toBe(false);
+  });
+});
+
+describe("the config file", () => {
+  test("is applied at a start only when it has changed since it last was", async () => {
+    home.writeConfig(manifest());
+    const environment = { FAKE_KEY: "x", SVC_FIRST_KEY: "off" };
+    const first = await home.serve(environment);
+    expect(first.stdout()).toContain("+ model svc-3-flash");
+    await first.stop();
+
+    // What was changed by hand meanwhile is not undone by a file that says nothing new.
+    const dearer = manifest().replace('input: "0.30"', 'input: "0.40"');
+    await home.svc(["apply", "-"], { stdin: dearer, environment });
+    const second = await home.serve(environment);
+    expect(second.stdout()).not.toContain("applied");
+    expect((await home.svc(["export"])).stdout).toContain("0.40");
+    await second.stop();
+
+    home.writeConfig(`${manifest()}  extra: { endpoint: chat }\n`);
+    const third = await home.serve(environment);
+    expect(third.stdout()).toContain("+ model extra");
+    expect(third.stdout()).toContain("price.input: 0.4 → 0.3");
+    await third.stop();
+  });
+});
+
+test("a data directory whose path is too long for a socket works all the same", async () => {
+  const deep = createHome({ folder: join("d".repeat(100), "e".repeat(100)) });
+  try {
+    expect(deep.dataDir.length).toBeGreaterThan(200);
+    const server = await deep.serve();
+    const { key } = await deep.json<{ key: string }>(["key", "create", "--account", "default"]);
+    expect(await statusOf(server, key)).toBe(200);
+    const socket = controlPath(deep.dataDir);
+    expect([existsSync(socket), socket.startsWith(deep.dataDir)]).toEqual([true, false]);
+    expect(modeOf(dirname(socket))).toBe("700");
+    expect(await server.stop()).toBe(0);
+    expect(existsSync(dirname(socket))).toBe(false);
+    expect((await deep.svc(["key", "list"])).code).toBe(0);
+  } finally {
+    await deep.remove();
+  }
+});
+
+test("a data directory written with a trailing slash works, and is left as it was", async () => {
+  const server = await home.serve({ SVC_DATA_DIR: `${home.dataDir}/` });
+  expect((await home.svc(["account", "list"])).stdout).toContain("default");
+  expect(await server.stop()).toBe(0);
+  expect(existsSync(join(home.dataDir, "svc.db"))).toBe(true);
+});
+
+test("SIGTERM to npm stops the gateway, and npm with its exit code", async () => {
+  const root = join(import.meta.dir, "../../..");
+  const npm = Bun.spawn(["npm", "start", "--silent"], {
+    cwd: root,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? "",
+      SVC_PORT: "0",
+      SVC_PLATFORM_PORT: "0",
+      SVC_DATA_DIR: home.dataDir,
+      SVC_CONFIG: home.configPath,
+    },
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  let text = "";
+  for await (const bytes of npm.stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes("ctrl-c stops it")) break;
+  }
+  const address = /gateway +(http\S+)\/v1/.exec(text)?.[1] ?? "";
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  npm.kill("SIGTERM");
+  expect(await npm.exited).toBe(0);
+  await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+});

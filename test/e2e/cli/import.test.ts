@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createHome, type Home } from "../../child.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { startFakeUpstream } from "../../fake/upstream.ts";
+
+setDefaultTimeout(60_000);
+
+const whole = join(import.meta.dir, "../../fixtures/litellm/whole.yaml");
+const literal = "sk-vendor-literal-5d21ab";
+const environment = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };
+
+interface Imported {
+  readonly file: string;
+  readonly added: readonly string[];
+  readonly kept: readonly string[];
+  readonly notes: readonly { readonly line: number; readonly note: string }[];
+  readonly differences: readonly { readonly action: string; readonly name: string }[];
+  readonly applied: boolean;
+  readonly yaml?: string;
+}
+
+let home: Home;
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const importing = (words: readonly string[], stdin?: string) =>
+  home.svc(["import", "litellm", ...words], {
+    environment,
+    ...(stdin === undefined ? {} : { stdin }),
+  });
+const config = () => readFileSync(home.configPath, "utf8");
+const small = (params: string) =>
+  `model_list:\n  - model_name: m\n    litellm_params: { model: openai/gpt-4o, ${params} }\n`;
+
+/** Every byte of the data directory and of the config file's folder. */
+function bytesOnDisk(): string {
+  const read = (folder: string) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((item) => item.isFile())
+      .map(({ name }) => readFileSync(join(folder, name)).toString("latin1"));
+  return [...read(home.dataDir), ...read(dirname(home.configPath))].join("\n");
+}
+
+describe("svc import litellm", () => {
+  test("adds the models to the config file and puts them in force", async () => {
+    home.writeConfig(
+      '# ours\nproviders:\n  mine: { kind: openai, base_url: "https://mine.example/v1" }\n',
+    );
+    const { code, stdout, stderr } = await importing([whole]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("+ model gpt-4o\n");
+    expect(stdout).toContain("! line 117: litellm_settings.num_retries is not taken over");
+    expect(config()).toStartWith("# ours\nproviders:\n  mine: { kind: openai");
+    expect(config()).toContain('price: { input: "0.15", output: "0.6", cached_input: "0.075" }');
+    const models = await home.json<readonly { id: string; routes: readonly string[] }[]>([
+      "model",
+      "list",
+    ]);
+    expect(models.length).toBe(13);
+    const applied = await home.svc(["apply", home.configPath]);
+    expect(applied.stdout).toContain("Nothing to change.");
+  });
+
+  test("adds nothing the second time", async () => {
+    await importing([whole]);
+    const before = config();
+    const again = await home.json<Imported>(["import", "litellm", whole], { environment });
+    expect([again.added, again.applied, config()]).toEqual([[], false, before]);
+    expect(again.kept).toContain("provider azure-acme-eu");
+  });
+
+  test("prints what is new with --dry-run, and no line of the file, which may hold keys", async () => {
+    const before = `settings: { port: 9000 }
+providers:
+  openai: { vendor: openai, api_key: ${literal} }
+models:
+  m: { endpoint: chat, routes: [ { provider: openai, model: other } ] }
+`;
+    home.writeConfig(before);
+    const text = small("api_key: os.environ/K").concat(
+      small("api_key: os.environ/K").replace("model_list:\n", "").replace("name: m", "name: n"),
+    );
+    const plain = await importing(["-", "--keep-keys", "--dry-run"], text);
+    const json = await importing(["-", "--keep-keys", "--dry-run", "--json"], text);
+    for (const { code, stdout, stderr } of [plain, json]) {
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain(literal);
+      expect(stdout).not.toContain("9000");
+    }
+    const view: Imported = JSON.parse(json.stdout);
+    expect(view.added).toEqual(["provider openai-k", "route m → openai-k/gpt-4o", "model n"]);
+    expect(view.yaml).toBe(plain.stdout);
+    expect(plain.stdout).toStartWith("providers:\n  openai-k:\n");
+    expect(plain.stdout).toContain(
+      "  m:\n    routes:\n      - { provider: openai-k, model: gpt-4o",
+    );
+    expect(plain.stdout).toContain("  n:\n    endpoint: chat\n");
+    expect(config()).toBe(before);
+  });
+
+  test("prints what can be applied and changes nothing with --dry-run", async () => {
+    const { code, stdout, stderr } = await importing([whole, "--dry-run"]);
+    expect([code, config()]).toEqual([0, ""]);
+    expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);
+    expect(stderr).toContain("! line 64: gemini-flash: not taken over: temperature\n");
+    const applied = await home.svc(["apply", "-", "--json"], { stdin: stdout });
+    expect(JSON.parse(applied.stdout).differences).toHaveLength(25);
+  });
+
+  test("reads standard input, and writes to another file if told", async () => {
+    const path = join(dirname(home.configPath), "catalogue.yaml");
+    const { stdout } = await importing(
+      ["-", "--file", path, "--json"],
+      small("api_key: os.environ/K, input_cost_per_token: 1e-6, output_cost_per_token: 2e-6"),
+    );
+    const view: Imported = JSON.parse(stdout);
+    expect([view.file, view.added, view.applied]).toEqual([
+      path,
+      ["provider openai", "model m"],
+      true,
+    ]);
+    expect([config(), readFileSync(path, "utf8").includes("api_key: ${K}")]).toEqual(["", true]);
+  });
+
+  test("serves what it imported, through a server that runs", async () => {
+    const upstream = await startFakeUpstream();
+    try {
+      upstream.replyWith(chatAnswers.plain());
+      const server = await home.serve({ OWN_KEY: "vendor-secret" });
+      const text = small(
+        `api_base: "${upstream.baseUrl}", api_key: os.environ/OWN_KEY, input_cost_per_token: 0, output_cost_per_token: 0`,
+      );
+      expect((await importing(["-"], text)).code).toBe(0);
+      const { key } = await home.json<{ key: string }>(["key", "create", "--account", "default"]);
+      const reply = await fetch(`${server.baseUrl}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] }),
+      });
+      expect(reply.status).toBe(200);
+      expect(upstream.requests.at(-1)?.headers["authorization"]).toBe("Bearer vendor-secret");
+      expect(upstream.requests.at(-1)?.json).toMatchObject({ model: "gpt-4o" });
+    } finally {
+      await upstream.stop();
+    }
+  });
+});
+
+describe("keys that are written out in the LiteLLM config", () => {
+  const text = small(`api_key: ${literal}, input_cost_per_token: 0, output_cost_per_token: 0`);
+
+  test("are refused with their line, and neither printed nor written", async () => {
+    const { code, stdout, stderr } = await importing(["-"], text);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("standard input: line 3: api_key is written out");
+    expect(stderr).not.toContain(literal);
+    expect(config()).toBe("");
+  });
+
+  test("are sealed with --keep-keys: no file holds them and nothing prints them", async () => {
+    for (const words of [
+      ["-", "--keep-keys", "--dry-run"],
+      ["-", "--keep-keys", "--json"],
+    ]) {
+      const { code, stdout, stderr } = await importing(words, text);
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain(literal);
+    }
+    expect(config()).toContain("api_key: <stored>");
+    expect(bytesOnDisk()).not.toContain(literal);
+    // It is there: the export can be applied again, and a restart reads the file.
+    expect((await home.svc(["apply", home.configPath])).stdout).toContain("Nothing to change.");
+  });
+});
+
+test("says which line is wrong, and writes nothing", async () => {
+  const wrong = small("api_key: os.environ/K, input_cost_per_token: cheap");
+  const path = join(dirname(home.configPath), "litellm.yaml");
+  writeFileSync(path, wrong);
+  const { code, stderr } = await importing([path]);
+  expect([code, stderr, config()]).toEqual([
+    2,
+    `error: ${path}: line 3: input_cost_per_token must be a number of USD, such as 1.5e-07\n`,
+    "",
+  ]);
+  expect((await importing(["/does/not/exist.yaml"])).code).toBe(3);
+});

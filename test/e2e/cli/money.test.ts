@@ -1,0 +1,212 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { OpenAI } from "openai";
+import { type ChildServer, createHome, type Home } from "../../child.ts";
+import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { standardManifest } from "../../harness.ts";
+import { thrownBy } from "../../refusal.ts";
+
+setDefaultTimeout(60_000);
+
+interface Entry {
+  readonly reference: string;
+  readonly amount_usd: string;
+  readonly balance_usd: string;
+  readonly repeated: boolean;
+}
+
+interface Shown {
+  readonly balance_usd: string;
+  readonly held_usd: string;
+  readonly free_usd: string;
+  readonly receipts: number;
+  readonly spend: Readonly<Record<"by_day" | "by_model" | "by_key", readonly unknown[]>>;
+}
+
+let upstream: FakeUpstream;
+let home: Home;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+});
+afterAll(() => upstream.stop());
+beforeEach(async () => {
+  upstream.reset();
+  upstream.replyWith(chatAnswers.plain());
+  home = createHome();
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  await home.json(["account", "create", "acme"]);
+});
+afterEach(() => home.remove());
+
+const words = (line: string) => line.split(" ");
+const entry = (line: string) => home.json<Entry>(words(`account ${line}`));
+const show = () => home.json<Shown>(["account", "show", "acme"]);
+const message = { messages: [{ role: "user" as const, content: "Hi" }], model: "svc-3-flash" };
+
+/** A server with money in the account, and a client with a key of it. */
+async function serve(credit: string) {
+  await entry(`credit acme ${credit} --reference start`);
+  const key = await home.json<{ id: string; key: string }>(
+    words("key create --account acme --name ci"),
+  );
+  const server = await home.serve({ FAKE_KEY: "x" });
+  return { server, key, client: clientOf(server, key.key) };
+}
+const clientOf = ({ baseUrl }: ChildServer, apiKey: string) =>
+  new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
+
+describe("without a server", () => {
+  test("the same reference twice is one credit; for another amount it is refused", async () => {
+    const line = "credit acme 12.5 --reference invoice-1";
+    expect(await entry(line)).toMatchObject({ repeated: false, balance_usd: "12.50" });
+    expect(await entry(line)).toMatchObject({ repeated: true, balance_usd: "12.50" });
+    const again = await home.svc(words(`account ${line}`));
+    expect(again.stdout).toMatch(/unchanged[^]*balance 12\.50 USD/);
+    const other = await home.svc(words("account credit acme 12.51 --reference invoice-1"));
+    expect([other.code, other.stdout]).toEqual([4, ""]);
+    expect(other.stderr).toContain("credit of 12.50 USD");
+    expect(await home.json<readonly Entry[]>(words("account entries acme"))).toHaveLength(1);
+  });
+
+  test("credits, withdrawals and refunds keep every digit and add up to the balance", async () => {
+    await entry("credit acme 0.000000001");
+    await entry("refund acme 2 --reference ticket --note sorry");
+    expect((await entry("withdraw acme 1.999999999")).balance_usd).toBe("0.000000002");
+    const over = await home.svc(words("account withdraw acme 0.000000003"));
+    expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("0.000000002 USD free")]);
+    const { stdout } = await home.svc(words("account entries acme"));
+    expect(stdout).toMatch(/credit +0\.000000001/);
+    expect(stdout).toMatch(/refund +2\.00 +ticket +sorry/);
+    expect(stdout).toMatch(/withdrawal +-1\.999999999/);
+    expect((await home.svc(words("account list"))).stdout).toMatch(/acme +active +0\.000000002/);
+    expect((await home.svc(words("account show acme"))).stdout).toMatch(
+      /balance +0\.000000002 USD\n +free +0\.000000002 USD\n +held +0\.00 USD/,
+    );
+  });
+
+  test("limits are set and taken away, and said in words", async () => {
+    const set = await home.svc(words("account limit acme --rpm 60 --budget 5/day"));
+    expect(set.stdout).toContain("60 requests a minute, 5.00 USD a day");
+    const shown = await home.svc(words("account show acme"));
+    expect(shown.stdout).toContain("budget   0.00 of 5.00 USD spent this day");
+    const none = await home.svc(words("account limit acme --rpm none --budget none"));
+    expect(none.stdout).toContain("no limits");
+    const { id } = await home.json<{ id: string }>(words("key create --account acme --tpm 1000"));
+    const key = await home.json<{ limits: unknown }>(words(`key limit ${id} --concurrency 3`));
+    expect(key.limits).toEqual({ rpm: null, tpm: "1000", concurrency: "3", budget: null });
+    expect((await home.svc(words("key list"))).stdout).toContain(
+      "1000 tokens a minute, 3 at a time",
+    );
+  });
+
+  test("what is wrong is told with the exit code of its kind and what would be right", async () => {
+    const cases: readonly (readonly [line: string, code: number, says: string])[] = [
+      ["account credit acme", 2, "USD is missing"],
+      ["account credit acme five", 2, 'such as 25 or 0.50, not "five"'],
+      ["account credit acme 0", 2, "more than 0"],
+      ["account credit none 1", 3, "no account none"],
+      ["account limit acme", 2, "--rpm, --tpm, --concurrency or --budget"],
+      ["account limit acme --rpm 0", 2, "--rpm must be a whole number from 1"],
+      ["account limit acme --budget 5/week", 2, "5/day or 12.50/month"],
+      ["account create b --tpm -1", 2, "--tpm"],
+      ["account suspend none", 3, "no account none"],
+      ["key limit key_none --rpm 1", 3, "no key with the id key_none"],
+      ["report margin --by colour", 2, "model, account, provider"],
+      ["report margin --from 2027-02-30", 2, "--from must be a day"],
+    ];
+    for (const [line, code, says] of cases) {
+      const result = await home.svc(words(line));
+      expect([line, result.code, result.stdout]).toEqual([line, code, ""]);
+      expect(result.stderr).toContain(says);
+    }
+  });
+});
+
+describe("beside a running server", () => {
+  test("what a call cost is in the balance, in the sums by day, model and key, and in the margin", async () => {
+    const { server, key, client } = await serve("5");
+    await client.chat.completions.create(message);
+    // 11 input tokens, 8 from a cache and 10 of output, at 0.30, 0.03 and 2.50 a million.
+    const charged = "0.00002854";
+    const left = "4.99997146";
+
+    const row = { receipts: 1, charged_usd: charged };
+    expect(await show()).toMatchObject({
+      balance_usd: left,
+      free_usd: left,
+      held_usd: "0.00",
+      receipts: 1,
+      spend: {
+        by_day: [{ day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), ...row }],
+        by_model: [{ model: "svc-3-flash", ...row }],
+        by_key: [{ key: key.id, name: "ci", ...row }],
+      },
+    });
+    const { stdout } = await home.svc(words("account show acme"));
+    expect(stdout).toMatch(new RegExp(`█{30}  ${charged.replace(".", "\\.")}\n`));
+    expect(stdout.match(/^ {2}\d{4}-\d\d-\d\d /gm)).toHaveLength(1);
+    const margin = await home.json<{ total: unknown }>(words("report margin --by account"));
+    expect(margin.total).toMatchObject({ ...row, vendor_cost_usd: "0.00", unknown_cost: 1 });
+    expect((await home.svc(words("report margin"))).stdout).toMatch(/svc-3-flash[^]*total/);
+
+    expect(await server.stop()).toBe(0);
+    expect(await show()).toMatchObject({ balance_usd: left, receipts: 1 });
+    expect(await entry("credit acme 5 --reference start")).toMatchObject({ repeated: true });
+  });
+
+  test("a withdrawal leaves alone what a call under way holds", async () => {
+    const { client } = await serve("5");
+    const rest = Promise.withResolvers<void>();
+    const recording = chatStreams.openai();
+    upstream.replyOnce(pausedAfter({ recording, parts: 1, until: rest.promise }));
+    const stream = await client.chat.completions.create({ ...message, stream: true });
+    const during = await show();
+    expect(during.balance_usd).toBe("5.00");
+    expect(during.held_usd).not.toBe("0.00");
+    const whole = await home.svc(words("account withdraw acme 5"));
+    expect([whole.code, whole.stdout]).toEqual([4, ""]);
+    expect(whole.stderr).toContain(`${during.free_usd} USD free and ${during.held_usd} USD held`);
+    expect(await entry(`withdraw acme ${during.free_usd}`)).toMatchObject({
+      balance_usd: during.held_usd,
+    });
+    rest.resolve();
+    for await (const _ of stream);
+    const after = await show();
+    expect(after).toMatchObject({ held_usd: "0.00", receipts: 1, free_usd: after.balance_usd });
+    expect(after.balance_usd).not.toBe(during.held_usd);
+  });
+
+  test("suspending, resuming, credit and limits are in force at once", async () => {
+    const { client, key } = await serve("5");
+    const call = () => client.chat.completions.create(message);
+    expect((await call()).object).toBe("chat.completion");
+    expect((await home.svc(words("account suspend acme"))).stdout).toContain("now suspended");
+    expect(await thrownBy(call())).toMatchObject({ status: 402, code: "account_suspended" });
+    expect((await home.svc(words("account suspend acme"))).stdout).toContain("suspended already");
+    await home.json(words("account resume acme"));
+    expect((await call()).object).toBe("chat.completion");
+
+    const { free_usd } = await show();
+    await entry(`withdraw acme ${free_usd}`);
+    expect(await thrownBy(call())).toMatchObject({ status: 402, code: "insufficient_quota" });
+    await entry("credit acme 5 --reference more");
+    expect((await call()).object).toBe("chat.completion");
+
+    // What the key has spent already is more than that.
+    await home.json(words(`key limit ${key.id} --budget 0.000000001/day`));
+    expect(await thrownBy(call())).toMatchObject({ status: 402, code: "budget_exceeded" });
+    await home.json(words(`key limit ${key.id} --budget none --rpm 1`));
+    expect((await call()).object).toBe("chat.completion");
+    expect(await thrownBy(call())).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+  });
+});

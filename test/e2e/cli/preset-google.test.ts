@@ -1,0 +1,321 @@
+/** The whole catalogue of the contract on Gemini and Vertex AI, as `svc init --preset google` sets it up. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createHome } from "../../child.ts";
+import {
+  GEMINI_USAGE,
+  geminiAudio,
+  geminiError,
+  geminiEvent,
+  geminiJson,
+  geminiReply,
+  geminiStream,
+} from "../../fake/gemini-replies.ts";
+import type { Reply } from "../../fake/script.ts";
+import { tone } from "../../fake/speech-replies.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
+import { readAssertion, serviceAccount, tokenReply } from "../../fake/vertex-account.ts";
+import { imagePrediction, videoPrediction } from "../../fake/vertex-replies.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { openPayer, type Payer } from "../../money-home.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-google-"));
+const accountFile = join(folder, "account.json");
+const geminiKey = "AIza-of-the-operator";
+
+let gateway: TestGateway;
+let payer: Payer;
+let reply: (request: RecordedRequest) => Reply;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    manifest: await presetText(),
+    environment: {
+      GEMINI_API_KEY: geminiKey,
+      GOOGLE_CLOUD_PROJECT: "operators-project",
+      GOOGLE_APPLICATION_CREDENTIALS: accountFile,
+    },
+  });
+  writeFileSync(accountFile, serviceAccount(`${gateway.upstream.baseUrl}/token`));
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith((request) =>
+    request.path === "/v1/token" ? signIn(request) : reply(request),
+  );
+  payer = await openPayer(gateway);
+});
+
+/** What the command prints, with the fake in the place of Google. */
+async function presetText(): Promise<string> {
+  const home = createHome();
+  const { stdout, code } = await home.svc(["init", "--preset", "google", "--dry-run"]);
+  await home.remove();
+  if (code !== 0) throw new Error(`svc init ended with ${code}`);
+  const at = (place: string) => `\n    base_url: UPSTREAM/${place}\n    allow_private: true\n`;
+  return stdout
+    .replace("vendor: gemini\n", (line) => line.trimEnd() + at("gemini"))
+    .replaceAll("kind: vertex\n", (line) => line.trimEnd() + at("vertex"));
+}
+
+function signIn(request: RecordedRequest): Reply {
+  // Throws, and so fails the call, if the account's key did not sign it.
+  readAssertion(request.body);
+  return tokenReply("token-of-the-account");
+}
+
+/** Those of the last call, without sign-ins. */
+const calls = () => gateway.upstream.requests.filter(({ path }) => path !== "/v1/token");
+const gemini = (model: string, method: string) => `/v1/gemini/models/${model}:${method}`;
+const vertex = (location: string, model: string, method: string) =>
+  `/v1/vertex/projects/operators-project/locations/${location}/publishers/google/models/${model}:${method}`;
+
+test("all five models are listed", async () => {
+  const response = await gateway.call("/models", undefined, { method: "GET" });
+  const { data } = (await response.json()) as { data: { id: string }[] };
+  expect(data.map(({ id }) => id).toSorted()).toEqual([
+    "multimodal-embedding-1",
+    "svc-2.5-flash-tts",
+    "svc-2.5-pro-tts",
+    "svc-3-flash",
+    "svc-embedding-2",
+  ]);
+});
+
+describe("svc-3-flash", () => {
+  const body = { model: "svc-3-flash", messages: [{ role: "user", content: "Say hello" }] };
+  const whole = geminiReply({
+    parts: [{ text: "Hello there." }],
+    finishReason: "STOP",
+    usage: GEMINI_USAGE,
+  });
+
+  test("answers by Gemini, and is billed by its count", async () => {
+    reply = () => geminiJson(whole);
+    const response = await payer.call("/chat/completions", body);
+    expect(await response.json()).toMatchObject({
+      model: "svc-3-flash",
+      choices: [{ message: { content: "Hello there." }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
+    });
+    const [request] = calls();
+    expect(request?.path).toBe(gemini("gemini-3-flash-preview", "generateContent"));
+    expect(request?.headers["x-goog-api-key"]).toBe(geminiKey);
+    const { units, charged, vendorCost, provider, estimated } = await payer.receipt();
+    expect(units).toMatchObject({ input: 9, output: 4 });
+    expect({ charged, vendorCost, provider, estimated }).toEqual({
+      charged: 9n * 500n + 4n * 3_000n,
+      vendorCost: 9n * 500n + 4n * 3_000n,
+      provider: "google",
+      estimated: false,
+    });
+  });
+
+  test("streams", async () => {
+    reply = () =>
+      geminiStream([
+        geminiEvent(geminiReply({ parts: [{ text: "Hello" }] })),
+        geminiEvent(geminiReply({ parts: [{ text: " there." }] })),
+        geminiEvent(
+          geminiReply({ parts: [{ text: "" }], finishReason: "STOP", usage: GEMINI_USAGE }),
+        ),
+      ]);
+    const response = await payer.call("/chat/completions", { ...body, stream: true });
+    const text = await response.text();
+    expect(text).toContain('"content":"Hello"');
+    expect(text).toContain('"content":" there."');
+    expect(text).toEndWith("data: [DONE]\n\n");
+    expect(calls()[0]?.path).toBe(
+      gemini("gemini-3-flash-preview", "streamGenerateContent?alt=sse"),
+    );
+    const { units, charged } = await payer.receipt();
+    expect(units).toMatchObject({ input: 9, output: 4 });
+    expect(charged).toBe(9n * 500n + 4n * 3_000n);
+  });
+
+  test("is served by Vertex AI where Gemini fails, for one charge", async () => {
+    const overloaded = { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." };
+    reply = ({ path }) =>
+      path.startsWith("/v1/gemini/") ? geminiJson(geminiError(overloaded), 503) : geminiJson(whole);
+    const response = await payer.call("/chat/completions", body);
+    expect(response.status).toBe(200);
+    const last = calls().at(-1);
+    expect(last?.path).toBe(vertex("global", "gemini-3-flash-preview", "generateContent"));
+    expect(last?.headers["authorization"]).toBe("Bearer token-of-the-account");
+    const { provider, attempts, charged } = await payer.receipt();
+    expect({ provider, charged }).toEqual({
+      provider: "vertex-global",
+      charged: 9n * 500n + 4n * 3_000n,
+    });
+    expect(attempts).toContain("google/gemini-3-flash-preview");
+    expect(attempts).toContain("vertex-global/gemini-3-flash-preview");
+  });
+});
+
+describe("svc-embedding-2", () => {
+  const vector = (length: number) =>
+    Array.from({ length }, (_, at) => (at === 0 ? 3 : at === 1 ? 4 : 0));
+  const embedding = (request: RecordedRequest) => {
+    const { outputDimensionality = 3072 } = request.json as { outputDimensionality?: number };
+    return geminiJson({
+      embedding: { values: vector(outputDimensionality) },
+      usageMetadata: { promptTokenCount: 5 },
+    });
+  };
+
+  for (const dimensions of [768, 1536, 3072, undefined])
+    test(`gives vectors of ${dimensions ?? "3072, unless told,"} numbers and of length one`, async () => {
+      reply = embedding;
+      const response = await payer.call("/embeddings", {
+        model: "svc-embedding-2",
+        input: "a river",
+        ...(dimensions === undefined ? {} : { dimensions }),
+      });
+      const { data, usage } = (await response.json()) as {
+        data: { embedding: number[] }[];
+        usage: unknown;
+      };
+      expect(data[0]?.embedding).toHaveLength(dimensions ?? 3072);
+      expect(data[0]?.embedding.slice(0, 3)).toEqual([0.6, 0.8, 0]);
+      expect(usage).toEqual({ prompt_tokens: 5, total_tokens: 5 });
+      expect(calls()[0]?.path).toBe(gemini("gemini-embedding-2", "embedContent"));
+      const { units, charged } = await payer.receipt();
+      expect({ input: units.input, charged }).toEqual({ input: 5, charged: 5n * 200n });
+    });
+
+  test("gives base64 where that is asked for", async () => {
+    reply = embedding;
+    const response = await payer.call("/embeddings", {
+      model: "svc-embedding-2",
+      input: "a river",
+      dimensions: 768,
+      encoding_format: "base64",
+    });
+    const { data } = (await response.json()) as { data: { embedding: string }[] };
+    const bytes = Buffer.from(data[0]?.embedding ?? "", "base64");
+    expect(bytes.length).toBe(768 * 4);
+    expect(bytes.readFloatLE(0)).toBeCloseTo(0.6);
+    expect(bytes.readFloatLE(4)).toBeCloseTo(0.8);
+  });
+
+  test("takes many texts in one call, in their order", async () => {
+    reply = () =>
+      geminiJson({
+        embeddings: [{ values: [1, 0] }, { values: [0, 1] }],
+        usageMetadata: { promptTokenCount: 7 },
+      });
+    const input = ["one", "two"];
+    const response = await payer.call("/embeddings", { model: "svc-embedding-2", input });
+    const { data } = (await response.json()) as { data: { embedding: number[] }[] };
+    expect(data.map((one) => one.embedding)).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    expect(calls()[0]?.path).toBe(gemini("gemini-embedding-2", "batchEmbedContents"));
+    expect((await payer.receipt()).units.input).toBe(7);
+  });
+});
+
+describe("multimodal-embedding-1", () => {
+  const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
+  const path = vertex("us-central1", "multimodalembedding@001", "predict");
+  const decoded = (request: RecordedRequest | undefined) => decodeURIComponent(request?.path ?? "");
+
+  test("embeds images, each billed as one", async () => {
+    reply = () => imagePrediction([0.6, 0.8]);
+    const image = `data:image/png;base64,${base64Of("tiny.png")}`;
+    const response = await payer.call("/embeddings", {
+      model: "multimodal-embedding-1",
+      input: [image, image],
+    });
+    expect(await response.json()).toMatchObject({
+      data: [{ embedding: [0.6, 0.8] }, { embedding: [0.6, 0.8] }],
+      usage: { prompt_tokens: 0, total_tokens: 0, images: 2 },
+    });
+    expect(calls().map(decoded)).toEqual([path, path]);
+    expect(calls()[0]?.headers["authorization"]).toBe("Bearer token-of-the-account");
+    const { units, charged, vendorCost } = await payer.receipt();
+    expect(units).toMatchObject({ image: 2 });
+    expect({ charged, vendorCost }).toEqual({ charged: 200_000n, vendorCost: 200_000n });
+  });
+
+  test("embeds a video, billed by whole seconds", async () => {
+    reply = () => videoPrediction([[0.6, 0.8]]);
+    const response = await payer.call("/embeddings", {
+      model: "multimodal-embedding-1",
+      input: { video: { bytesBase64Encoded: base64Of("h264-3s.mp4") } },
+    });
+    expect(await response.json()).toMatchObject({
+      data: [{ embedding: [0.6, 0.8] }],
+      usage: { video_seconds: 3 },
+    });
+    expect(decoded(calls()[0])).toBe(path);
+    // The vendor asks more for more vectors a minute: the price holds for this one.
+    expect(calls()[0]?.json).toMatchObject({
+      instances: [{ video: { videoSegmentConfig: { intervalSec: 16 } } }],
+    });
+    const { units, charged } = await payer.receipt();
+    expect({ seconds: units.video_second, charged }).toEqual({ seconds: 3, charged: 1_500_000n });
+  });
+});
+
+describe("speech", () => {
+  const models = [
+    ["svc-2.5-flash-tts", "gemini-3.8-flash-lite-tts", 6n * 1_000n + 30n * 12_000n],
+    ["svc-2.5-pro-tts", "gemini-3.8-flash-tts", 6n * 1_000n + 30n * 18_000n],
+  ] as const;
+  const usage = {
+    promptTokenCount: 6,
+    candidatesTokenCount: 30,
+    totalTokenCount: 36,
+    candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 30 }],
+  };
+  const spoken = geminiAudio({ bytes: tone(1), finishReason: "STOP", usage });
+  const speaking = ({ path }: RecordedRequest) =>
+    path.includes(":stream") ? geminiStream([geminiEvent(spoken)]) : geminiJson(spoken);
+
+  for (const [model, upstream, cost] of models)
+    test(`of ${model} is wav by the vendor's voice, billed by its own count of audio tokens`, async () => {
+      reply = speaking;
+      const response = await payer.call("/audio/speech", {
+        model,
+        input: "Hello there.",
+        voice: "Fenrir",
+      });
+      expect(response.headers.get("content-type")).toBe("audio/wav");
+      const audio = Buffer.from(await response.arrayBuffer());
+      expect(audio.subarray(0, 4).toString()).toBe("RIFF");
+      expect(audio.subarray(-tone(1).length).equals(tone(1))).toBe(true);
+      const [request] = calls();
+      expect(request?.path).toStartWith(`/v1/gemini/models/${upstream}:`);
+      expect(request?.json).toMatchObject({
+        generationConfig: {
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Fenrir" } } },
+        },
+      });
+      const { units, charged, estimated } = await payer.receipt();
+      // A second: by our own count it would be 25.
+      expect(units).toMatchObject({ input: 6, audio_output: 30 });
+      expect({ charged, estimated }).toEqual({ charged: cost, estimated: false });
+    });
+
+  test("is bare pcm where that is asked for", async () => {
+    reply = speaking;
+    const response = await payer.call("/audio/speech", {
+      model: "svc-2.5-flash-tts",
+      input: "Hello there.",
+      voice: "Kore",
+      response_format: "pcm",
+    });
+    expect(response.headers.get("content-type")).toBe("audio/pcm");
+    expect(Buffer.from(await response.arrayBuffer()).equals(tone(1))).toBe(true);
+  });
+});

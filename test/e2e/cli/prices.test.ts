@@ -1,0 +1,304 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { OpenAI } from "openai";
+import { fromUsd, toUsd } from "../../../src/base/money.ts";
+import { createHome, type Home } from "../../child.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { standardManifest } from "../../harness.ts";
+import { thrownBy } from "../../refusal.ts";
+
+setDefaultTimeout(60_000);
+
+type Prices = Readonly<Record<string, string>>;
+
+interface Row {
+  readonly model: string;
+  readonly version: number | null;
+  readonly price: Prices | null;
+  readonly effective_at: string | null;
+  readonly in_force: boolean;
+}
+
+interface Place {
+  readonly model: string;
+  readonly route: string | null;
+}
+
+interface Imported {
+  readonly set: readonly (Place & { readonly price: Prices; readonly source: string })[];
+  readonly left: readonly (Place & { readonly reason: string })[];
+  readonly unknown: readonly (Place & { readonly reason: string })[];
+  readonly notes: readonly (Place & { readonly note: string })[];
+  readonly applied: boolean;
+}
+
+let upstream: FakeUpstream;
+let home: Home;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  upstream.replyWith(chatAnswers.plain());
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  home = createHome();
+});
+afterEach(() => home.remove());
+
+const words = (line: string) => line.split(" ");
+const price = <T>(line: string) => home.json<T>(words(`price ${line}`));
+const versions = async (line: string) =>
+  (await price<readonly Row[]>(`list svc-3-flash${line}`)).map(({ version, in_force }) => [
+    version,
+    in_force,
+  ]);
+
+describe("prices", () => {
+  beforeEach(async () => {
+    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
+  });
+
+  test("are versions: each is in force from its moment on, and --at tells which", async () => {
+    const set = await price<Row>("set svc-3-flash --input 0.25 --output 2.000000001");
+    expect(set).toEqual({
+      model: "svc-3-flash",
+      version: 2,
+      // The price of cached input is not taken over from the version before.
+      price: { input: "0.25", output: "2.000000001" },
+      effective_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      in_force: true,
+    });
+    const ahead = await price<Row>("set svc-3-flash --input 0 --output 0 --from 2999-01-31");
+    expect(ahead).toMatchObject({
+      version: 3,
+      price: { input: "0.00", output: "0.00" },
+      effective_at: "2999-01-31T00:00:00Z",
+      in_force: false,
+    });
+    expect(await versions("")).toEqual([
+      [2, true],
+      [3, false],
+    ]);
+    expect(await versions(" --at 2999-01-30T23:59:59Z")).toEqual([[2, true]]);
+    expect(await versions(" --at 2999-01-31")).toEqual([[3, true]]);
+    expect(await versions(" --at 2001-01-01")).toEqual([[1, true]]);
+    expect(await versions(" --history")).toEqual([
+      [1, false],
+      [2, true],
+      [3, false],
+    ]);
+    const text = (await home.svc(words("price list svc-3-flash --history"))).stdout;
+    expect(text).toMatch(/replaced\n.*in force\n.*ahead\n/);
+  });
+
+  test("of a model that never had one are in force from the start, or not before their day", async () => {
+    const none = {
+      model: "unpriced",
+      version: null,
+      price: null,
+      effective_at: null,
+      in_force: false,
+    };
+    const listed = async (line: string) => price<readonly Row[]>(`list${line}`);
+    expect((await listed("")).filter(({ model }) => model === "unpriced")).toEqual([none]);
+    const ahead = await price<Row>("set unpriced --input 3 --output 4 --from 2999-01-31");
+    expect(await listed(" unpriced")).toEqual([none, ahead]);
+    expect(await listed(" unpriced --at 2999-01-30")).toEqual([none]);
+    expect((await home.svc(words("price list unpriced"))).stdout).toMatch(/not served\n.*ahead\n/);
+    const first = (await listed(" svc-3-flash"))[0];
+    expect(first).toMatchObject({ version: 1, effective_at: null, in_force: true });
+    expect((await home.svc(words("price list svc-3-flash"))).stdout).toContain("the start");
+  });
+
+  test("of images and seconds keep fifteen digits", async () => {
+    const row = await price<Row>(
+      "set multimodal-embedding-1 --image 0.000000000000001 --video-second 0.0005",
+    );
+    expect(row.price).toEqual({ image: "0.000000000000001", video_second: "0.0005" });
+  });
+
+  test("that are wrong are refused by the name of their flag", async () => {
+    const cases: readonly (readonly [line: string, code: number, says: string])[] = [
+      ["set svc-3-flash --input 1", 2, "--output must be named"],
+      ["set svc-3-flash", 2, "--input and --output must be named"],
+      ["set svc-2.5-pro-tts --input 1", 2, "--audio-output must be named"],
+      [
+        "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
+        2,
+        "--output must not be named",
+      ],
+      ["set svc-3-flash --input 10001 --output 1", 2, "--input must be at most 10000 USD"],
+      ["set svc-3-flash --input cheap --output 1", 2, "--input must be a decimal number of USD"],
+      ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 digits"],
+      [
+        "set svc-3-flash --input 1 --output 1 --from 2001-01-01",
+        2,
+        "--from must lie in the future",
+      ],
+      ["set none --input 1 --output 1", 3, "no model none"],
+      ["list none", 3, "no model none"],
+      ["list --at soon", 2, "--at must be a day"],
+      ["list a b", 2, "there is one word too many"],
+      ["import none", 3, "no model none"],
+      ["import --markup lots", 2, "--markup must be percent"],
+      ["import --markup -5", 2, "a number must not be below zero, like -5"],
+    ];
+    for (const [line, code, says] of cases) {
+      const result = await home.svc(words(`price ${line}`));
+      expect([line, result.code, result.stdout]).toEqual([line, code, ""]);
+      expect(result.stderr).toContain(says);
+    }
+    expect(await versions(" --history")).toEqual([[1, true]]);
+  });
+
+  test("change in a running server at once: what has none is not served, and the next call pays the new one", async () => {
+    await home.json(words("account create acme"));
+    await home.json(words("account credit acme 5"));
+    const { key } = await home.json<{ key: string }>(words("key create --account acme"));
+    const { baseUrl } = await home.serve({ FAKE_KEY: "x" });
+    const client = new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
+    const messages = [{ role: "user" as const, content: "Hi" }];
+    const call = () => client.chat.completions.create({ messages, model: "unpriced" });
+    expect(await thrownBy(call())).toMatchObject({ status: 403, code: "model_not_allowed" });
+    await price("set unpriced --input 1 --cached-input 1 --output 0");
+    await call();
+    await price("set unpriced --input 0 --output 2");
+    await call();
+    await price("set unpriced --input 9 --output 9 --from 2999-01-01");
+    await call();
+    const receipts = await home.json<readonly { charged_usd: string }[]>(["receipt", "list"]);
+    // 19 tokens of input at 1, then 10 of output at 2 a million.
+    expect(receipts.map(({ charged_usd }) => charged_usd).sort()).toEqual([
+      "0.000019",
+      "0.00002",
+      "0.00002",
+    ]);
+  });
+});
+
+describe("an import of public prices", () => {
+  const manifest = (more = "") => `
+providers:
+  openai: { kind: openai, base_url: "https://api.openai.com/v1", api_key: "\${FAKE_KEY}" }
+models:
+  small: { endpoint: chat, max_output_tokens: 64, routes: [{ provider: openai, model: gpt-4o-mini }] }
+  priced: { endpoint: chat, max_output_tokens: 64, price: { input: 7, output: 8 }, routes: [{ provider: openai, model: gpt-4o-mini, cost: { input: 1, output: 2 } }, { provider: openai, model: gpt-4o }] }
+  vectors: { endpoint: embeddings, input: text, routes: [{ provider: openai, model: text-embedding-3-small }] }
+  ours: { endpoint: chat, max_output_tokens: 64, routes: [{ provider: openai, model: our-own-finetune-7 }] }
+  bare: { endpoint: chat, max_output_tokens: 64, price: { input: 1, output: 1 } }
+${more}`;
+  const names = (rows: readonly Place[]) => rows.map(({ model, route }) => [model, route]);
+  const priceOf = (view: Imported, model: string, route: string | null) =>
+    view.set.find((row) => row.model === model && row.route === route)?.price ?? {};
+
+  beforeEach(async () => {
+    home.writeConfig(manifest());
+    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
+  });
+
+  test("sets what is lacking, and tells what it left and what it does not know, each by name", async () => {
+    const view = await price<Imported>("import");
+    expect(names(view.set)).toEqual([
+      ["priced", "openai/gpt-4o"],
+      ["small", "openai/gpt-4o-mini"],
+      ["small", null],
+      ["vectors", "openai/text-embedding-3-small"],
+      ["vectors", null],
+    ]);
+    expect(names(view.left)).toEqual([
+      ["bare", null],
+      ["priced", "openai/gpt-4o-mini"],
+      ["priced", null],
+    ]);
+    expect(names(view.unknown)).toEqual([
+      ["ours", "openai/our-own-finetune-7"],
+      ["ours", null],
+    ]);
+    expect(view.applied).toBe(true);
+    const small = priceOf(view, "small", null);
+    expect(small).toEqual(priceOf(view, "small", "openai/gpt-4o-mini"));
+    expect(Object.keys(small)).toEqual(["input", "cached_input", "output"]);
+    expect(Object.keys(priceOf(view, "vectors", null))).toEqual(["input"]);
+    const [row] = await price<readonly Row[]>("list small");
+    expect(row).toMatchObject({ price: small, in_force: true });
+    const { stdout } = await home.svc(["export"]);
+    expect(stdout).toMatch(/gpt-4o\n[^]*cost:/);
+    expect((await price<Imported>("import")).applied).toBe(false);
+  });
+
+  test("puts the markup on top exactly, rounded up, and on prices only", async () => {
+    const view = await price<Imported>("import small --markup 12.500001");
+    const cost = priceOf(view, "small", "openai/gpt-4o-mini");
+    const sold = priceOf(view, "small", null);
+    expect(names(view.set)).toHaveLength(2);
+    const exact = Object.entries(cost).map(
+      ([key, text]) => [key, (fromUsd(text) ?? 0n) * 112_500_001n] as const,
+    );
+    const whole = 100_000_000n;
+    expect(exact.filter(([, nano]) => nano % whole !== 0n)).not.toBeEmpty();
+    const wanted = exact.map(([key, nano]) => {
+      const isWhole = nano % whole === 0n;
+      return [key, toUsd(nano / whole + (isWhole ? 0n : 1n))];
+    });
+    expect(sold).toEqual(Object.fromEntries(wanted));
+  });
+
+  test("changes nothing in a dry run, and what is there only when told to replace it", async () => {
+    const before = (await home.svc(["export"])).stdout;
+    const dry = await price<Imported>("import --replace --dry-run");
+    expect(names(dry.set)).toContainEqual(["priced", null]);
+    expect(dry.applied).toBe(false);
+    expect((await home.svc(words("price import --dry-run"))).stdout).toContain(
+      "nothing was changed (--dry-run)",
+    );
+    expect((await home.svc(["export"])).stdout).toBe(before);
+
+    const replaced = await price<Imported>("import priced --replace");
+    expect(names(replaced.set)).toEqual([
+      ["priced", "openai/gpt-4o-mini"],
+      ["priced", "openai/gpt-4o"],
+      ["priced", null],
+    ]);
+    expect(replaced.set.map(({ source }) => source)).toEqual([
+      "openai/gpt-4o-mini",
+      "openai/gpt-4o",
+      "openai/gpt-4o-mini",
+    ]);
+    const again = await price<Imported>("import priced --replace");
+    expect([again.set, again.applied, again.left.length]).toEqual([[], false, 3]);
+    expect((await price<readonly Row[]>("list priced --history")).length).toBe(2);
+  });
+
+  test("takes no vendor's price for what this machine serves, and none that lacks a class", async () => {
+    home.writeConfig(
+      manifest(`
+  own: { endpoint: chat, max_output_tokens: 64, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: chat }] }
+  pictures: { endpoint: embeddings, input: media, routes: [{ provider: openai, model: gpt-4o-mini }] }
+`),
+    );
+    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
+    const view = await price<Imported>("import own pictures --replace");
+    expect(view.set).toEqual([]);
+    expect(names(view.left)).toEqual([
+      ["own", "engine/chat"],
+      ["own", null],
+    ]);
+    expect(view.unknown).toEqual([
+      expect.objectContaining({ model: "pictures", route: "openai/gpt-4o-mini" }),
+      expect.objectContaining({
+        model: "pictures",
+        route: null,
+        reason: expect.stringContaining("no public price for image and video_second"),
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,146 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CallHome, startCallHome } from "../../call-home.ts";
+import { speechReplies, tone } from "../../fake/recordings.ts";
+import { cutAfter } from "../../fake/script.ts";
+
+setDefaultTimeout(60_000);
+
+const pcm = tone(0.5);
+const unknownSize = 0xffff_ffff;
+
+let calls: CallHome;
+beforeAll(async () => {
+  calls = await startCallHome();
+});
+afterAll(() => calls.stop());
+beforeEach(() => {
+  calls.upstream.reset();
+  for (const name of readdirSync(calls.folder)) rmSync(join(calls.folder, name));
+});
+
+const read = (name: string): Buffer => readFileSync(join(calls.folder, name));
+const sizesOf = (wav: Buffer) => [wav.readUInt32LE(4), wav.readUInt32LE(40)];
+
+test("writes a WAV with its true sizes, though the stream did not know them", async () => {
+  for (const recording of [speechReplies.pcmChunked(), speechReplies.pcmWithLength()]) {
+    calls.upstream.replyWith(recording);
+    const { code, stdout } = await calls.svc(
+      "say Hello there -o hello.wav --voice Puck".split(" "),
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^wrote hello\.wav: 0\.50 s of speech, the first sound after \d+\.\d\d s, real-time factor \d+\.\d\d\n$/,
+    );
+    const wav = read("hello.wav");
+    expect(wav.subarray(44)).toEqual(pcm);
+    expect(sizesOf(wav)).toEqual([pcm.length + 36, pcm.length]);
+  }
+  expect(calls.upstream.requests[0]?.json).toMatchObject({
+    model: "upstream-tts",
+    input: "Hello there",
+    voice: "Puck",
+  });
+});
+
+test("writes PCM where the name or the flag says so", async () => {
+  calls.upstream.replyWith(speechReplies.pcmChunked());
+  for (const words of ["-o a.pcm", "-o a.sound --format pcm"]) {
+    const { code } = await calls.svc(`say Hello ${words}`.split(" "));
+    expect(code).toBe(0);
+    expect(read(words.split(" ")[1] ?? "")).toEqual(pcm);
+  }
+});
+
+test("without -o takes speech.wav, or the next name that is free", async () => {
+  calls.upstream.replyWith(speechReplies.pcmChunked());
+  await calls.svc(["say", "Hello"]);
+  const { stdout } = await calls.svc(["say", "Hello", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({
+    file: "speech-2.wav",
+    format: "wav",
+    size_bytes: 44 + pcm.length,
+    duration_s: 0.5,
+    first_audio_s: expect.any(Number),
+    total_s: expect.any(Number),
+    real_time_factor: expect.any(Number),
+  });
+  expect(read("speech-2.wav")).toEqual(read("speech.wav"));
+});
+
+test("gives the audio alone on stdout with -o -, and the figures on stderr", async () => {
+  calls.upstream.replyWith(speechReplies.pcmChunked({ seconds: 20 }));
+  const text = "Hello there, and a good morning to you all.\n";
+  const { code, bytes, stderr } = await calls.svc(["say", "-", "-o", "-"], text);
+  expect(code).toBe(0);
+  expect(bytes.subarray(44)).toEqual(tone(20));
+  expect(sizesOf(bytes)).toEqual([unknownSize, unknownSize]);
+  expect(stderr).toStartWith("20.00 s of speech");
+});
+
+test("--curl gives a line that writes the same sound", async () => {
+  calls.upstream.replyWith(speechReplies.pcmWithLength());
+  await calls.svc("say It's -o own.wav".split(" "));
+  const { stdout } = await calls.svc(["say", "It's", "-o", "by curl's.wav", "--curl"]);
+  expect(calls.upstream.requests).toHaveLength(1);
+  expect((await calls.shell(stdout)).code).toBe(0);
+  expect(read("by curl's.wav")).toEqual(read("own.wav"));
+  expect(calls.upstream.requests[1]?.json).toEqual(calls.upstream.requests[0]?.json);
+});
+
+describe("a call that fails", () => {
+  test("after the first sound leaves no file, and says so", async () => {
+    for (const recording of [speechReplies.pcmChunked(), speechReplies.pcmWithLength()]) {
+      const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+      calls.upstream.replyWith(cutAfter({ recording, parts: 2, by: "close", until: seen }));
+      const child = calls.start(["say", "Hello", "-o", "half.wav"]);
+      await appears(join(calls.folder, "half.wav"));
+      see();
+      expect(await child.exited).toBe(1);
+      expect(await new Response(child.stderr).text()).toMatch(
+        /^error: .*broke off.* half\.wav was only partly written and is removed\.\n$/,
+      );
+      expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
+    }
+  });
+
+  test("by ctrl-c stops the upstream, leaves no file, and ends with 130", async () => {
+    calls.upstream.replyWith(
+      cutAfter({ recording: speechReplies.pcmChunked(), parts: 2, by: "hang" }),
+    );
+    const child = calls.start(["say", "Hello", "-o", "half.wav"]);
+    await appears(join(calls.folder, "half.wav"));
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(await new Response(child.stderr).text()).toContain("half.wav was only partly written");
+    expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
+    const [request] = calls.upstream.requests;
+    await request?.closed;
+    expect(request?.abortedByClient).toBe(true);
+  });
+
+  test("before the first sound leaves the file that was there", async () => {
+    writeFileSync(join(calls.folder, "old.wav"), "old");
+    calls.upstream.replyWith(speechReplies.jsonErrorWith200());
+    const { code, stderr } = await calls.svc(["say", "Hello", "-o", "old.wav"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^error: The model failed to answer\.\n\.\/svc receipt req_\w+ tells what each target answered\.\n$/,
+    );
+    expect(read("old.wav").toString()).toBe("old");
+  });
+});
+
+/** The command opens its file at the first sound. */
+async function appears(path: string): Promise<void> {
+  while (!existsSync(path)) await new Promise(setImmediate);
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { embeddingsReply, jsonReply } from "../../fake/recordings.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
+import { fixtureBytes } from "../../fixtures/media/fixture.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf } from "../../refusal.ts";
+
+const model = "multimodal-embedding-1";
+const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
+const image = (name: string, type = `image/${name.split(".").at(-1)}`) =>
+  `data:${type};base64,${base64Of(name)}`;
+const video = (base64: string) => ({ video: { bytesBase64Encoded: base64 } });
+
+const png = image("tiny.png");
+const clip = video(base64Of("h264-3s.mp4"));
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith(oneVectorEach);
+});
+
+const embed = (input: unknown, fields: object = {}) =>
+  gateway.call("/embeddings", { model, input, ...fields });
+
+/** Through the SDK, which passes on what its types do not know. */
+const embedWithSdk = (input: unknown) =>
+  gateway.client().embeddings.create({ model, input: input as string[] });
+
+function oneVectorEach(request: RecordedRequest) {
+  const { input } = request.json as { readonly input: unknown };
+  const count = Array.isArray(input) ? input.length : 1;
+  return embeddingsReply({ vectors: Array.from({ length: count }, (_, at) => [at, 0.5]) });
+}
+
+/** Refused by name, and the upstream has heard nothing of it. */
+async function expectRefused(options: {
+  readonly input: unknown;
+  readonly param: string;
+  readonly says: string;
+}) {
+  const { input, param, says } = options;
+  const refusal = await refusalOf(embed(input));
+  expect(refusal).toMatchObject({ status: 400, code: "invalid_request", param });
+  expect(refusal.message).toContain(says);
+  expect(gateway.upstream.requests).toBeEmpty();
+}
+
+describe("images", () => {
+  test("1 and 8 of them get a vector each and are billed by the piece", async () => {
+    const eight = ["png", "jpg", "webp", "gif", "png", "jpg", "webp", "gif"].map((type) =>
+      image(`tiny.${type}`, type === "jpg" ? "image/jpeg" : `image/${type}`),
+    );
+    for (const input of [[png], eight]) {
+      const { data, usage } = await embedWithSdk(input);
+      expect(data.map(({ embedding }) => embedding[0])).toEqual(input.map((_, at) => at));
+      expect(usage as unknown).toEqual({ prompt_tokens: 0, total_tokens: 0, images: input.length });
+    }
+    expect(gateway.upstream.requests.map(({ json }) => json)).toMatchObject([
+      { model: "upstream-media", input: [png] },
+      { input: eight },
+    ]);
+  });
+
+  test("one data URI may stand alone", async () => {
+    const { data, usage } = await embedWithSdk(png);
+    expect(data.length).toBe(1);
+    expect(usage as unknown).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 1 });
+    expect(gateway.upstream.requests[0]?.json).toMatchObject({ input: [png] });
+  });
+
+  test("their usage is ours, whatever the upstream says it counted", async () => {
+    gateway.upstream.replyWith(
+      embeddingsReply({ vectors: [[1]], usage: { prompt_tokens: 258, total_tokens: 258 } }),
+    );
+    expect(await (await embed([png])).json()).toMatchObject({
+      usage: { prompt_tokens: 0, total_tokens: 0, images: 1 },
+    });
+  });
+
+  test("a ninth is refused", async () => {
+    await expectRefused({
+      input: Array(9).fill(png),
+      param: "input",
+      says: "1 to 8 image data URIs",
+    });
+  });
+
+  test("what is not an image of the type it claims is refused by its place", async () => {
+    const html = `data:text/html;base64,${Buffer.from("<p>hi</p>").toString("base64")}`;
+    const noImage = `data:image/png;base64,${Buffer.from("<p>hi</p>").toString("base64")}`;
+    const wrong: readonly (readonly [entry: unknown, says: string])[] = [
+      [`${png.slice(0, 40)}!${png.slice(41)}`, "base64"],
+      ["data:image/png;base64,", "empty"],
+      [image("tiny.jpg", "image/png"), "claims to be image/png but its content is image/jpeg"],
+      [noImage, "is not a PNG"],
+      [html, "data URI"],
+      [image("h264-1s.mp4", "image/mp4"), "is not a PNG"],
+      [png.slice(0, 60), "truncated"],
+      ["https://example.com/cat.png", "data URI"],
+      ["a cat", "data URI"],
+      ["", "data URI"],
+      [null, "image data URI"],
+      [7, "image data URI"],
+      [[png], "image data URI"],
+    ];
+    for (const [entry, says] of wrong)
+      await expectRefused({ input: [png, entry], param: "input[1]", says });
+    await expectRefused({ input: html, param: "input", says: "data URI" });
+    for (const input of [undefined, [], 7])
+      await expectRefused({ input, param: "input", says: "1 to 8 image data URIs" });
+  });
+});
+
+describe("a video", () => {
+  test("alone or in a list of one gets one vector and is billed in whole seconds", async () => {
+    for (const input of [clip, [clip]]) {
+      const { data, usage } = await embedWithSdk(input);
+      expect(data.length).toBe(1);
+      expect(usage as unknown).toEqual({ prompt_tokens: 0, total_tokens: 0, video_seconds: 3 });
+    }
+    expect(gateway.upstream.requests.map(({ json }) => json)).toMatchObject([
+      { model: "upstream-media", input: clip },
+      { input: clip },
+    ]);
+  });
+
+  test("of 6.006 s is inside the grace, and its sixth second is the last one billed", async () => {
+    const { usage } = await embedWithSdk(video(base64Of("h264-6s-ntsc.mp4")));
+    expect(usage as unknown).toMatchObject({ video_seconds: 6 });
+  });
+
+  test("of 6.2 s is refused", async () => {
+    await expectRefused({
+      input: video(base64Of("h264-6.2s.mp4")),
+      param: "input.video.bytesBase64Encoded",
+      says: "6 s allowed",
+    });
+  });
+
+  test("of 307,200 bytes passes the size limit and one of 307,201 does not", async () => {
+    const sized = (sizeBytes: number) => {
+      const bytes = fixtureBytes("h264-1s.mp4");
+      const free = Buffer.alloc(sizeBytes - bytes.length);
+      free.writeUInt32BE(free.length, 0);
+      free.write("free", 4, "latin1");
+      return video(Buffer.concat([bytes, free]).toString("base64"));
+    };
+    expect((await embed(sized(307_200))).status).toBe(200);
+    gateway.upstream.reset();
+    await expectRefused({
+      input: sized(307_201),
+      param: "input.video.bytesBase64Encoded",
+      says: "307201 bytes",
+    });
+  });
+
+  test("cut short, of another kind or not base64 is refused", async () => {
+    const whole = fixtureBytes("h264-3s.mp4");
+    const cut = Buffer.from(whole.subarray(0, whole.length - 100)).toString("base64");
+    const wrong: readonly (readonly [base64: string, says: string])[] = [
+      [cut, "truncated"],
+      [base64Of("quicktime.mov"), "neither an MP4 nor a WebM"],
+      [base64Of("matroska.mkv"), "neither an MP4 nor a WebM"],
+      [base64Of("audio-only.mp4"), "video"],
+      [base64Of("tiny.png"), "neither an MP4 nor a WebM"],
+      ["not base64!", "base64"],
+      ["", "empty"],
+    ];
+    for (const [base64, says] of wrong)
+      await expectRefused({
+        input: [video(base64)],
+        param: "input[0].video.bytesBase64Encoded",
+        says,
+      });
+  });
+
+  test("must have its bytes under the one name there is for them", async () => {
+    const within = "input.video.bytesBase64Encoded";
+    for (const input of [{ video: {} }, { video: { bytesBase64Encoded: 7 } }])
+      await expectRefused({ input, param: within, says: "base64 string" });
+    for (const input of [{}, { image: png }, { video: null }, { video: "x" }])
+      await expectRefused({ input, param: "input.video", says: "bytesBase64Encoded" });
+  });
+});
+
+test("a second video, and any mix of images and a video, is refused", async () => {
+  await expectRefused({ input: [clip, clip], param: "input[1]", says: "one a request" });
+  await expectRefused({ input: [clip, png], param: "input[1]", says: "stands alone" });
+  await expectRefused({ input: [png, clip], param: "input[1]", says: "do not mix" });
+});
+
+test("dimensions are refused: they are for text only", async () => {
+  const refusal = await refusalOf(embed([png], { dimensions: 768 }));
+  expect(refusal).toMatchObject({ status: 400, param: "dimensions" });
+  expect(gateway.upstream.requests).toBeEmpty();
+  expect((await embed([png], { dimensions: null })).status).toBe(200);
+  expect(gateway.upstream.requests[0]?.json).not.toHaveProperty("dimensions");
+});
+
+test("media on the text model and text on the media model are refused", async () => {
+  const refusal = await refusalOf(
+    gateway.call("/embeddings", { model: "svc-embedding-2", input: clip }),
+  );
+  expect(refusal).toMatchObject({ status: 400, param: "input" });
+  expect(refusal.message).toContain("images and videos need another model");
+  await expectRefused({ input: "a cat", param: "input", says: "data URI" });
+});
+
+test("more vectors than images is a 502", async () => {
+  gateway.upstream.replyWith(
+    jsonReply({ body: { data: [{ embedding: [1] }, { embedding: [1] }] } }),
+  );
+  expect(await refusalOf(embed(clip))).toMatchObject({ status: 502, code: "upstream_error" });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { type EngineHome, startEngineHome } from "../../engine-home.ts";
+import type { ErrorBody } from "../../event-stream.ts";
+
+setDefaultTimeout(300_000);
+
+let engine: EngineHome;
+beforeAll(async () => {
+  engine = await startEngineHome({ sets: ["text", "speech", "image"] });
+}, 900_000);
+afterAll(() => engine.stop());
+
+const fixture = (name: string) =>
+  readFileSync(join(import.meta.dir, "../../fixtures/engine", name));
+const dataUri = (name: string) =>
+  `data:image/${name.split(".").at(-1)?.replace("jpg", "jpeg")};base64,${fixture(name).toString("base64")}`;
+const cosine = (left: readonly number[] = [], right: readonly number[] = []) =>
+  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+interface EmbeddingReply {
+  readonly data: readonly { readonly embedding: readonly number[] }[];
+  readonly usage: Readonly<Record<string, number>>;
+}
+const embedMedia = async (input: unknown) =>
+  (await (
+    await engine.call("/embeddings", { model: "multimodal-embedding-1", input })
+  ).json()) as EmbeddingReply;
+
+describe("text embeddings", () => {
+  test("come in all three sizes, 3072 by default, through the SDK's own encoding", async () => {
+    const input = ["A cat sleeps.", "A kitten naps.", "Interest rates rose."];
+    const vectors = new Map<number, readonly (readonly number[])[]>();
+    for (const dimensions of [768, 1536, undefined]) {
+      const { data, usage } = await engine.client.embeddings.create({
+        model: "svc-embedding-2",
+        input,
+        ...(dimensions === undefined ? {} : { dimensions }),
+      });
+      const [cat, kitten, rates] = data.map(({ embedding }) => embedding);
+      expect(cat).toHaveLength(dimensions ?? 3072);
+      expect(cosine(cat, cat)).toBeCloseTo(1, 4);
+      expect(cosine(cat, kitten)).toBeGreaterThan(cosine(cat, rates) + 0.3);
+      expect(usage.prompt_tokens).toBe(19);
+      vectors.set(
+        dimensions ?? 3072,
+        data.map(({ embedding }) => embedding),
+      );
+    }
+    const similarities = [...vectors.values()].map(([cat, kitten]) =>
+      cosine(cat, kitten).toFixed(4),
+    );
+    expect(new Set(similarities).size).toBe(1);
+  });
+
+  test("as floats and as base64 are the same numbers", async () => {
+    const ask = async (encoding: string) => {
+      const body = { model: "svc-embedding-2", input: "hello", encoding_format: encoding };
+      const reply = await engine.call("/embeddings", body);
+      return ((await reply.json()) as { data: { embedding: string | number[] }[] }).data[0]
+        ?.embedding;
+    };
+    const packed = Buffer.from(String(await ask("base64")), "base64");
+    const floats = new Float32Array(packed.buffer, packed.byteOffset, packed.byteLength / 4);
+    const plain = await ask("float");
+    expect([...floats]).toEqual(Array.isArray(plain) ? plain.map(Math.fround) : []);
+  });
+
+  test("of token ids are those of the text they stand for", async () => {
+    // "hello world" in cl100k_base, as LangChain sends it.
+    const create = (input: number[] | string) =>
+      engine.client.embeddings.create({ model: "svc-embedding-2", input });
+    const [tokens, text] = [await create([15339, 1917]), await create("hello world")];
+    expect(tokens.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
+  });
+
+  test("take a hundred texts", async () => {
+    const input = Array.from({ length: 100 }, (_, at) => `Sentence number ${at}.`);
+    const { data } = await engine.client.embeddings.create({ model: "svc-embedding-2", input });
+    expect(data.map(({ index }) => index)).toEqual(input.map((_, at) => at));
+  });
+});
+
+describe("image embeddings", () => {
+  test("of one subject lie nearer to each other than to another subject, in every format", async () => {
+    const { data, usage } = await embedMedia(
+      [
+        "cat.jpg",
+        "cat.png",
+        "cat.webp",
+        "cat.gif",
+        "ruins-1.jpg",
+        "ruins-2.jpg",
+        "rocket.jpg",
+        "coffee.jpg",
+      ].map(dataUri),
+    );
+    const vectors = data.map(({ embedding }) => embedding);
+    const [cat, png, webp, gif, ruins, sameRuins, rocket, coffee] = vectors;
+    for (const same of [png, webp, gif]) expect(cosine(cat, same)).toBeGreaterThan(0.95);
+    for (const other of [ruins, rocket, coffee]) expect(cosine(cat, other)).toBeLessThan(0.5);
+    for (const other of [cat, rocket, coffee])
+      expect(cosine(ruins, sameRuins)).toBeGreaterThan(cosine(ruins, other) + 0.2);
+    expect(usage).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 8 });
+  });
+
+  test("of a broken image are a 400 that names its index", async () => {
+    const reply = await engine.call("/embeddings", {
+      model: "multimodal-embedding-1",
+      input: [dataUri("cat.jpg"), dataUri("truncated.jpg")],
+    });
+    expect(reply.status).toBe(400);
+    const { error } = (await reply.json()) as ErrorBody;
+    expect(error.param).toBe("input[1]");
+    expect(error.message).toContain("input[1]");
+  });
+
+  test("a clip made from one image lies nearer to it than to another, for every codec", async () => {
+    const { data } = await embedMedia([dataUri("cat.jpg"), dataUri("raccoon.jpg")]);
+    const [cat, raccoon] = data.map(({ embedding }) => embedding);
+    for (const name of ["cat-h264.mp4", "cat-vp8.webm", "cat-vp9.webm"]) {
+      const reply = await embedMedia({
+        video: { bytesBase64Encoded: fixture(name).toString("base64") },
+      });
+      const clip = reply.data[0]?.embedding;
+      expect(reply.data).toHaveLength(1);
+      expect(cosine(clip, cat)).toBeGreaterThan(cosine(clip, raccoon) + 0.3);
+      expect(reply.usage["video_seconds"]).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("speech", () => {
+  const speak = async (body: object) => {
+    const reply = await engine.call("/audio/speech", {
+      model: "svc-2.5-flash-tts",
+      input: "The quick brown fox jumps over the lazy dog.",
+      voice: "Kore",
+      ...body,
+    });
+    expect(reply.status).toBe(200);
+    return reply;
+  };
+
+  test("is a wav that an independent parser reads: 24 kHz, mono, 16 bits, of a sentence's length", async () => {
+    for (const model of ["svc-2.5-flash-tts", "svc-2.5-pro-tts"]) {
+      const reply = await speak({ model });
+      expect(reply.headers.get("content-type")).toBe("audio/wav");
+      const input = new Input({
+        formats: ALL_FORMATS,
+        source: new BufferSource(await reply.arrayBuffer()),
+      });
+      const track = await input.getPrimaryAudioTrack();
+      expect(track).toMatchObject({ codec: "pcm-s16", sampleRate: 24_000, numberOfChannels: 1 });
+      const seconds = await input.computeDuration();
+      expect(seconds).toBeGreaterThan(1);
+      expect(seconds).toBeLessThan(8);
+    }
+  });
+
+  test("is neither silent nor clipped, and pcm is the same without a header", async () => {
+    const reply = await speak({ response_format: "pcm" });
+    expect(reply.headers.get("content-type")).toBe("audio/pcm");
+    const samples = new Int16Array(await reply.arrayBuffer());
+    const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+    const loudness = Math.sqrt(
+      samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length,
+    );
+    expect(peak).toBeGreaterThan(4_000);
+    expect(peak).toBeLessThan(32_767);
+    expect(loudness).toBeGreaterThan(600);
+    expect(loudness).toBeLessThan(8_000);
+  });
+
+  test("arrives sentence by sentence, and a reader who leaves stops it", async () => {
+    const text = "This is a sentence of a long reading. ".repeat(60).trim();
+    const leave = new AbortController();
+    const reply = await engine.call(
+      "/audio/speech",
+      { model: "svc-2.5-flash-tts", input: text, voice: "Puck", response_format: "pcm" },
+      { signal: leave.signal },
+    );
+    const reader = reply.body?.getReader();
+    await reader?.read();
+    leave.abort();
+    // A reading that went on would take minutes, and this one would wait for it.
+    expect(
+      (await (await speak({ response_format: "pcm" })).arrayBuffer()).byteLength,
+    ).toBeGreaterThan(24_000);
+  });
+});

@@ -1,0 +1,133 @@
+/** The embedded models as a second upstream, with real answers, behind a vendor that fails. */
+
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { type EngineHome, startEngineHome } from "../../engine-home.ts";
+import { parseStream, textOf } from "../../event-stream.ts";
+import { chatAnswers, failures, operatorErrors } from "../../fake/recordings.ts";
+import type { Reply } from "../../fake/script.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { callsTo } from "../../serving-home.ts";
+
+setDefaultTimeout(300_000);
+
+let vendor: FakeUpstream;
+let engine: EngineHome;
+
+beforeAll(async () => {
+  vendor = await startFakeUpstream();
+  engine = await startEngineHome({
+    sets: ["chat", "text"],
+    environment: { VENDOR_KEY: "vendor-secret" },
+    config: `
+providers:
+  vendor: { kind: openai, base_url: "${vendor.baseUrl}", api_key: "\${VENDOR_KEY}", allow_private: true }
+models:
+  answers: { endpoint: chat, max_output_tokens: 64, price: { input: 1, output: 2 }, timeouts: { first_byte: 10 }, routes: [{ provider: vendor, model: big }, { provider: engine, model: chat, priority: 2 }] }
+  vectors: { endpoint: embeddings, input: text, price: { input: 1 }, routes: [{ provider: vendor, model: small }, { provider: engine, model: text, priority: 2 }] }
+`,
+  });
+  // Loading takes longer than a vendor is given; what is asked below is there.
+  await until(async () => (await answer("warm up")).status === 200);
+  await until(async () => (await embed()).status === 200);
+}, 900_000);
+afterAll(async () => {
+  await engine.stop();
+  await vendor.stop();
+});
+beforeEach(async () => {
+  vendor.reset();
+  await engine.home.svc(["provider", "reset", "vendor"]);
+});
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(200);
+}
+
+const answer = (content: string, stream = false) =>
+  engine.call("/chat/completions", {
+    model: "answers",
+    messages: [{ role: "user", content }],
+    max_tokens: 12,
+    temperature: 0,
+    stream,
+  });
+const embed = () => engine.call("/embeddings", { model: "vectors", input: "A cat sleeps." });
+const question = "What is the capital of France?";
+
+interface Shown {
+  readonly attempts: string;
+  readonly provider: string;
+  readonly outcome: string;
+}
+const lastReceipt = async () => {
+  const receipts = await engine.home.json<readonly Shown[]>(["receipt", "list", "--limit", "1"]);
+  return receipts[0];
+};
+
+const troubles: Readonly<Record<string, { reply: () => Reply; code: string }>> = {
+  "resets the connection": { reply: () => [{ reset: true }], code: "upstream_error" },
+  "refuses the operator's key": { reply: operatorErrors.badKey, code: "upstream_unavailable" },
+  "does not answer": { reply: () => [{ hang: true }], code: "upstream_timeout" },
+};
+
+for (const [trouble, { reply, code }] of Object.entries(troubles))
+  describe(`when the vendor ${trouble}, the embedded model answers`, () => {
+    test("a whole chat", async () => {
+      vendor.replyWith(reply());
+      const response = await answer(question);
+      expect(response.status).toBe(200);
+      const { choices, usage } = (await response.json()) as {
+        readonly choices: readonly { readonly message: { readonly content: string } }[];
+        readonly usage: { readonly prompt_tokens: number };
+      };
+      expect(choices[0]?.message.content).toContain("Paris");
+      expect(usage.prompt_tokens).toBe(23);
+      expect(callsTo(vendor).length).toBe(1);
+      const { attempts = "", provider, outcome } = (await lastReceipt()) ?? {};
+      expect(attempts).toMatch(new RegExp(`^vendor/big ${code} \\(.+\\), engine/chat$`));
+      expect({ provider, outcome }).toEqual({ provider: "engine", outcome: "ok" });
+    });
+
+    test("a streamed chat", async () => {
+      vendor.replyWith(reply());
+      const stream = parseStream(await (await answer(question, true)).text());
+      expect(textOf(stream)).toContain("Paris");
+      expect([stream.isDone, stream.error]).toEqual([true, undefined]);
+      expect(stream.chunks.length).toBeGreaterThan(4);
+      expect(callsTo(vendor).length).toBe(1);
+    });
+  });
+
+test("embeddings come from the embedded model when the vendor fails", async () => {
+  vendor.replyWith(failures.internal());
+  const response = await embed();
+  const { data } = (await response.json()) as {
+    readonly data: readonly { readonly embedding: readonly number[] }[];
+  };
+  const [vector = []] = data.map(({ embedding }) => embedding);
+  expect(vector.length).toBe(3072);
+  const length = Math.hypot(...vector);
+  expect(length).toBeCloseTo(1, 3);
+});
+
+test("the vendor serves as long as it can, and again when it is back", async () => {
+  vendor.replyWith(chatAnswers.plain({ text: "from the vendor" }));
+  expect(await (await answer(question)).text()).toContain("from the vendor");
+  vendor.replyWith(operatorErrors.badKey());
+  expect(await (await answer(question)).text()).toContain("Paris");
+  // It is left alone now, though it would be asked first.
+  const asked = vendor.requests.length;
+  expect(await (await answer(question)).text()).toContain("Paris");
+  expect(vendor.requests.length).toBe(asked);
+  vendor.replyWith(chatAnswers.plain({ text: "from the vendor" }));
+  expect((await engine.home.svc(["provider", "reset", "vendor"])).code).toBe(0);
+  expect(await (await answer(question)).text()).toContain("from the vendor");
+});

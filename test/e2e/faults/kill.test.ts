@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { KillCampaign } from "../../faults/kill-campaign.ts";
+import { killSteps } from "../../faults/steps.ts";
+
+/** One round a step; `npm run test:faults` runs many (test/faults/). */
+let campaign: KillCampaign;
+const totals = { whole: 0, broken: 0, receiptsWithoutReply: 0, repeats: 0 };
+
+beforeAll(async () => {
+  campaign = await KillCampaign.start({ seed: 11, callers: 16, callsEach: 6 });
+});
+afterAll(() => campaign.stop());
+
+test.each([...killSteps, "random", "random"] as const)(
+  "killed at %s: what came whole has one receipt, nothing is charged twice, nothing stays held",
+  async (step) => {
+    const { problems, ...result } = await campaign.round(step);
+    expect(problems).toEqual([]);
+    // A random moment may come after the last reply.
+    if (step !== "random") expect(result.broken).toBeGreaterThan(0);
+    totals.whole += result.whole;
+    totals.broken += result.broken;
+    totals.receiptsWithoutReply += result.receiptsWithoutReply;
+    totals.repeats += result.repeats;
+  },
+);
+
+test("the rounds had whole replies, broken ones, and some that were paid for and not yet out", () => {
+  for (const [what, count] of Object.entries(totals))
+    expect({ what, isSome: count > 0 }).toEqual({ what, isSome: true });
+});
+
+test("after all of these crashes it stops as it should, and `svc ledger verify` finds every sum right", async () => {
+  expect(await campaign.stopServer()).toBe(0);
+  const { code, stdout } = await campaign.svc(["ledger", "verify", "--json"]);
+  expect({ code, findings: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    findings: { ok: true, problem_count: 0 },
+  });
+});

@@ -1,0 +1,347 @@
+/** Requests and tokens a minute: who is let in, and what those who are not are told. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { usageOf } from "../../fake/chat-json.ts";
+import { chatJson, embeddingsReply, failures } from "../../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import {
+  clockAt,
+  hello,
+  openPayer,
+  type Payer,
+  type PayerOptions,
+  type TestClock,
+} from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+
+const beginMs = Date.parse("2027-03-01T12:00:00Z");
+const clock: TestClock = clockAt(new Date(beginMs).toISOString());
+const moveClock = (ms: number) => clock.set(new Date(clock.nowMs() + ms).toISOString());
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ clock });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: 19, completion: 10 }) }));
+});
+
+interface LimitTexts {
+  readonly rpm?: string;
+  readonly tpm?: string;
+}
+
+async function limited(limits: LimitTexts, options: PayerOptions = {}): Promise<Payer> {
+  const payer = await openPayer(gateway, options);
+  await gateway.server.operations.setKeyLimits({ id: payer.keyId, ...limits });
+  return payer;
+}
+
+/** Another key of the same account. */
+async function secondKey(payer: Payer, limits: LimitTexts = {}) {
+  const { key } = await gateway.server.operations.createKey({ account: payer.id, ...limits });
+  const headers = { authorization: `Bearer ${key}` };
+  return (body: Record<string, unknown> = {}) => payer.chat(body, { headers });
+}
+
+/** What is left, as the reply tells it. */
+function leftOf({ headers }: Response, of: "requests" | "tokens") {
+  return [
+    headers.get(`x-ratelimit-limit-${of}`),
+    headers.get(`x-ratelimit-remaining-${of}`),
+    headers.get(`x-ratelimit-reset-${of}`),
+  ];
+}
+
+const none = [null, null, null];
+
+async function served(call: Promise<Response>): Promise<Response> {
+  const response = await call;
+  const text = await response.text();
+  expect({ status: response.status, text }).toEqual({ status: 200, text });
+  return response;
+}
+
+/** A 429 that may be tried again: how long it is told to wait. */
+async function waitOf(call: Promise<Response>): Promise<number> {
+  const response = await call;
+  const { status, code, type } = await refusalOf(response.clone());
+  expect({ status, code, type }).toEqual({
+    status: 429,
+    code: "rate_limit_exceeded",
+    type: "rate_limit_error",
+  });
+  const { headers } = response;
+  const waitMs = Number(headers.get("retry-after-ms"));
+  expect(headers.get("retry-after")).toBe(String(Math.ceil(waitMs / 1_000)));
+  expect(headers.get("x-should-retry")).toBeNull();
+  return waitMs;
+}
+
+describe("requests a minute", () => {
+  test("a minute's worth at once, then each refused caller is sent to the next slot, spread by seconds", async () => {
+    const payer = await limited({ rpm: "3" });
+    for (let at = 0; at < 3; at++) await served(payer.chat());
+    expect(await waitOf(payer.chat())).toBe(20_000);
+    expect(await waitOf(payer.chat())).toBe(21_000);
+    expect(await waitOf(payer.chat())).toBe(22_000);
+    const { message } = await refusalOf(payer.chat());
+    expect(message).toContain("The key's limit of 3 requests per minute");
+    expect(gateway.upstream.requests.length).toBe(3);
+    await payer.settled(3);
+  });
+
+  test("who waits as long as he was told is let in, and a millisecond less is too early", async () => {
+    const payer = await limited({ rpm: "7" });
+    for (let at = 0; at < 7; at++) await served(payer.chat());
+    const waitMs = await waitOf(payer.chat());
+    // A minute has no seven whole parts.
+    expect(waitMs).toBe(8_572);
+    moveClock(waitMs - 1);
+    await waitOf(payer.chat());
+    moveClock(1);
+    await served(payer.chat());
+    await waitOf(payer.chat());
+  });
+
+  test("eleven who are refused together get eleven different moments, at most 10 s apart", async () => {
+    const payer = await limited({ rpm: "60" });
+    await Promise.all(Array.from({ length: 60 }, () => served(payer.chat())));
+    const waits = await Promise.all(Array.from({ length: 11 }, () => waitOf(payer.chat())));
+    const slots = Array.from({ length: 11 }, (_, at) => (at + 1) * 1_000);
+    expect(waits.toSorted((one, other) => one - other)).toEqual(slots);
+    // Each comes at its moment, and none in vain.
+    for (const _ of slots) {
+      moveClock(1_000);
+      await served(payer.chat());
+    }
+  });
+
+  test("callers who have gone do not push Retry-After out: 65 s after a burst it is near", async () => {
+    const payer = await limited({ rpm: "60" });
+    await Promise.all(Array.from({ length: 60 }, () => served(payer.chat())));
+    await Promise.all(Array.from({ length: 300 }, () => waitOf(payer.chat())));
+    moveClock(65_000);
+    await Promise.all(Array.from({ length: 60 }, () => served(payer.chat())));
+    expect(await waitOf(payer.chat())).toBeLessThanOrEqual(11_000);
+  });
+
+  test("of an account are shared by its keys", async () => {
+    const payer = await openPayer(gateway);
+    const other = await secondKey(payer);
+    await gateway.server.operations.setAccountLimits({ account: payer.id, rpm: "2" });
+    await served(payer.chat());
+    await served(other());
+    expect(await waitOf(payer.chat())).toBe(30_000);
+    expect(await waitOf(other())).toBe(31_000);
+    const { message } = await refusalOf(other());
+    expect(message).toContain("The account's limit of 2 requests per minute");
+  });
+
+  test("of one key are nothing to another of the same account", async () => {
+    const payer = await limited({ rpm: "1" });
+    const other = await secondKey(payer, { rpm: "1" });
+    await served(payer.chat());
+    await waitOf(payer.chat());
+    await served(other());
+    await waitOf(other());
+  });
+
+  test("can be given with the account and with the key", async () => {
+    const { operations } = gateway.server;
+    const { id } = await operations.createAccount({ name: "limited from birth", rpm: "9" });
+    await operations.addEntry({ account: id, kind: "credit", usd: "1" });
+    const { key } = await operations.createKey({ account: id, tpm: "5000" });
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await served((await openPayer(gateway)).chat({}, { headers }));
+    expect(leftOf(response, "requests")).toEqual(["9", "8", "7s"]);
+    expect(leftOf(response, "tokens")).toEqual(["5000", "4971", "348ms"]);
+  });
+});
+
+describe("tokens a minute", () => {
+  const counted = async (payer: Payer) => leftOf(await payer.chat({ temperature: 9 }), "tokens");
+
+  test("settle to what was really used", async () => {
+    const payer = await limited({ tpm: "10000" });
+    expect(leftOf(await served(payer.chat({ max_tokens: 9_000 })), "tokens")).toEqual([
+      "10000",
+      "9971",
+      "174ms",
+    ]);
+    gateway.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 1_000, completion: 8_971 }) }));
+    const most = await served(payer.chat({ max_tokens: 100 }));
+    expect(leftOf(most, "tokens")).toEqual(["10000", "0", "1m0s"]);
+  });
+
+  test("a reply that used more than there was is a debt that is waited for", async () => {
+    const payer = await limited({ tpm: "6000" });
+    gateway.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 10, completion: 8_990 }) }));
+    await served(payer.chat({ max_tokens: 77 }));
+    expect(await counted(payer)).toEqual(["6000", "0", "1m30s"]);
+    // 23 tokens of the prompt and 77 of the answer are a second's worth.
+    const waitMs = await waitOf(payer.chat({ max_tokens: 77 }));
+    expect(waitMs).toBe(31_000);
+    moveClock(waitMs - 1);
+    await waitOf(payer.chat({ max_tokens: 77 }));
+    moveClock(1);
+    await served(payer.chat({ max_tokens: 77 }));
+  });
+
+  test("embeddings count, too", async () => {
+    const payer = await limited({ tpm: "1000" });
+    gateway.upstream.replyOnce(embeddingsReply({ usage: { prompt_tokens: 9, total_tokens: 9 } }));
+    const body = { model: "svc-embedding-2", input: ["a", "b", "c"] };
+    const response = await served(payer.call("/embeddings", body));
+    expect(leftOf(response, "tokens")).toEqual(["1000", "991", "540ms"]);
+  });
+
+  test("a request that no wait makes possible is told so", async () => {
+    const payer = await limited({ tpm: "100" });
+    const response = await payer.chat({ max_tokens: 78 });
+    const { status, code, message } = await refusalOf(response.clone());
+    expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
+    expect(message).toContain("more than the key's limit of 100 tokens per minute");
+    const { headers } = response;
+    expect(headers.get("x-should-retry")).toBe("false");
+    expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual([null, null]);
+    // It has used up no tokens: the largest that is possible is let in.
+    await served(payer.chat({ max_tokens: 77 }));
+  });
+
+  test("are no obstacle for who names no length, however few there are", async () => {
+    const payer = await limited({ tpm: "30" });
+    expect(leftOf(await served(payer.chat()), "tokens")).toEqual(["30", "1", "58s"]);
+    moveClock(60_000);
+    await served(payer.chat());
+  });
+
+  test("are none either where the account has fewer than the key", async () => {
+    const payer = await limited({ tpm: "5000" });
+    await gateway.server.operations.setAccountLimits({ account: payer.id, tpm: "40" });
+    expect(leftOf(await served(payer.chat()), "tokens")).toEqual(["40", "11", "44s"]);
+  });
+});
+
+test("where several limits are reached, the longest wait is told, and it is enough", async () => {
+  const payer = await limited({ rpm: "1", tpm: "6000" });
+  gateway.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 5_000, completion: 1_000 }) }));
+  await served(payer.chat({ max_tokens: 77 }));
+  expect(await waitOf(payer.chat({ max_tokens: 77 }))).toBe(60_000);
+  moveClock(60_000);
+  await served(payer.chat({ max_tokens: 77 }));
+});
+
+describe("a call that was not made", () => {
+  for (const owner of ["key", "account"] as const)
+    test(`for want of money uses up a request of the ${owner}, but no tokens`, async () => {
+      const payer = await openPayer(gateway, { credit: 1n });
+      const { operations } = gateway.server;
+      const limits = { rpm: "2", tpm: "5000" };
+      if (owner === "key") await operations.setKeyLimits({ id: payer.keyId, ...limits });
+      else await operations.setAccountLimits({ account: payer.id, ...limits });
+      for (const left of ["1", "0"]) {
+        const refused = await payer.chat();
+        expect(refused.status).toBe(402);
+        expect(leftOf(refused, "requests").slice(0, 2)).toEqual(["2", left]);
+        expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
+      }
+      await waitOf(payer.chat());
+    });
+
+  test("because it is not valid uses up a request, whatever is wrong with it", async () => {
+    const bad = ["{", { ...hello, temperature: 9 }, { ...hello, model: "nobody's" }, "[]"];
+    const payer = await limited({ rpm: String(bad.length), tpm: "5000" });
+    for (const [at, body] of bad.entries()) {
+      const refused = await payer.call("/chat/completions", body);
+      expect(refused.status).toBeOneOf([400, 403]);
+      expect(leftOf(refused, "requests")[1]).toBe(String(bad.length - 1 - at));
+      expect(leftOf(refused, "tokens")).toEqual(["5000", "5000", "0ms"]);
+    }
+    await waitOf(payer.chat());
+  });
+
+  test("because its account is suspended uses up a request, and is always told why", async () => {
+    const payer = await limited({ rpm: "2" });
+    const { operations } = gateway.server;
+    await operations.suspendAccount({ account: payer.id });
+    for (let again = 0; again < 4; again++)
+      expect(await refusalOf(payer.chat())).toMatchObject({
+        status: 402,
+        code: "account_suspended",
+      });
+    await operations.resumeAccount({ account: payer.id });
+    await waitOf(payer.chat());
+  });
+
+  test("is refused before its body is looked at, or even has come", async () => {
+    const payer = await limited({ rpm: "1" });
+    await served(payer.chat());
+    const never = new ReadableStream({ pull: () => new Promise(() => {}) });
+    await waitOf(payer.call("/chat/completions", "", { body: never }));
+    await waitOf(payer.call("/chat/completions", "{"));
+  });
+
+  test("because the account's limit is reached uses up nothing of the key's", async () => {
+    const payer = await limited({ rpm: "10" });
+    const { operations } = gateway.server;
+    await operations.setAccountLimits({ account: payer.id, rpm: "1" });
+    await served(payer.chat());
+    for (let again = 0; again < 5; again++) await waitOf(payer.chat());
+    await operations.setAccountLimits({ account: payer.id, rpm: "none" });
+    expect(leftOf(await served(payer.chat()), "requests")).toEqual(["10", "8", "12s"]);
+  });
+
+  test("well uses up the request, but no tokens", async () => {
+    const payer = await limited({ rpm: "2", tpm: "5000" });
+    gateway.upstream.replyWith(failures.internal());
+    await payer.chat();
+    await payer.settled(1);
+    const after = await payer.chat({ temperature: 9 });
+    expect(leftOf(after, "requests")).toEqual(["2", "0", "1m0s"]);
+    expect(leftOf(after, "tokens")).toEqual(["5000", "5000", "0ms"]);
+  });
+});
+
+describe("limits that change", () => {
+  const set = (payer: Payer, limits: LimitTexts) =>
+    gateway.server.operations.setKeyLimits({ id: payer.keyId, ...limits });
+
+  test("upwards let in at once, less what was used", async () => {
+    const payer = await limited({ rpm: "1" });
+    await served(payer.chat());
+    await waitOf(payer.chat());
+    await set(payer, { rpm: "10" });
+    expect(leftOf(await served(payer.chat()), "requests")).toEqual(["10", "8", "12s"]);
+  });
+
+  test("downwards refuse at once, and for no more than a slot", async () => {
+    const payer = await limited({ rpm: "100" });
+    for (let at = 0; at < 10; at++) await served(payer.chat());
+    await set(payer, { rpm: "5" });
+    expect(await waitOf(payer.chat())).toBe(12_000);
+    moveClock(12_000);
+    await served(payer.chat());
+  });
+
+  test("that are taken away are gone, and no header speaks of them", async () => {
+    const payer = await limited({ rpm: "1", tpm: "9000" });
+    await served(payer.chat());
+    await set(payer, { rpm: "none" });
+    const response = await served(payer.chat());
+    expect(leftOf(response, "requests")).toEqual(none);
+    expect(leftOf(response, "tokens")[0]).toBe("9000");
+    await set(payer, { tpm: "none" });
+    expect(leftOf(await served(payer.chat()), "tokens")).toEqual(none);
+  });
+
+  test("hold for a key that had none until now", async () => {
+    const payer = await openPayer(gateway);
+    expect(leftOf(await served(payer.chat()), "requests")).toEqual(none);
+    await set(payer, { rpm: "1" });
+    await served(payer.chat());
+    await waitOf(payer.chat());
+  });
+});

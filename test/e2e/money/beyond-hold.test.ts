@@ -1,0 +1,145 @@
+/** An upstream that uses more than its worst case: the caller pays no more than was announced. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { toUsd } from "../../../src/base/money.ts";
+import { usageOf } from "../../fake/chat-json.ts";
+import { chatChunk, chatJson, chatStream, DONE, openaiEvents } from "../../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { flash, helloMost, openPayer } from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+
+let gateway: TestGateway;
+
+const lines: string[] = [];
+beforeAll(async () => {
+  const environment = { SVC_LOG_LEVEL: "warn" };
+  gateway = await startTestGateway({ environment, writeLog: (line) => lines.push(line) });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const cap = 10;
+const hold = BigInt(helloMost) * flash.input + BigInt(cap) * flash.output;
+const usage = usageOf({ prompt: helloMost, completion: 10 * cap });
+const cost = BigInt(helloMost) * flash.input + 10n * BigInt(cap) * flash.output;
+
+for (const stream of [false, true])
+  describe(`more than was set aside, ${stream ? "streamed" : "whole"},`, () => {
+    const reply = stream ? chatStream({ events: openaiEvents({ usage }) }) : chatJson({ usage });
+
+    async function charge(options: { readonly credit?: bigint; readonly budget?: string }) {
+      const payer = await openPayer(gateway, options);
+      gateway.upstream.replyOnce(reply);
+      const response = await payer.chat({ max_tokens: cap, stream });
+      expect(response.status).toBe(200);
+      await response.text();
+      const receipt = await payer.receipt();
+      expect(receipt).toMatchObject({ hold, cost, outcome: "ok" });
+      const { shortfall, balance } = await payer.standing();
+      expect(shortfall).toBe(cost - receipt.charged);
+      return { charged: receipt.charged, balance };
+    }
+
+    for (const [name, options] of [
+      ["where much is free", {}],
+      ["where little is free", { credit: hold + 7n }],
+      ["where nothing is free", { credit: hold }],
+      ["within a budget", { budget: toUsd(hold + 3n) }],
+    ] as const)
+      test(`costs the hold ${name}; the rest is the operator's loss`, async () => {
+        lines.length = 0;
+        const { charged, balance } = await charge(options);
+        expect(charged).toBe(hold);
+        expect(balance).toBe(("credit" in options ? options.credit : 1_000_000_000_000n) - hold);
+        expect(lines.join("")).toContain("a call cost more than its worst case");
+        expect(lines.join("")).toContain(`"shortfall_nano":"${cost - hold}"`);
+      });
+  });
+
+test("an answer in one packet that ignores the cap costs the cap", async () => {
+  const payer = await openPayer(gateway);
+  // Two deltas of a few hundred bytes: one read has them, the finish, the count and the end.
+  const words = ["a", "b"].map((letter) => chatChunk({ delta: { content: letter.repeat(200) } }));
+  gateway.upstream.replyOnce(
+    chatStream({
+      events: [
+        ...words,
+        chatChunk({ finish: "stop" }),
+        chatChunk({ choices: [], usage: usageOf({ prompt: 9, completion: 20_000 }) }),
+        DONE,
+      ],
+    }).bytes,
+  );
+  const response = await payer.chat({ max_tokens: cap, stream: true });
+  expect(await response.text()).toEndWith("data: [DONE]\n\n");
+  const { units, charged } = await payer.receipt();
+  expect(units.output).toBe(cap);
+  expect(charged <= hold).toBe(true);
+});
+
+test("what others hold is not free: it is theirs to the end", async () => {
+  const payer = await openPayer(gateway, { credit: 2n * hold });
+  const gate = Promise.withResolvers<void>();
+  const arrived = gateway.upstream.nextRequest();
+  const exact = usageOf({ prompt: helloMost, completion: cap });
+  gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage: exact }).bytes }]);
+  const held = payer.chat({ max_tokens: cap });
+  await arrived;
+  gateway.upstream.replyOnce(chatJson({ usage }));
+  expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
+  expect(await payer.standing()).toMatchObject({ balance: hold, held: hold, free: 0n });
+  gate.resolve();
+  expect((await held).status).toBe(200);
+  const receipts = await payer.settled(2);
+  expect(receipts.map(({ charged }) => charged)).toEqual([hold, hold]);
+  expect((await payer.standing()).balance).toBe(0n);
+});
+
+test("a withdrawal cannot take what a running call holds", async () => {
+  const payer = await openPayer(gateway, { credit: hold + 5n });
+  const gate = Promise.withResolvers<void>();
+  const arrived = gateway.upstream.nextRequest();
+  const exact = usageOf({ prompt: helloMost, completion: cap });
+  gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage: exact }).bytes }]);
+  const running = payer.chat({ max_tokens: cap });
+  await arrived;
+  const withdraw = (nano: bigint) =>
+    gateway.server.operations.addEntry({
+      account: payer.id,
+      kind: "withdrawal",
+      usd: toUsd(nano),
+    });
+  await expect(withdraw(6n)).rejects.toThrow("free");
+  expect((await withdraw(5n)).balance_usd).toBe(toUsd(hold));
+  gate.resolve();
+  await (await running).text();
+  expect((await payer.standing()).balance).toBe(0n);
+  expect((await payer.receipts()).map(({ charged }) => charged)).toEqual([hold]);
+});
+
+test("a count that no model can reach takes the hold and harms no other call", async () => {
+  const payer = await openPayer(gateway, { credit: hold + 9n });
+  gateway.upstream.replyOnce(
+    chatJson({ usage: usageOf({ prompt: 50_000_000, completion: 50_000_000 }) }),
+  );
+  expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
+  const { cost: most, charged } = await payer.receipt();
+  expect(most).toBe(50_000_000n * (flash.input + flash.output));
+  expect(charged).toBe(hold);
+  const other = await openPayer(gateway);
+  gateway.upstream.replyOnce(chatJson());
+  expect((await other.chat({ max_tokens: cap })).status).toBe(200);
+  await other.settled(1);
+});
+
+test("an empty account is refused, and served again after a credit", async () => {
+  const payer = await openPayer(gateway, { credit: 0n });
+  gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: helloMost, completion: cap }) }));
+  expect((await refusalOf(payer.chat({ max_tokens: cap }))).code).toBe("insufficient_quota");
+  const { operations } = gateway.server;
+  await operations.addEntry({ account: payer.id, kind: "credit", usd: toUsd(hold) });
+  expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
+  expect((await payer.standing()).balance).toBe(0n);
+  await operations.addEntry({ account: payer.id, kind: "refund", usd: toUsd(hold) });
+  expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
+});

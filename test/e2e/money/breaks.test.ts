@@ -1,0 +1,242 @@
+/** An upstream that fails, or takes too long: free before anything was delivered, else what was. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { BodyReader, parseStream } from "../../event-stream.ts";
+import { usageOf } from "../../fake/chat-json.ts";
+import {
+  chatChunk,
+  chatJson,
+  chatStream,
+  DONE,
+  embeddingsReply,
+  httpReply,
+  type Recording,
+  speechReplies,
+  vendorError,
+} from "../../fake/recordings.ts";
+import type { Reply, Step } from "../../fake/script.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import {
+  countTokens,
+  flash,
+  flashTts,
+  helloTokens,
+  openPayer,
+  type Payer,
+  warmCounter,
+} from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  await warmCounter(gateway);
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const text = "Hello, this is the beginning of an answer";
+const delivered = BigInt(helloTokens) * flash.input + BigInt(countTokens(text)) * flash.output;
+const textChunk = chatChunk({ delta: { role: "assistant", content: text } });
+const open = ({ head, parts }: Recording) => Buffer.concat([head, ...parts]);
+const started = chatStream({ events: [textChunk] });
+
+async function expectFree(payer: Payer, outcome: string) {
+  const receipt = await payer.receipt();
+  expect([receipt.outcome, receipt.cost, receipt.charged]).toEqual([outcome, 0n, 0n]);
+  expect(receipt.firstByteMs).toBeUndefined();
+  expect(receipt.attempts).toStartWith("fake/upstream-");
+}
+
+describe("an upstream that fails before it has said a word costs nothing:", () => {
+  const { head } = started;
+  const json = chatJson({ framing: "length" });
+  const failures: Readonly<Record<string, readonly [Reply, string]>> = {
+    "no head, by close": [[{ close: true }], "upstream_error"],
+    "no head, by reset": [[{ reset: true }], "upstream_error"],
+    "a head and nothing else": [[{ send: head }, { close: true }], "upstream_error"],
+    "a usage and no word": [
+      [
+        {
+          send: open(
+            chatStream({
+              events: [chatChunk({ choices: [], usage: usageOf({ prompt: 9, completion: 0 }) })],
+            }),
+          ),
+        },
+        { close: true },
+      ],
+      "upstream_error",
+    ],
+    "an error as the first event": [
+      chatStream({ events: [{ error: { message: "no" } }] }),
+      "upstream_error",
+    ],
+    "a refusal": [vendorError(500, { message: "no" }), "upstream_error"],
+    "a limit": [vendorError(429, { message: "no" }), "upstream_rate_limited"],
+    "half a body": [
+      [{ send: Buffer.concat([json.head, ...json.parts]).subarray(0, -9) }, { close: true }],
+      "upstream_error",
+    ],
+    "an empty stream": [chatStream({ events: [DONE] }), "upstream_error"],
+  };
+  for (const [name, [reply, outcome]] of Object.entries(failures))
+    for (const stream of [false, true])
+      test(`${name}, ${stream ? "streamed" : "whole"}`, async () => {
+        const payer = await openPayer(gateway);
+        gateway.upstream.replyOnce(reply);
+        const { status } = await refusalOf(payer.chat({ stream }));
+        expect(status).toBe(outcome === "upstream_error" ? 502 : 429);
+        await expectFree(payer, outcome);
+      });
+
+  test("vectors of another length than was asked for", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(embeddingsReply({ vectors: [[1, 2]] }));
+    const body = { model: "svc-embedding-2", input: "x", dimensions: 768 };
+    expect((await refusalOf(payer.call("/embeddings", body))).status).toBe(400);
+    await expectFree(payer, "invalid_request");
+  });
+
+  test("speech that is no sound", async () => {
+    const payer = await openPayer(gateway);
+    gateway.upstream.replyOnce(
+      httpReply({
+        headers: { "content-type": "audio/pcm" },
+        body: ["all voices are busy just now"],
+        framing: "length",
+      }),
+    );
+    const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" };
+    expect((await refusalOf(payer.call("/audio/speech", body))).status).toBe(502);
+    await expectFree(payer, "upstream_error");
+  });
+});
+
+describe("an upstream that dies in the middle of a stream is paid for what was delivered:", () => {
+  const deaths: Readonly<Record<string, readonly Step[]>> = {
+    "by close": [{ close: true }],
+    "by reset": [{ reset: true }],
+    "by an end without a finish_reason": [{ send: started.end }],
+    "by an error event": [
+      { send: Buffer.concat(chatStream({ events: [{ error: { message: "no" } }] }).parts.slice()) },
+      { send: started.end },
+    ],
+    "by an event that is no JSON": [
+      { send: Buffer.concat(chatStream({ events: ["data: <html>"] }).parts.slice()) },
+      { send: started.end },
+    ],
+  };
+  for (const [name, steps] of Object.entries(deaths))
+    test(name, async () => {
+      const payer = await openPayer(gateway);
+      const seen = Promise.withResolvers<void>();
+      gateway.upstream.replyOnce([{ send: open(started) }, { until: seen.promise }, ...steps]);
+      const body = new BodyReader(await payer.chat({ stream: true }));
+      await body.until(text);
+      seen.resolve();
+      const { isDone, error } = parseStream(await body.rest());
+      expect({ isDone, code: error?.code }).toEqual({ isDone: false, code: "upstream_error" });
+      const { outcome, charged, estimated, firstByteMs } = await payer.receipt();
+      expect({ outcome, charged, estimated }).toEqual({
+        outcome: "upstream_error",
+        charged: delivered,
+        estimated: true,
+      });
+      expect(firstByteMs).toBeNumber();
+    });
+
+  test("by what it counted itself, where it had", async () => {
+    const payer = await openPayer(gateway);
+    const usage = usageOf({ prompt: 20, completion: 6 });
+    const counted = chatStream({ events: [chatChunk({ delta: { content: text }, usage })] });
+    gateway.upstream.replyOnce(counted);
+    const stream = parseStream(await (await payer.chat({ stream: true })).text());
+    expect(stream.isDone).toBe(false);
+    const { charged, estimated, outcome } = await payer.receipt();
+    expect(charged).toBe(20n * flash.input + 6n * flash.output);
+    expect({ estimated, outcome }).toEqual({ estimated: false, outcome: "upstream_error" });
+  });
+
+  test("speech too, and the audio is broken off", async () => {
+    const payer = await openPayer(gateway);
+    const { head, parts } = speechReplies.pcmWithLength({ seconds: 1, partBytes: 9_600 });
+    const seen = Promise.withResolvers<void>();
+    gateway.upstream.replyOnce([
+      { send: Buffer.concat([head, ...parts.slice(0, 1)]) },
+      { until: seen.promise },
+      { close: true },
+    ]);
+    const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore", response_format: "pcm" };
+    const reader = (await payer.call("/audio/speech", body)).body?.getReader();
+    let sizeBytes = 0;
+    while (sizeBytes < 9_600) sizeBytes += (await reader?.read())?.value?.length ?? 0;
+    seen.resolve();
+    await expect(reader?.read() ?? Promise.resolve()).rejects.toThrow();
+    const { outcome, charged, units } = await payer.receipt();
+    expect({ outcome, audio: units.audio_output }).toEqual({ outcome: "upstream_error", audio: 5 });
+    expect(charged).toBe(flashTts.input + 5n * flashTts.audio);
+  });
+});
+
+describe("our own time limits", () => {
+  let hasty: TestGateway;
+  beforeAll(async () => {
+    hasty = await startTestGateway({
+      environment: { SVC_FIRST_BYTE_S: "0.3", SVC_IDLE_S: "0.3", SVC_KEEP_ALIVE_S: "0.1" },
+    });
+    await warmCounter(hasty);
+  });
+  afterAll(() => hasty.stop());
+  beforeEach(() => hasty.upstream.reset());
+
+  test("before the first byte cost nothing", async () => {
+    const payer = await openPayer(hasty);
+    hasty.upstream.replyOnce([{ hang: true }]);
+    expect((await refusalOf(payer.chat())).status).toBe(504);
+    await expectFree(payer, "upstream_timeout");
+  });
+
+  test("cost nothing either where only comments went to the caller", async () => {
+    const payer = await openPayer(hasty);
+    hasty.upstream.replyOnce([{ send: started.head }, { hang: true }]);
+    const stream = parseStream(await (await payer.chat({ stream: true })).text());
+    expect(stream.comments).not.toEqual([]);
+    expect(stream.error?.code).toBe("upstream_timeout");
+    await expectFree(payer, "upstream_timeout");
+  });
+
+  test("in the middle of a stream cost what was delivered", async () => {
+    const payer = await openPayer(hasty);
+    hasty.upstream.replyOnce([{ send: open(started) }, { hang: true }]);
+    const stream = parseStream(await (await payer.chat({ stream: true })).text());
+    expect(stream.error?.code).toBe("upstream_timeout");
+    const { outcome, charged, estimated } = await payer.receipt();
+    expect({ outcome, charged, estimated }).toEqual({
+      outcome: "upstream_timeout",
+      charged: delivered,
+      estimated: true,
+    });
+  });
+
+  test("a stop of the gateway costs what was delivered, and leaves nothing held", async () => {
+    const stopping = await startTestGateway({ environment: { SVC_GRACE_S: "0.1" } });
+    try {
+      const payer = await openPayer(stopping);
+      stopping.upstream.replyOnce([{ send: open(started) }, { hang: true }]);
+      const body = new BodyReader(await payer.chat({ stream: true }));
+      await body.until(text);
+      const stopped = stopping.server.stop();
+      expect(parseStream(await body.rest()).error?.code).toBe("shutting_down");
+      await stopped;
+      const [receipt] = await payer.receipts();
+      expect(receipt?.outcome).toBe("shutting_down");
+      expect(receipt !== undefined && receipt.charged > 0n).toBe(true);
+    } finally {
+      await stopping.upstream.stop();
+      rmSync(stopping.dataDir, { recursive: true, force: true });
+    }
+  });
+});

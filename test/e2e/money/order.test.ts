@@ -1,0 +1,246 @@
+/** The last bytes of a reply leave only when its receipt is on the disk. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ServerOptions } from "../../../src/app/server.ts";
+import { openStore } from "../../../src/app/store.ts";
+import type { LedgerStore } from "../../../src/ledger/store.ts";
+import { BodyReader } from "../../event-stream.ts";
+import {
+  chatJson,
+  chatStream,
+  embeddingsReply,
+  openaiEvents,
+  speechReplies,
+} from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { flash, leaver, openPayer, type Payer, waitUntil } from "../../money-home.ts";
+
+type Commit = LedgerStore["commit"];
+
+/** The real store, with something around its commits. */
+const around =
+  (wrap: (commit: Commit) => Commit): NonNullable<ServerOptions["open"]> =>
+  async (configuration) => {
+    const opened = await openStore(configuration);
+    const { ledger } = opened.store;
+    const commit = wrap((writes) => ledger.commit(writes));
+    return { ...opened, store: { ...opened.store, ledger: { ...ledger, commit } } };
+  };
+
+/** Commits are done at once and said to be done when the test says so. */
+class Gate {
+  readonly #waiting: (() => void)[] = [];
+  isOpen = true;
+
+  readonly wrap =
+    (commit: Commit): Commit =>
+    async (writes) => {
+      await commit(writes);
+      if (!this.isOpen && writes.length > 0)
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    };
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+describe("while the disk has not confirmed the receipt", () => {
+  let gate: Gate;
+  let gateway: TestGateway;
+  let payer: Payer;
+
+  beforeEach(async () => {
+    gate = new Gate();
+    gateway = await startTestGateway({ open: around(gate.wrap) });
+    payer = await openPayer(gateway);
+    gate.isOpen = false;
+  });
+  afterEach(async () => {
+    gate.open();
+    await gateway.stop();
+  });
+
+  /** Long enough for a whole other exchange, with the upstream too. */
+  async function othersAreAnswered(): Promise<void> {
+    for (let count = 0; count < 5; count++) {
+      const response = await fetch(`${gateway.origin}/healthz`);
+      expect(response.status).toBe(200);
+    }
+  }
+
+  const committing = () => waitUntil("the commit", () => gate.waiting === 1);
+
+  const jsonCalls = {
+    "/chat/completions": [
+      { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }] },
+      chatJson(),
+    ],
+    "/embeddings": [{ model: "svc-embedding-2", input: "x" }, embeddingsReply({ vectors: [[1]] })],
+  } as const;
+  for (const [path, [body, reply]] of Object.entries(jsonCalls))
+    test(`nothing of a JSON reply of ${path} leaves`, async () => {
+      gateway.upstream.replyOnce(reply);
+      const events: string[] = [];
+      const call = payer.call(path, body).then(async (response) => {
+        events.push("head");
+        await response.text();
+        events.push("body");
+        return response.status;
+      });
+      await committing();
+      await othersAreAnswered();
+      expect(events).toEqual([]);
+      // The money is gone all the same: nobody else can have it.
+      expect(await payer.standing()).toMatchObject({ held: 0n });
+      events.push("committed");
+      gate.open();
+      expect(await call).toBe(200);
+      expect(events).toEqual(["committed", "head", "body"]);
+      await payer.settled(1);
+    });
+
+  test("a stream has everything but its finish, usage and [DONE]", async () => {
+    const recording = chatStream({ events: openaiEvents({ pieces: ["Hello", " there"] }) });
+    const seen = Promise.withResolvers<void>();
+    gateway.upstream.replyOnce(pausedAfter({ recording, parts: 3, until: seen.promise }));
+    const call = payer.chat({ stream: true, stream_options: { include_usage: true } });
+    const body = new BodyReader(await call);
+    await body.until(" there");
+    seen.resolve();
+    await committing();
+    const rest = body.rest();
+    expect(await Promise.race([rest, othersAreAnswered()])).toBeUndefined();
+    const { text } = body;
+    for (const last of ["[DONE]", "prompt_tokens", '"finish_reason":"stop"'])
+      expect(text).not.toContain(last);
+    gate.open();
+    const end = (await rest).slice(text.length);
+    expect(end).toContain('"finish_reason":"stop"');
+    expect(end).toContain("prompt_tokens");
+    expect(end).toEndWith("data: [DONE]\n\n");
+    await payer.settled(1);
+  });
+
+  test("a stream that came in one packet has nothing yet", async () => {
+    gateway.upstream.replyOnce(chatStream({ events: openaiEvents(), eventsPerPart: 99 }));
+    const call = payer.chat({ stream: true });
+    await committing();
+    const rest = call.then((response) => response.text());
+    expect(await Promise.race([rest, othersAreAnswered()])).toBeUndefined();
+    gate.open();
+    expect(await rest).toEndWith("data: [DONE]\n\n");
+    await payer.settled(1);
+  });
+
+  test("audio has all its bytes but not its end", async () => {
+    gateway.upstream.replyOnce(speechReplies.pcmChunked({ seconds: 0.5 }));
+    const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore", response_format: "pcm" };
+    const reader = (await payer.call("/audio/speech", body)).body?.getReader();
+    if (reader === undefined) throw new Error("no body");
+    let sizeBytes = 0;
+    while (sizeBytes < 24_000) sizeBytes += (await reader.read()).value?.length ?? 0;
+    expect(sizeBytes).toBe(24_000);
+    await committing();
+    const end = reader.read();
+    expect(await Promise.race([end, othersAreAnswered()])).toBeUndefined();
+    gate.open();
+    expect(await end).toEqual({ done: true, value: undefined });
+    await payer.settled(1);
+  });
+});
+
+describe("a caller who leaves while the receipt is being written", () => {
+  for (const stream of [false, true])
+    test(`has paid once, ${stream ? "streamed" : "whole"}`, async () => {
+      const gate = new Gate();
+      const gateway = await startTestGateway({ open: around(gate.wrap) });
+      try {
+        const payer = await openPayer(gateway);
+        gate.isOpen = false;
+        const reply = stream ? chatStream({ events: openaiEvents() }) : chatJson();
+        gateway.upstream.replyOnce(reply);
+        const { signal, leave } = leaver();
+        const call = payer.chat({ stream }, { signal });
+        await waitUntil("the commit", () => gate.waiting === 1);
+        await leave(call);
+        await fetch(`${gateway.origin}/healthz`);
+        gate.open();
+        const { outcome, charged } = await payer.receipt();
+        expect({ outcome, charged }).toEqual({
+          outcome: "ok",
+          charged: 11n * flash.input + 8n * flash.cached + 10n * flash.output,
+        });
+      } finally {
+        gate.open();
+        await gateway.stop();
+      }
+    });
+});
+
+describe("with the real disk", () => {
+  let gateway: TestGateway;
+  let payer: Payer;
+  const events: string[] = [];
+
+  beforeEach(async () => {
+    events.length = 0;
+    const wrap =
+      (commit: Commit): Commit =>
+      async (writes) => {
+        const receipts = writes.filter(({ type }) => type === "receipt").length;
+        if (receipts > 0) events.push("commit begins");
+        await commit(writes);
+        if (receipts > 0) events.push("on the disk");
+      };
+    gateway = await startTestGateway({ open: around(wrap) });
+    payer = await openPayer(gateway);
+  });
+  afterEach(() => gateway.stop());
+
+  const calls = {
+    "a whole chat": () => {
+      gateway.upstream.replyOnce(chatJson());
+      return payer.chat();
+    },
+    "a stream": () => {
+      gateway.upstream.replyOnce(chatStream({ events: openaiEvents() }));
+      return payer.chat({ stream: true });
+    },
+    speech: () => {
+      gateway.upstream.replyOnce(speechReplies.pcmChunked());
+      const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" };
+      return payer.call("/audio/speech", body);
+    },
+  };
+  for (const [name, call] of Object.entries(calls))
+    test(`${name} ends after its commit`, async () => {
+      const response = await call();
+      await response.bytes();
+      events.push("read to the end");
+      expect(events).toEqual(["commit begins", "on the disk", "read to the end"]);
+      // Written is written: a reader beside the gateway finds it at once.
+      expect((await payer.receipts()).length).toBe(1);
+    });
+
+  test("every reply of many at once finds its receipt written when it has been read", async () => {
+    gateway.upstream.replyWith(chatJson());
+    const missing: string[] = [];
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const response = await payer.chat();
+        await response.text();
+        const id = response.headers.get("x-request-id") ?? "";
+        if (!(await payer.receipts()).some((receipt) => receipt.id === id)) missing.push(id);
+      }),
+    );
+    expect(missing).toEqual([]);
+    await payer.settled(40);
+  });
+});

@@ -1,0 +1,160 @@
+/** A call costs what the model cost when it was let in, whatever happens to the price meanwhile. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { BodyReader } from "../../event-stream.ts";
+import { usageOf } from "../../fake/chat-json.ts";
+import { chatJson, chatStream, openaiEvents } from "../../fake/recordings.ts";
+import { pausedAfter } from "../../fake/script.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
+import {
+  clockAt,
+  flash,
+  helloMost,
+  openPayer,
+  type Payer,
+  type TestClock,
+} from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+
+const usage = usageOf({ prompt: 10, completion: 4 });
+const oldCost = 10n * flash.input + 4n * flash.output;
+const newCost = 10n * 1_000n + 4n * 7_000n;
+const dearer = { input: "1", output: "7" };
+
+let clock: TestClock;
+let gateway: TestGateway;
+let payer: Payer;
+
+// Each test changes prices, so that each has a gateway of its own.
+beforeEach(async () => {
+  clock = clockAt("2026-11-15T10:00:00Z");
+  gateway = await startTestGateway({ clock });
+  payer = await openPayer(gateway);
+  gateway.upstream.replyWith(chatJson({ usage }));
+});
+afterEach(() => gateway.stop());
+
+const setPrice = (from?: string) =>
+  gateway.server.operations.setPrice({
+    model: "svc-3-flash",
+    price: dearer,
+    ...(from === undefined ? {} : { from }),
+  });
+
+async function chargeOf(calls: number) {
+  expect((await payer.chat({ max_tokens: 9 })).status).toBe(200);
+  const { charged, cost, hold, priceVersion } = (await payer.settled(calls)).at(-1) ?? {};
+  expect(charged).toBe(cost);
+  return { charged, hold, priceVersion };
+}
+
+const holdAt = (input: bigint, output: bigint) => BigInt(helloMost) * input + 9n * output;
+
+describe("a price that is set while a call is running", () => {
+  test("is not the price of that call, whole", async () => {
+    const gate = Promise.withResolvers<void>();
+    const arrived = gateway.upstream.nextRequest();
+    gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage }).bytes }]);
+    const running = payer.chat({ max_tokens: 9 });
+    await arrived;
+    const { version } = await setPrice();
+    expect(version).toBe(2);
+    gate.resolve();
+    expect((await running).status).toBe(200);
+    const receipt = await payer.receipt();
+    expect(receipt).toMatchObject({ charged: oldCost, cost: oldCost, priceVersion: 1 });
+    expect(await chargeOf(2)).toEqual({
+      charged: newCost,
+      hold: holdAt(1_000n, 7_000n),
+      priceVersion: 2,
+    });
+  });
+
+  test("is not the price of that call, in the middle of its stream", async () => {
+    const gate = Promise.withResolvers<void>();
+    const recording = chatStream({ events: openaiEvents({ usage }) });
+    gateway.upstream.replyOnce(pausedAfter({ recording, parts: 2, until: gate.promise }));
+    const body = new BodyReader(await payer.chat({ stream: true }));
+    await body.until("Hello");
+    await setPrice();
+    gate.resolve();
+    expect(await body.rest()).toEndWith("data: [DONE]\n\n");
+    expect(await payer.receipt()).toMatchObject({ charged: oldCost, priceVersion: 1 });
+  });
+});
+
+describe("a price of the future", () => {
+  test("is in force from its moment on, to the millisecond and without a restart", async () => {
+    await setPrice("2026-12-01");
+    const before = { charged: oldCost, hold: holdAt(300n, 2_500n), priceVersion: 1 };
+    expect(await chargeOf(1)).toEqual(before);
+    clock.set("2026-11-30T23:59:59.999Z");
+    expect(await chargeOf(2)).toEqual(before);
+    clock.set("2026-12-01T00:00:00.000Z");
+    expect(await chargeOf(3)).toEqual({
+      charged: newCost,
+      hold: holdAt(1_000n, 7_000n),
+      priceVersion: 2,
+    });
+  });
+
+  test("does not reach a call that was let in before it", async () => {
+    await setPrice("2026-12-01");
+    clock.set("2026-11-30T23:59:59.999Z");
+    const gate = Promise.withResolvers<void>();
+    const arrived = gateway.upstream.nextRequest();
+    gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage }).bytes }]);
+    const running = payer.chat({ max_tokens: 9 });
+    await arrived;
+    clock.set("2026-12-01T00:00:01Z");
+    gate.resolve();
+    await running;
+    expect(await payer.receipt()).toMatchObject({ charged: oldCost, durationMs: 1_001 });
+  });
+});
+
+describe("a model whose price ends", () => {
+  const unpriced = () => {
+    const text = standardManifest.replaceAll("UPSTREAM", gateway.upstream.baseUrl);
+    const without = text.replace(/(svc-3-flash: .*)price: \{[^}]*\}, /, "$1price: none, ");
+    expect(without).not.toBe(text);
+    return gateway.server.operations.applyManifest({ text: without, dryRun: false });
+  };
+
+  test("is as good as unknown: refused in the same words, and in no list", async () => {
+    await unpriced();
+    const unknown = await refusalOf(payer.chat({ model: "no-such-model" }));
+    const refusal = await refusalOf(payer.chat());
+    expect(refusal.status).toBe(403);
+    expect(refusal).toEqual({
+      ...unknown,
+      message: unknown.message.replace("no-such-model", "svc-3-flash"),
+    });
+    const headers = { authorization: `Bearer ${payer.key}` };
+    const list = await (await fetch(`${gateway.baseUrl}/models`, { headers })).text();
+    expect(list).not.toContain("svc-3-flash");
+    const one = await fetch(`${gateway.baseUrl}/models/svc-3-flash`, { headers });
+    expect(one.status).toBe(404);
+    expect(gateway.upstream.requests).toEqual([]);
+    expect(await payer.receipts()).toEqual([]);
+  });
+
+  test("is still charged for the call that runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const arrived = gateway.upstream.nextRequest();
+    gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage }).bytes }]);
+    const running = payer.chat({ max_tokens: 9 });
+    await arrived;
+    await unpriced();
+    gate.resolve();
+    expect((await running).status).toBe(200);
+    expect(await payer.receipt()).toMatchObject({ charged: oldCost, priceVersion: 1 });
+  });
+
+  test("is served again once it has one", async () => {
+    await unpriced();
+    expect((await payer.chat()).status).toBe(403);
+    await setPrice();
+    expect(await chargeOf(1)).toMatchObject({ charged: newCost });
+  });
+});

@@ -1,0 +1,231 @@
+/** A call is let in when its worst case is covered, and not when one nano-USD is missing. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { toUsd } from "../../../src/base/money.ts";
+import { readStream } from "../../event-stream.ts";
+import { chatJson, chatStream, embeddingsReply, openaiEvents } from "../../fake/recordings.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
+import { flash, flashTts, helloMost, openPayer, type Payer } from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+
+const manifest = `${standardManifest}
+  short-model: { endpoint: chat, max_output_tokens: 100, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: short }] }
+`;
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ manifest });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.replyWith(chatJson());
+});
+
+const input = BigInt(helloMost) * flash.input;
+const worst = (cap: number) => input + BigInt(cap) * flash.output;
+
+/** What went upstream with the last call. */
+const sent = () => gateway.upstream.requests.at(-1)?.json as Record<string, unknown>;
+
+async function expectRefused(payer: Payer, body: Record<string, unknown>) {
+  const response = await payer.chat(body);
+  expect(response.headers.get("x-should-retry")).toBe("false");
+  expect(response.headers.get("retry-after")).toBeNull();
+  const refusal = await refusalOf(response);
+  expect(refusal).toMatchObject({ status: 402, type: "insufficient_quota" });
+  expect(gateway.upstream.requests).toEqual([]);
+  expect(await payer.receipts()).toEqual([]);
+  expect((await payer.standing()).held).toBe(0n);
+  return refusal;
+}
+
+describe("who named max_tokens", () => {
+  test("is served when exactly that is covered", async () => {
+    const payer = await openPayer(gateway, { credit: worst(100) });
+    const response = await payer.chat({ max_tokens: 100 });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-svc-max-tokens")).toBeNull();
+    expect(sent()["max_tokens"]).toBe(100);
+    expect((await payer.receipt()).hold).toBe(worst(100));
+  });
+
+  test("is refused when one nano-USD is missing, by the numbers", async () => {
+    const credit = worst(100) - 1n;
+    const payer = await openPayer(gateway, { credit });
+    const { code, message } = await expectRefused(payer, { max_tokens: 100 });
+    expect(code).toBe("insufficient_quota");
+    expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
+    expect(message).toContain(`${toUsd(credit)} USD free and 0.00 USD held`);
+    expect(message).toContain("Ask the operator to add credit.");
+  });
+
+  test("is refused by the name max_completion_tokens too", async () => {
+    const payer = await openPayer(gateway, { credit: worst(5_000) - 1n });
+    await expectRefused(payer, { max_completion_tokens: 5_000 });
+  });
+
+  test("for eight answers needs eight times as much", async () => {
+    const payer = await openPayer(gateway, { credit: input + 800n * flash.output });
+    await expectRefused(payer, { max_tokens: 101, n: 8 });
+    expect((await payer.chat({ max_tokens: 100, n: 8 })).status).toBe(200);
+    expect((await payer.receipt()).hold).toBe(input + 800n * flash.output);
+  });
+});
+
+test("the message counts what running calls hold", async () => {
+  const payer = await openPayer(gateway, { credit: worst(100) + 5n });
+  const gate = Promise.withResolvers<void>();
+  const arrived = gateway.upstream.nextRequest();
+  gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatJson().bytes }]);
+  const running = payer.chat({ max_tokens: 100 });
+  await arrived;
+  expect(await payer.standing()).toMatchObject({ held: worst(100), free: 5n });
+  const { message } = await refusalOf(payer.chat({ max_tokens: 100 }));
+  expect(message).toContain(`${toUsd(5n)} USD free and ${toUsd(worst(100))} USD held`);
+  gate.resolve();
+  expect((await running).status).toBe(200);
+  await payer.settled(1);
+});
+
+test("the account `default` is told the command that adds credit", async () => {
+  const payer = await openPayer(gateway, { credit: 0n, name: "default" });
+  const { message } = await expectRefused(payer, { max_tokens: 1 });
+  expect(message).toEndWith("Add credit: ./svc account credit default 5 --reference top-up-1");
+});
+
+test("a spent budget says whose it is, what it is, and what is left of it", async () => {
+  const payer = await openPayer(gateway, { budget: `${toUsd(worst(100) - 1n)}/month` });
+  const { code, message } = await expectRefused(payer, { max_tokens: 100 });
+  expect(code).toBe("budget_exceeded");
+  expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
+  const left = toUsd(worst(100) - 1n);
+  expect(message).toContain(
+    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD held`,
+  );
+});
+
+describe("who named no length gets a shorter answer for want of money, and is told:", () => {
+  test("nothing is lowered where the whole is covered", async () => {
+    const payer = await openPayer(gateway, { credit: worst(8_192) });
+    const response = await payer.chat();
+    expect(response.headers.get("x-svc-max-tokens")).toBeNull();
+    expect(sent()["max_tokens"]).toBe(8_192);
+    expect((await payer.receipt()).hold).toBe(worst(8_192));
+  });
+
+  for (const stream of [false, true])
+    test(`at most half of what is free, ${stream ? "streamed" : "whole"}`, async () => {
+      const credit = 10_000_000n;
+      const lowered = Number((credit / 2n - input) / flash.output);
+      expect(lowered).toBe(1_989);
+      const payer = await openPayer(gateway, { credit });
+      if (stream) gateway.upstream.replyOnce(chatStream({ events: openaiEvents() }));
+      const response = await payer.chat(stream ? { stream } : {});
+      expect(response.headers.get("x-svc-max-tokens")).toBe("1989");
+      if (stream) await readStream(response);
+      expect(sent()["max_tokens"]).toBe(1_989);
+      expect((await payer.receipt()).hold).toBe(worst(1_989));
+    });
+
+  test("one nano-USD short of the whole is lowered as well", async () => {
+    const credit = worst(8_192) - 1n;
+    const payer = await openPayer(gateway, { credit });
+    const response = await payer.chat();
+    const lowered = Number((credit / 2n - input) / flash.output);
+    expect(response.headers.get("x-svc-max-tokens")).toBe(String(lowered));
+  });
+
+  test("down to 256 tokens", async () => {
+    const payer = await openPayer(gateway, { credit: worst(256) });
+    const response = await payer.chat();
+    expect(response.headers.get("x-svc-max-tokens")).toBe("256");
+    expect(sent()["max_tokens"]).toBe(256);
+    expect((await payer.receipt()).hold).toBe(worst(256));
+  });
+
+  test("and one nano-USD less is refused, naming the whole need", async () => {
+    const payer = await openPayer(gateway, { credit: worst(256) - 1n });
+    const { message } = await expectRefused(payer, {});
+    expect(message).toContain(`up to ${toUsd(worst(8_192))} USD`);
+  });
+
+  test("out of a budget too", async () => {
+    const payer = await openPayer(gateway, { budget: toUsd(10_000_000n) });
+    const response = await payer.chat();
+    expect(response.headers.get("x-svc-max-tokens")).toBe("1989");
+    expect((await payer.receipt()).hold).toBe(worst(1_989));
+  });
+
+  test("a model whose answers are shorter than the floor is served whole or not at all", async () => {
+    const payer = await openPayer(gateway, { credit: worst(100) - 1n });
+    await expectRefused(payer, { model: "short-model" });
+    const rich = await openPayer(gateway, { credit: worst(100) });
+    expect((await rich.chat({ model: "short-model" })).status).toBe(200);
+    expect(sent()["max_tokens"]).toBe(100);
+  });
+});
+
+describe("the one cap that goes upstream", () => {
+  const caps = [
+    [{ max_tokens: 50, max_completion_tokens: 30 }, 30],
+    [{ max_tokens: 30, max_completion_tokens: 50 }, 30],
+    [{ max_tokens: 100_000 }, 8_192],
+  ] as const;
+  for (const [named, cap] of caps)
+    test(`for ${JSON.stringify(named)} is ${cap}`, async () => {
+      const payer = await openPayer(gateway);
+      expect((await payer.chat(named)).status).toBe(200);
+      expect(sent()["max_tokens"]).toBe(cap);
+      expect(sent()).not.toHaveProperty("max_completion_tokens");
+      expect((await payer.receipt()).hold).toBe(worst(cap));
+    });
+
+  test("for a model that names no maximum is 4096", async () => {
+    const payer = await openPayer(gateway);
+    expect((await payer.chat({ model: "vendor/with-slash" })).status).toBe(200);
+    expect(sent()["max_tokens"]).toBe(4_096);
+    expect((await payer.receipt()).hold).toBe(BigInt(helloMost + 4_096) * 1_000n);
+  });
+
+  test("for a model that costs nothing is what the caller named, or none", async () => {
+    const payer = await openPayer(gateway, { credit: 0n });
+    expect((await payer.chat({ model: "svc-2-flash" })).status).toBe(200);
+    expect(sent()).not.toHaveProperty("max_tokens");
+    expect((await payer.chat({ model: "svc-2-flash", max_tokens: 9 })).status).toBe(200);
+    expect(sent()["max_tokens"]).toBe(9);
+    for (const { hold, cost, charged, units } of await payer.settled(2)) {
+      expect([hold, cost, charged]).toEqual([0n, 0n, 0n]);
+      expect(units.output).toBe(10);
+    }
+  });
+});
+
+test("a model that costs nothing is served although a lowered budget is overspent", async () => {
+  const payer = await openPayer(gateway, { budget: "1" });
+  expect((await payer.chat({ max_tokens: 100 })).status).toBe(200);
+  await gateway.server.operations.setKeyLimits({ id: payer.keyId, budget: "0.000000001" });
+  expect((await payer.chat({ model: "svc-2-flash" })).status).toBe(200);
+});
+
+describe("on the other endpoints too, exactly covered is served and one nano-USD less is refused:", () => {
+  test("embeddings", async () => {
+    gateway.upstream.replyWith(embeddingsReply({ vectors: [[1]] }));
+    const body = { model: "svc-embedding-2", input: "a river" };
+    const poor = await openPayer(gateway, { credit: 15n * 20n - 1n });
+    expect((await refusalOf(poor.call("/embeddings", body))).status).toBe(402);
+    expect(gateway.upstream.requests).toEqual([]);
+    const payer = await openPayer(gateway, { credit: 15n * 20n });
+    expect((await payer.call("/embeddings", body)).status).toBe(200);
+  });
+
+  test("speech", async () => {
+    const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore" };
+    const hold = 18n * flashTts.input + 275n * flashTts.audio;
+    const poor = await openPayer(gateway, { credit: hold - 1n });
+    const refusal = await refusalOf(poor.call("/audio/speech", body));
+    expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota" });
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Scope, scopes } from "../../../src/people/role.ts";
+import type { Route } from "../../../src/platform/http/route.ts";
+import { routes } from "../../../src/platform/routes.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { joinMember, joinOperator, machine, nobody, type Visitor } from "../../platform-home.ts";
+
+/**
+ * Who may do what, said a second time: a route that lets somebody else in, or is not in this list,
+ * fails. In the order of power. The last word is the area that a token must be let into; no token
+ * gets in where there is none.
+ */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  anyone: [
+    "GET /api/session",
+    "POST /api/session",
+    "POST /api/invites/look",
+    "POST /api/invites/accept",
+    "GET /api/changes",
+  ],
+  person: [
+    "GET /api/me/sessions",
+    "DELETE /api/me/sessions/:id",
+    "PATCH /api/me",
+    "POST /api/me/password",
+    "DELETE /api/session",
+  ],
+  viewer: [
+    "GET /api/accounts/:account billing",
+    "GET /api/accounts/:account/members members",
+    "GET /api/accounts/:account/billing billing",
+    "GET /api/accounts/:account/models models",
+    "GET /api/accounts/:account/playground-models models",
+    "GET /api/accounts/:account/keys keys",
+    "GET /api/accounts/:account/usage usage",
+    "GET /api/accounts/:account/requests usage",
+    "GET /api/accounts/:account/requests/:id usage",
+    "GET /api/accounts/:account/requests.csv usage",
+    "GET /api/accounts/:account/live usage",
+  ],
+  developer: [
+    "POST /api/accounts/:account/keys keys",
+    "PATCH /api/accounts/:account/keys/:id keys",
+    "POST /api/accounts/:account/keys/:id/rotate keys",
+    "DELETE /api/accounts/:account/keys/:id keys",
+    "POST /api/accounts/:account/playground-key keys",
+  ],
+  owner: [
+    "POST /api/accounts/:account/invites",
+    "DELETE /api/accounts/:account/invites/:id members",
+    "PATCH /api/accounts/:account/members/:id",
+    "DELETE /api/accounts/:account/members/:id members",
+    "GET /api/accounts/:account/tokens members",
+    "POST /api/accounts/:account/tokens",
+    "DELETE /api/accounts/:account/tokens/:id members",
+    "GET /api/accounts/:account/audit audit",
+  ],
+  operator: [
+    "POST /api/accounts/:account/members/:id/reset",
+    "GET /api/usage usage",
+    "GET /api/requests usage",
+    "GET /api/requests/:id usage",
+    "GET /api/requests.csv usage",
+    "GET /api/live usage",
+    "GET /api/tokens settings",
+    "POST /api/tokens",
+    "DELETE /api/tokens/:id settings",
+    "GET /api/audit audit",
+    "GET /api/accounts accounts",
+    "POST /api/accounts accounts",
+    "GET /api/accounts/:account/details accounts",
+    "POST /api/accounts/:account/entries accounts",
+    "PATCH /api/accounts/:account/limits accounts",
+    "POST /api/accounts/:account/suspend accounts",
+    "POST /api/accounts/:account/resume accounts",
+    "GET /api/people members",
+    "POST /api/people/invites",
+    "DELETE /api/people/invites/:id",
+    "DELETE /api/people/:id/operator",
+    "POST /api/people/:id/reset",
+    "DELETE /api/people/:id/sessions",
+    "GET /api/margin prices",
+    "GET /api/settings settings",
+    "GET /api/catalog catalog",
+    "GET /api/catalog/:model catalog",
+    "PUT /api/catalog/:model/routes catalog",
+    "POST /api/catalog/:model/deprecate catalog",
+    "POST /api/catalog/:model/retire catalog",
+    "GET /api/models/:model/callers catalog",
+    "GET /api/engine engine",
+    "POST /api/engine/pull engine",
+    "GET /api/prices prices",
+    "POST /api/prices prices",
+    "GET /api/prices/import prices",
+    "POST /api/prices/import prices",
+    "GET /api/providers providers",
+    "GET /api/vendors providers",
+    "POST /api/providers providers",
+    "DELETE /api/providers/:name providers",
+    "GET /api/providers/:name/trials providers",
+    "POST /api/providers/:name/test providers",
+    "POST /api/providers/:name/reset providers",
+    "GET /api/providers/:name/listing providers",
+    "GET /api/providers/:name/offer providers",
+    "POST /api/providers/:name/models providers",
+  ],
+};
+
+const levels = Object.keys(expected);
+interface Rule {
+  readonly name: string;
+  readonly level: number;
+  readonly area: string | undefined;
+}
+const rules: readonly Rule[] = levels.flatMap((level, at) =>
+  (expected[level] ?? []).map((line) => {
+    const [method, path, area] = line.split(" ");
+    return { name: `${method} ${path}`, level: at, area };
+  }),
+);
+const byName = new Map(rules.map((rule) => [rule.name, rule]));
+const levelOf = (name: string) => byName.get(name)?.level ?? Number.POSITIVE_INFINITY;
+// Signing out comes last: it ends what the walk goes on with.
+const names = routes
+  .map(({ name }) => name)
+  .toSorted(
+    (one, other) => Number(one === "DELETE /api/session") - Number(other === "DELETE /api/session"),
+  );
+
+let gateway: TestGateway;
+let operator: Visitor;
+let account: string;
+const visitors = new Map<string, Visitor>();
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  operator = await joinOperator(gateway);
+  const { operations } = gateway.server;
+  account = (await operations.createAccount({ name: "walked" })).id;
+  const other = (await operations.createAccount({ name: "other" })).id;
+  visitors.set("nobody", nobody(gateway.platformUrl));
+  visitors.set("stranger", await joinMember(gateway, operator, { account: other, role: "owner" }));
+  for (const role of ["viewer", "developer", "owner"])
+    visitors.set(role, await joinMember(gateway, operator, { account, role }));
+  visitors.set("operator", await joinOperator(gateway));
+});
+afterAll(() => gateway.stop());
+
+interface Told {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Only how it begins: some of it goes on for ever. */
+async function knock(visitor: Visitor, name: string): Promise<Told> {
+  const [method = "", path = ""] = name.split(" ");
+  const left = new AbortController();
+  const response = await fetch(
+    `${gateway.platformUrl}${path.replace(":account", account).replaceAll(/:\w+/g, "none")}`,
+    {
+      method,
+      headers: {
+        ...visitor.headers,
+        "content-type": "application/json",
+      },
+      ...(method === "GET" ? {} : { body: "{}" }),
+      signal: left.signal,
+    },
+  );
+  const { status } = response;
+  const text = status === 200 ? "" : await response.text();
+  left.abort();
+  const body = text === "" ? undefined : (JSON.parse(text) as { error: { message: string } });
+  return { status, message: body?.error.message ?? "" };
+}
+
+const isLetIn = ({ status, message }: Told) =>
+  status !== 401 && status !== 403 && message !== "There is no such account.";
+const changes = async () => (await operator.ask("GET /api/audit")).body.records[0].id as string;
+
+test("every route is in the list of who may do what, once, and says the same itself", () => {
+  const said = routes.map((route: Route) => ({
+    name: route.name as string,
+    level: levels.indexOf(route.access),
+    area: route.area as string | undefined,
+  }));
+  const sorted = (list: readonly Rule[]) =>
+    list.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  expect(sorted(said)).toEqual(sorted(rules));
+});
+
+describe("no role gets more than it should, and none less:", () => {
+  const powers: Readonly<Record<string, number>> = {
+    nobody: levels.indexOf("anyone"),
+    stranger: levels.indexOf("person"),
+    viewer: levels.indexOf("viewer"),
+    developer: levels.indexOf("developer"),
+    owner: levels.indexOf("owner"),
+    operator: levels.indexOf("operator"),
+  };
+  for (const [who, power] of Object.entries(powers))
+    test(who, async () => {
+      const visitor = visitors.get(who) ?? nobody("");
+      const wrong: string[] = [];
+      for (const name of names) {
+        const before = await changes();
+        const told = await knock(visitor, name);
+        const mayAsk = levelOf(name) <= power;
+        if (isLetIn(told) !== mayAsk) wrong.push(`${name}: ${told.status} ${told.message}`);
+        if (told.status >= 500) wrong.push(`${name}: ${told.status} ${told.message}`);
+        if (!mayAsk && (await changes()) !== before) wrong.push(`${name} changed something`);
+      }
+      expect(wrong).toEqual([]);
+    });
+});
+
+describe("a token gets into the area that it has a scope for, and into no other:", () => {
+  const makeToken = async (of: {
+    readonly account?: string;
+    readonly role: string;
+    readonly scopes: readonly Scope[];
+  }) => {
+    const isOwn = of.account !== undefined;
+    const { body } = await operator.ask(
+      isOwn ? "POST /api/accounts/:account/tokens" : "POST /api/tokens",
+      {
+        params: { account: of.account ?? "" },
+        body: { name: "walker", scopes: of.scopes, ...(isOwn ? { role: of.role } : {}) },
+      },
+    );
+    return machine(gateway.platformUrl, body.token);
+  };
+  const anyone = levels.indexOf("anyone");
+  const wrongOf = async (visitor: Visitor, may: (rule: Rule) => boolean) => {
+    const wrong: string[] = [];
+    for (const rule of rules) {
+      const told = await knock(visitor, rule.name);
+      if (isLetIn(told) !== may(rule)) wrong.push(`${rule.name}: ${told.status} ${told.message}`);
+    }
+    return wrong;
+  };
+  const isCovered = (scope: Scope, { name, area }: Rule) =>
+    scope === `${area}:write` || (scope === `${area}:read` && name.startsWith("GET "));
+
+  for (const scope of scopes)
+    test(`the operator's with ${scope}`, async () => {
+      const visitor = await makeToken({ role: "operator", scopes: [scope] });
+      const wrong = await wrongOf(
+        visitor,
+        (rule) => rule.level === anyone || isCovered(scope, rule),
+      );
+      expect(wrong).toEqual([]);
+    });
+
+  for (const role of ["viewer", "developer", "owner"])
+    test(`a ${role}'s with all scopes has no more than a ${role}`, async () => {
+      const visitor = await makeToken({ account, role, scopes });
+      const wrong = await wrongOf(
+        visitor,
+        ({ level, area }) =>
+          level === anyone || (area !== undefined && level <= levels.indexOf(role)),
+      );
+      expect(wrong).toEqual([]);
+    });
+
+  test("a revoked one gets into none", async () => {
+    const { body } = await operator.ask("POST /api/tokens", {
+      body: { name: "gone", scopes: ["usage:read"] },
+    });
+    const visitor = machine(gateway.platformUrl, body.token);
+    expect((await visitor.ask("GET /api/usage")).status).toBe(200);
+    await operator.ask("DELETE /api/tokens/:id", { params: { id: body.id } });
+    expect((await visitor.ask("GET /api/usage")).status).toBe(401);
+  });
+});

@@ -1,0 +1,268 @@
+/** A target that fails is left out, the others serve, and the operator sees it and can put it back. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { BodyReader, parseStream } from "../../event-stream.ts";
+import {
+  badRequests,
+  chatAnswers,
+  chatStreams,
+  embeddingsReply,
+  failures,
+  operatorErrors,
+  rateLimits,
+  speechReplies,
+} from "../../fake/recordings.ts";
+import { cutAfter } from "../../fake/script.ts";
+import { openPayer, waitUntil } from "../../money-home.ts";
+import { refusalOf } from "../../refusal.ts";
+import { callsTo, probesTo, type ServingHome, startServing } from "../../serving-home.ts";
+
+const lines: string[] = [];
+let home: ServingHome;
+
+beforeAll(async () => {
+  home = await startServing({
+    environment: { SVC_LOG_LEVEL: "info" },
+    writeLog: (line) => lines.push(line),
+  });
+});
+afterAll(() => home.stop());
+beforeEach(async () => {
+  await home.reset();
+  lines.length = 0;
+});
+
+const messages = [{ role: "user", content: "Say hello" }];
+const ask = (model: string, more: object = {}) =>
+  home.gateway.call("/chat/completions", { model, messages, ...more });
+const counts = () => [callsTo(home.first).length, home.second.requests.length];
+const stateOf = async (provider: string, model: string) => (await home.targets(provider))[model];
+const untilOut = () =>
+  waitUntil("out of service", async () => (await stateOf("first", "m1"))?.state === "open");
+
+describe("when the operator's key or money is refused, and one probe has confirmed it:", () => {
+  for (const [name, reply, reason] of [
+    ["401", operatorErrors.badKey, "auth"],
+    ["402", operatorErrors.outOfMoney, "quota"],
+    ["403", operatorErrors.forbidden, "auth"],
+    ["429 of the operator's quota", operatorErrors.outOfQuota, "quota"],
+  ] as const)
+    test(`${name}: the next call goes to the other provider alone`, async () => {
+      home.first.replyWith(reply());
+      home.second.replyWith(chatAnswers.plain({ text: "from the second" }));
+      expect((await ask("chat")).status).toBe(200);
+      await untilOut();
+      expect([...counts(), probesTo(home.first).length]).toEqual([1, 1, 1]);
+      expect(await stateOf("first", "m1")).toMatchObject({ state: "open", reason });
+      for (let call = 0; call < 10; call++)
+        expect(await (await ask("chat")).text()).toContain("from the second");
+      expect([...counts(), probesTo(home.first).length]).toEqual([1, 11, 1]);
+    });
+
+  test("a target is what one model of a provider is: calls of another kind there know it too", async () => {
+    home.first.replyWith(operatorErrors.badKey());
+    home.second.replyOnce(chatAnswers.plain());
+    home.second.replyOnce(embeddingsReply());
+    home.second.replyOnce(speechReplies.pcmChunked());
+    expect((await ask("chat")).status).toBe(200);
+    await untilOut();
+    const vectors = { model: "vectors", input: ["a", "b", "c"] };
+    expect((await home.gateway.call("/embeddings", vectors)).status).toBe(200);
+    const speech = { model: "voice", input: "Hi", voice: "Kore" };
+    expect((await home.gateway.call("/audio/speech", speech)).status).toBe(200);
+    expect(counts()).toEqual([1, 3]);
+  });
+});
+
+describe("when there is no other target", () => {
+  test("the caller hears 502 and never 401, also while it is not asked; nothing of the vendor leaks", async () => {
+    const payer = await openPayer(home.gateway);
+    home.first.replyWith(operatorErrors.badKey());
+    const { host, port } = new URL(home.first.baseUrl);
+    for (let call = 0; call < 3; call++) {
+      const response = await payer.chat({ model: "only", stream: call === 2 });
+      const text = await response.clone().text();
+      const told = await refusalOf(response);
+      expect(told).toMatchObject({ status: 502, code: "upstream_unavailable" });
+      for (const word of ["vendor-secret", "vendor", "first", "m1", host, port, "401", "API key"])
+        expect(`${text}${[...response.headers.values()].join("\n")}`).not.toContain(word);
+      await untilOut();
+    }
+    expect(callsTo(home.first).length).toBe(1);
+    const receipts = await payer.settled(3);
+    expect(receipts.map(({ charged, outcome }) => [charged, outcome])).toEqual(
+      Array.from({ length: 3 }, () => [0n, "upstream_unavailable"]),
+    );
+    // The first was asked; the others were not, and tell why.
+    const why = "first answered 401 (invalid_api_key invalid_request_error))";
+    expect(receipts.map(({ attempts }) => attempts.replace(/\d+ s more/, "N s more"))).toEqual([
+      `first/m1 upstream_unavailable (${why}`,
+      `none: upstream_unavailable (left out for N s more: ${why}`,
+      `none: upstream_unavailable (left out for N s more: ${why}`,
+    ]);
+    // The operator finds the reason in the log, though not the key.
+    const told = lines.filter((line) => line.includes("left out for"));
+    expect(told.length).toBe(2);
+    expect(told[0]).toContain("first answered 401");
+    expect(lines.join("")).not.toContain("vendor-secret");
+  });
+
+  test("one that failed five times is left out, and 502 told without asking", async () => {
+    const payer = await openPayer(home.gateway);
+    home.first.replyWith(failures.internal());
+    await ask("only");
+    await payer.chat({ model: "only" });
+    // Three times for the first call, and two for the second, which is another account's.
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "open" });
+    expect(home.first.requests.length).toBe(5);
+    expect(await refusalOf(ask("only"))).toMatchObject({ status: 502, code: "upstream_error" });
+    expect(home.first.requests.length).toBe(5);
+  });
+
+  test("one that is limited is told as limited, with the time that is left", async () => {
+    home.first.replyWith(rateLimits.seconds(50));
+    for (let call = 0; call < 3; call++) {
+      const response = await ask("only");
+      expect(response.status).toBe(429);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(40);
+    }
+    expect(home.first.requests.length).toBe(1);
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "resting", reason: "limited" });
+  });
+
+  test("one that is overloaded is told as overloaded, not as limited", async () => {
+    home.first.replyWith(failures.unavailable(50));
+    for (let call = 0; call < 3; call++)
+      expect(await refusalOf(ask("only"))).toMatchObject({
+        status: 503,
+        code: "upstream_overloaded",
+      });
+    expect(home.first.requests.length).toBe(1);
+  });
+});
+
+describe("what callers do wrong is not held against a target:", () => {
+  test("refusals of their input", async () => {
+    home.first.replyWith(badRequests.plain());
+    for (let call = 0; call < 12; call++) expect((await ask("chat")).status).toBe(400);
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "closed", failures: 0 });
+    expect(counts()).toEqual([12, 0]);
+  });
+
+  test("leaving", async () => {
+    const leave = new AbortController();
+    home.first.replyWith([{ hang: true }]);
+    const arrivals = Array.from({ length: 8 }, () => home.first.nextRequest());
+    const calls = arrivals.map(() =>
+      home.gateway.call(
+        "/chat/completions",
+        { model: "chat", messages, stream: true },
+        { signal: leave.signal },
+      ),
+    );
+    for (const call of calls) call.catch(() => {});
+    const requests = await Promise.all(arrivals);
+    leave.abort();
+    for (const request of requests) await request.closed;
+    home.first.replyWith(chatAnswers.plain());
+    expect((await ask("chat")).status).toBe(200);
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "closed", failures: 0 });
+  });
+});
+
+test("streams that break off in mid-answer count: the target is left out like any that fails", async () => {
+  const payer = await openPayer(home.gateway);
+  home.second.replyWith(chatStreams.openai({ pieces: ["from the second"] }));
+  for (let call = 0; call < 10; call++) {
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "closed" });
+    const seen = Promise.withResolvers<void>();
+    const recording = chatStreams.openai();
+    home.first.replyOnce(cutAfter({ recording, parts: 2, by: "close", until: seen.promise }));
+    const isOther = call % 2 === 1;
+    const asked = { model: "chat", stream: true };
+    const body = new BodyReader(await (isOther ? payer.chat(asked) : ask("chat", asked)));
+    await body.until("Hello");
+    seen.resolve();
+    expect(parseStream(await body.rest()).error?.code).toBe("upstream_error");
+  }
+  expect(await stateOf("first", "m1")).toEqual({
+    state: "open",
+    reason: "unreachable",
+    requests: 10,
+    failures: 10,
+  });
+  expect(await (await ask("chat", { stream: true })).text()).toContain("from the second");
+  expect(counts()).toEqual([10, 1]);
+});
+
+describe("a target comes back", () => {
+  test("by hand: the next call asks it", async () => {
+    home.first.replyWith(operatorErrors.badKey());
+    home.second.replyWith(chatAnswers.plain());
+    await ask("chat");
+    home.first.replyWith(chatAnswers.plain({ text: "from the first" }));
+    expect(await home.gateway.server.operations.resetProvider({ name: "first" })).toEqual({
+      targets: 1,
+    });
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "closed", reason: null });
+    expect(await (await ask("chat")).text()).toContain("from the first");
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(
+      told
+        .filter(({ provider }) => provider === "first")
+        .map(({ message, reason }) => [message, reason]),
+    ).toEqual([
+      ["a target is taken out of service", "auth"],
+      ["a target is back in service", null],
+    ]);
+  });
+
+  test("by itself: one call tries it when its time has come, and all are served again", async () => {
+    home.first.replyWith(failures.internal());
+    home.second.replyWith(chatAnswers.plain({ text: "from the second" }));
+    while ((await stateOf("first", "m1"))?.state !== "open") await ask("chat");
+    home.first.replyWith(chatAnswers.plain({ text: "from the first" }));
+    const asked = home.first.requests.length;
+    while ((await stateOf("first", "m1"))?.state !== "half-open") {
+      expect(await (await ask("chat")).text()).toContain("from the second");
+      await Bun.sleep(100);
+    }
+    expect(home.first.requests.length).toBe(asked);
+    expect(await (await ask("chat")).text()).toContain("from the first");
+    expect(await stateOf("first", "m1")).toMatchObject({ state: "closed" });
+  });
+
+  test("with another key or address, at once; other providers stay as they are", async () => {
+    const own = await startServing();
+    try {
+      for (const upstream of [own.first, own.second]) upstream.replyWith(operatorErrors.badKey());
+      const call = () => own.gateway.call("/chat/completions", { model: "chat", messages });
+      expect((await call()).status).toBe(502);
+      const { operations } = own.gateway.server;
+      const { yaml } = await operations.exportManifest({});
+      own.first.replyWith(chatAnswers.plain());
+      await operations.applyManifest({
+        text: yaml.replace("${FAKE_KEY}", "${OTHER_KEY}"),
+        dryRun: false,
+      });
+      expect((await call()).status).toBe(200);
+      expect(own.first.requests.at(-1)?.headers["authorization"]).toBe("Bearer second-secret");
+      expect((await own.targets("second"))["m2"]).toMatchObject({ state: "open" });
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+test("with SVC_BREAKERS=off every call asks the first again", async () => {
+  const own = await startServing({ environment: { SVC_BREAKERS: "off" } });
+  try {
+    own.first.replyWith(operatorErrors.badKey());
+    own.second.replyWith(chatAnswers.plain());
+    for (let call = 0; call < 8; call++)
+      await own.gateway.call("/chat/completions", { model: "chat", messages });
+    expect([own.first.requests.length, own.second.requests.length]).toEqual([8, 8]);
+  } finally {
+    await own.stop();
+  }
+});

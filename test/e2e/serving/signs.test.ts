@@ -1,0 +1,225 @@
+/** What is a sign of life, what is nobody's fault, and what is not waited for. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
+import { anthropicEvents } from "../../fake/anthropic-messages.ts";
+import { usageOf } from "../../fake/chat-json.ts";
+import { geminiEvent, geminiReply } from "../../fake/gemini-replies.ts";
+import {
+  chatAnswers,
+  chatChunk,
+  chatStream,
+  chatStreams,
+  embeddingsReply,
+  httpChunk,
+  httpReply,
+  jsonReply,
+  type Recording,
+} from "../../fake/recordings.ts";
+import { cutAfter, type Script } from "../../fake/script.ts";
+import { flash, leaver, openPayer } from "../../money-home.ts";
+import { type ServingHome, startServing } from "../../serving-home.ts";
+
+const price = `price: { input: "0.30", output: "2.50" }`;
+const both = `[{ provider: first, model: m1 }, { provider: second, model: m2, priority: 2 }]`;
+const only = `[{ provider: first, model: m1 }]`;
+
+let home: ServingHome;
+
+beforeAll(async () => {
+  home = await startServing({
+    providers: `  other: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  bridged: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
+    models: `
+  short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
+  shared: { endpoint: chat, ${price}, timeouts: { total: 4 }, routes: ${both} }
+  lively: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: ${only} }
+  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: other, model: m3 }] }
+  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: bridged, model: m4 }] }
+`,
+    environment: { SVC_KEEP_ALIVE_S: "0.2" },
+  });
+});
+afterAll(() => home.stop());
+beforeEach(() => home.reset());
+
+const usage = usageOf({ prompt: 20, completion: 7 });
+const cost = 20n * flash.input + 7n * flash.output;
+const health = async () => (await home.targets("first"))["m1"];
+
+describe("a target that sends nothing but comments within its answer", () => {
+  const openai = chatStreams.openai({ pieces: ["Once", " more"], usage });
+  const counts = { promptTokenCount: 20, candidatesTokenCount: 7, totalTokenCount: 27 };
+  const saying = (text: string, more: object = {}) =>
+    geminiEvent(geminiReply({ parts: [{ text }], usage: counts, ...more }));
+  const gemini = httpReply({
+    headers: { "content-type": "text/event-stream" },
+    body: [": begun\n\n", saying("Once"), saying(" more", { finishReason: "STOP" })],
+    framing: "chunked",
+  });
+
+  const events = anthropicEvents({
+    blocks: [{ type: "text", text: "Once more", pieces: ["Once", " more"] }],
+    stopReason: "end_turn",
+    usage: { input_tokens: 20, output_tokens: 7 },
+  });
+  const begun = events.findIndex((event) => event.includes("Once")) + 1;
+  const anthropic = httpReply({
+    headers: { "content-type": "text/event-stream" },
+    body: [": begun\n\n", events.slice(0, begun).join(""), ...events.slice(begun)],
+    framing: "chunked",
+  });
+
+  /** Says something, then so many comments, one every 0.4 s, then the rest. */
+  const pinging = (comments: number, { head, parts, end }: Recording = openai): Script => {
+    return [
+      { send: Buffer.concat([head, ...parts.slice(0, 2)]) },
+      ...Array.from({ length: comments }, (_, at) => [
+        { until: Bun.sleep(400 * (at + 1)) },
+        { send: httpChunk(": PROCESSING\n\n") },
+      ]).flat(),
+      { send: Buffer.concat([...parts.slice(2), end]) },
+    ];
+  };
+
+  for (const [model, target, recording] of [
+    ["lively", "first/m1", openai],
+    ["lively-too", "other/m3", gemini],
+    ["lively-as-well", "bridged/m4", anthropic],
+  ] as const)
+    test(`is alive, for longer than the limit of its silence: ${target}`, async () => {
+      const payer = await openPayer(home.gateway);
+      home.first.replyWith(() => pinging(6, recording));
+      const response = await payer.chat({ model, stream: true });
+      const stream = parseStream(await response.text());
+      expect([textOf(stream), stream.error, stream.isDone]).toEqual(["Once more", undefined, true]);
+      expect(await payer.receipt()).toMatchObject({ charged: cost, attempts: target });
+    });
+
+  test("and then nothing at all is silent from then on", async () => {
+    const payer = await openPayer(home.gateway);
+    home.first.replyWith(() => [...pinging(2).slice(0, -1), { hang: true }]);
+    const stream = parseStream(await (await payer.chat({ model: "lively", stream: true })).text());
+    expect([textOf(stream), stream.error?.code]).toEqual(["Once", "upstream_timeout"]);
+    expect(await health()).toMatchObject({ requests: 1, failures: 1 });
+  });
+});
+
+describe("the limit of the whole call", () => {
+  test("in mid-answer is no failure of a target that spoke", async () => {
+    const payer = await openPayer(home.gateway);
+    const recording = chatStreams.openai({ pieces: ["Once upon"] });
+    home.first.replyWith(cutAfter({ recording, parts: 2, by: "hang" }));
+    const stream = parseStream(await (await payer.chat({ model: "short", stream: true })).text());
+    expect([textOf(stream), stream.error?.code]).toEqual(["Once upon", "upstream_timeout"]);
+    expect((await payer.receipt()).attempts).toBe(
+      "first/m1 upstream_timeout (the call took 1000 ms)",
+    );
+    expect(await health()).toMatchObject({ state: "closed", requests: 1, failures: 0 });
+  });
+
+  test("leaves half of it to the second target, also where the first said no more than a comment", async () => {
+    const payer = await openPayer(home.gateway);
+    const { head } = chatStreams.openai();
+    home.first.replyWith([{ send: head }, { send: httpChunk(": wait\n\n") }, { hang: true }]);
+    home.second.replyWith(chatStreams.openai({ pieces: ["from the second"], usage }));
+    const stream = parseStream(await (await payer.chat({ model: "shared", stream: true })).text());
+    expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
+    expect(await payer.receipt()).toMatchObject({
+      attempts: "first/m1 upstream_timeout (the upstream was silent for 2000 ms), second/m2",
+      charged: cost,
+    });
+    expect(await health()).toMatchObject({ requests: 1, failures: 1 });
+  });
+});
+
+describe("an error whose body does not come", () => {
+  for (const [status, code] of [
+    [500, "upstream_error"],
+    [401, "upstream_unavailable"],
+  ] as const)
+    test(`is judged by its status: ${status} goes to the second target, and the first is let go`, async () => {
+      const payer = await openPayer(home.gateway);
+      const { head } = httpReply({ status, body: ["x".repeat(500)], framing: "length" });
+      const arrived = home.first.nextRequest();
+      home.first.replyWith([{ send: head }, { send: '{"error":' }, { hang: true }]);
+      home.second.replyWith(chatAnswers.plain({ text: "from the second", usage }));
+      expect(await (await payer.chat({ model: "chat" })).text()).toContain("from the second");
+      expect(await payer.receipt()).toMatchObject({
+        attempts: `first/m1 ${code} (first answered ${status}), second/m2`,
+        charged: cost,
+      });
+      const request = await arrived;
+      await request.closed;
+      expect(request.abortedByClient).toBe(true);
+    });
+});
+
+describe("a caller who leaves in the pause behind an answer that began with a failure", () => {
+  const error = {
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    message: "Too many requests.",
+    details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.9s" }],
+  };
+  const kinds = {
+    "a streamed chat": {
+      reply: chatStream({ events: [{ error }] }),
+      path: "/chat/completions",
+      body: { model: "only", messages: [{ role: "user", content: "Say hello" }], stream: true },
+    },
+    "a stream that has told its count": {
+      reply: chatStream({ events: [chatChunk({ choices: [], usage }), { error }] }),
+      path: "/chat/completions",
+      body: { model: "only", messages: [{ role: "user", content: "Say hello" }], stream: true },
+    },
+    "a whole chat": {
+      reply: jsonReply({ body: { error } }),
+      path: "/chat/completions",
+      body: { model: "only", messages: [{ role: "user", content: "Say hello" }] },
+    },
+  };
+  for (const [name, { reply, path, body }] of Object.entries(kinds))
+    test(`pays nothing, though it had been taken: ${name}`, async () => {
+      const payer = await openPayer(home.gateway);
+      const { signal, leave } = leaver();
+      home.first.replyWith(reply);
+      const call = payer.call(path, body, { signal });
+      // A stream's head may go out before its model speaks.
+      const read = call.then((response) => new BodyReader(response).rest());
+      while ((await health())?.state !== "resting") await Bun.sleep(1);
+      expect((await payer.standing()).held > 0n).toBe(true);
+      await leave(read);
+      const { outcome, charged, cost: worth, units, attempts } = await payer.receipt();
+      expect({ outcome, charged, worth, units }).toMatchObject({
+        outcome: "left",
+        charged: 0n,
+        worth: 0n,
+      });
+      expect(attempts).toStartWith("first/m1 upstream_rate_limited (first answered 429");
+      expect(home.first.requests.length).toBe(1);
+    });
+
+  test("and one who leaves when the second attempt has been taken pays for that one", async () => {
+    const payer = await openPayer(home.gateway);
+    const { signal, leave } = leaver();
+    const soon = { ...error, details: [{ retryDelay: "0.05s" }] };
+    home.first.replyOnce(chatStream({ events: [{ error: soon }] }));
+    const recording = chatStreams.openai({ pieces: ["Once upon"] });
+    home.first.replyOnce(cutAfter({ recording, parts: 2, by: "hang" }));
+    const body = new BodyReader(await payer.chat({ model: "only", stream: true }, { signal }));
+    await body.until("Once upon");
+    await leave(body.rest());
+    const { outcome, charged } = await payer.receipt();
+    expect([outcome, charged > 0n]).toEqual(["left", true]);
+  });
+});
+
+test("vectors from a target whose error hangs come from the second one too", async () => {
+  const { head } = httpReply({ status: 502, body: ["x".repeat(500)], framing: "length" });
+  home.first.replyWith([{ send: head }, { hang: true }]);
+  home.second.replyWith(embeddingsReply());
+  const vectors = { model: "vectors", input: ["a", "b", "c"] };
+  expect((await home.gateway.call("/embeddings", vectors)).status).toBe(200);
+  expect(home.second.requests.length).toBe(1);
+});

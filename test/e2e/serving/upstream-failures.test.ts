@@ -1,0 +1,347 @@
+/** What an upstream's failure means for the caller: our words, our codes, and never the vendor's. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
+import {
+  badRequests,
+  chatAnswers,
+  chatStream,
+  chatStreams,
+  errorReply,
+  failures,
+  httpChunk,
+  httpReply,
+  operatorErrors,
+  type Recording,
+  rateLimits,
+  vendorError,
+} from "../../fake/recordings.ts";
+import { cutAfter, type Reply } from "../../fake/script.ts";
+import { startFakeUpstream } from "../../fake/upstream.ts";
+import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf, thrownBy } from "../../refusal.ts";
+
+/** `two` has a second route, which is tried only after the first. */
+const manifest = `
+providers:
+  fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+  gone: { kind: openai, base_url: "http://127.0.0.1:1/v1", api_key: "\${FAKE_KEY}", allow_private: true }
+  keyless: { kind: openai, base_url: "UPSTREAM", api_key: "\${NOT_SET_ANYWHERE}", allow_private: true }
+models:
+  one: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: first }] }
+  two: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: second, weight: 0 }, { provider: fake, model: first }] }
+  away: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: gone, model: first }] }
+  half-away: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: gone, model: x }, { provider: fake, model: second, weight: 0 }] }
+  no-key: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: keyless, model: first }] }
+`;
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ manifest });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const messages = [{ role: "user" as const, content: "Say hello" }];
+const call = (model: string, stream = false) =>
+  gateway.call("/chat/completions", { model, messages, stream });
+const modelsCalled = () =>
+  gateway.upstream.requests.map(({ json }) => (json as { readonly model: string }).model);
+
+interface Expected {
+  readonly status: number;
+  readonly code: string;
+  /** Seconds; undefined: no hint, the client's own backoff rules. */
+  readonly retryAfter?: number;
+  readonly retryable: boolean;
+}
+const rejected: Expected = { status: 400, code: "upstream_rejected", retryable: false };
+const tooLong: Expected = { status: 400, code: "context_length_exceeded", retryable: false };
+const filtered: Expected = { status: 400, code: "content_filtered", retryable: false };
+const unavailable: Expected = { status: 502, code: "upstream_unavailable", retryable: true };
+const failed: Expected = { status: 502, code: "upstream_error", retryable: true };
+const timedOut: Expected = { status: 504, code: "upstream_timeout", retryable: true };
+const overloaded = (retryAfter: number): Expected => ({
+  status: 503,
+  code: "upstream_overloaded",
+  retryAfter,
+  retryable: true,
+});
+const limited = (retryAfter: number): Expected => ({
+  status: 429,
+  code: "upstream_rate_limited",
+  retryAfter,
+  retryable: true,
+});
+const past = () => rateLimits.date(new Date(0));
+const typed = (code: string) => vendorError(400, { message: "x", code });
+
+const said: readonly (readonly [string, () => Recording, Expected])[] = [
+  ["400", badRequests.plain, rejected],
+  ["400 of vLLM", badRequests.vllm, rejected],
+  ["400 in gzip", badRequests.gzipped, rejected],
+  ["400 without a body", () => httpReply({ status: 400, body: [], framing: "length" }), rejected],
+  ["400 context", badRequests.contextTooLong, tooLong],
+  ["400 context of llama.cpp", badRequests.llamaContextTooLong, tooLong],
+  ["400 content filter", badRequests.contentFilter, filtered],
+  ["400 bad key of Gemini", () => typed("API_KEY_INVALID"), unavailable],
+  ["401", operatorErrors.badKey, unavailable],
+  ["402", operatorErrors.outOfMoney, unavailable],
+  ["403", operatorErrors.forbidden, unavailable],
+  ["404", operatorErrors.modelMissing, unavailable],
+  ["405", () => vendorError(405, { message: "x" }), failed],
+  ["408", failures.timeout, timedOut],
+  ["413", badRequests.tooLarge, rejected],
+  ["422", badRequests.unprocessable, rejected],
+  ["422 of TGI", badRequests.tgi, rejected],
+  ["424 of TGI", failures.tgiGeneration, failed],
+  ["429 in seconds", () => rateLimits.seconds(7), limited(7)],
+  ["429 in milliseconds", () => rateLimits.milliseconds(1_500), limited(2)],
+  ["429 in milliseconds alone", () => rateLimits.millisecondsAlone(3_200), limited(4)],
+  ["429 until a date gone by", past, limited(1)],
+  ["429 for an hour", () => rateLimits.seconds(3_600), limited(60)],
+  ["429 for no time", () => rateLimits.seconds(0), limited(1)],
+  ["429 without a hint", rateLimits.withoutHint, limited(2)],
+  ["429 of TGI", rateLimits.tgiOverloaded, limited(2)],
+  ["429 out of quota", operatorErrors.outOfQuota, unavailable],
+  ["500", failures.internal, failed],
+  ["502 in HTML", failures.htmlBadGateway, failed],
+  ["503", () => failures.unavailable(), overloaded(2)],
+  ["503 with a hint", () => failures.unavailable(9), overloaded(9)],
+  ["503 of llama.cpp", failures.llamaLoading, overloaded(2)],
+  ["504", failures.gatewayTimeout, timedOut],
+  ["529", failures.overloaded, overloaded(2)],
+  ["a status from nowhere", () => errorReply({ status: 599, body: "?" }), failed],
+];
+
+describe("an upstream's status becomes ours:", () => {
+  for (const [name, record, expected] of said)
+    for (const stream of [false, true])
+      test(`${name}, ${stream ? "asked for a stream" : "asked for a whole reply"}`, async () => {
+        gateway.upstream.replyWith(record());
+        const response = await call("one", stream);
+        const { headers } = response;
+        const { status, code, type, param, message } = await refusalOf(response.clone());
+        expect({ status, code, param }).toEqual({
+          status: expected.status,
+          code: expected.code,
+          param: null,
+        });
+        expect(type).toBe(typeFor(expected.status));
+        expect(headers.get("x-should-retry")).toBe(expected.retryable ? null : "false");
+        expect(headers.get("retry-after")).toBe(expected.retryAfter?.toString() ?? null);
+        const exact = Number(headers.get("retry-after-ms") ?? 0) / 1000;
+        expect(Math.ceil(exact)).toBe(expected.retryAfter ?? 0);
+        expect(message).toMatch(/^The (model|conversation)\b.*\.$/);
+        await expectNoLeak(response);
+        expect(gateway.upstream.requests.length).toBe(1);
+      });
+});
+
+function typeFor(status: number): string {
+  if (status === 400) return "invalid_request_error";
+  return status === 429 ? "rate_limit_error" : "upstream_error";
+}
+
+/** Neither name, address, key, words nor headers of the vendor. */
+async function expectNoLeak(response: Response): Promise<void> {
+  const allowed = new Set([
+    "content-length",
+    "content-type",
+    "date",
+    "retry-after",
+    "retry-after-ms",
+    "x-request-id",
+    "x-should-retry",
+  ]);
+  expect([...response.headers.keys()].filter((name) => !allowed.has(name))).toEqual([]);
+  const all = `${await response.text()}${[...response.headers.values()].join("\n")}`;
+  const { port } = new URL(gateway.upstream.baseUrl);
+  for (const word of ["vendor", "fake", "first", "127.0.0.1", `:${port}`, "org-of", "gpt", "nginx"])
+    expect(all).not.toContain(word);
+  expect(all).not.toMatch(/Incorrect API key|quota|billing|balance|Country|Sorry|Loading model/i);
+}
+
+describe("an upstream that cannot be reached or trusted", () => {
+  test("refuses connections: 502", async () => {
+    expect(await refusalOf(call("away"))).toMatchObject({ status: 502, code: "upstream_error" });
+  });
+
+  test("has no key to be called with: 502, and nothing is sent", async () => {
+    expect(await refusalOf(call("no-key"))).toMatchObject({
+      status: 502,
+      code: "upstream_unavailable",
+    });
+    expect(gateway.upstream.requests).toEqual([]);
+  });
+
+  test("resets before or within its reply: 502", async () => {
+    const replies: readonly Reply[] = [
+      [{ reset: true }],
+      [{ close: true }],
+      cutAfter({ recording: chatAnswers.plain(), parts: 0, by: "close" }),
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{"id"',
+      "no HTTP at all\r\n\r\n",
+    ];
+    for (const reply of replies) {
+      gateway.upstream.replyWith(reply);
+      const { status, code } = await refusalOf(call("one"));
+      expect({ status, code }).toEqual({ status: 502, code: "upstream_error" });
+    }
+  });
+
+  test("redirects: it is not followed, and the key goes nowhere else", async () => {
+    const elsewhere = await startFakeUpstream();
+    elsewhere.replyWith(chatAnswers.plain());
+    for (const status of [301, 302, 303, 307, 308]) {
+      const headers = { location: `${elsewhere.baseUrl}/chat/completions` };
+      gateway.upstream.replyWith(httpReply({ status, headers, body: [], framing: "length" }));
+      const response = await call("one");
+      expect(await refusalOf(response.clone())).toMatchObject({ status: 502 });
+      expect(response.headers.has("location")).toBe(false);
+    }
+    expect(elsewhere.requests).toEqual([]);
+    await elsewhere.stop();
+  });
+});
+
+describe("the SDK obeys our hints", () => {
+  const ask = (maxRetries: number) =>
+    gateway.client({ maxRetries }).chat.completions.create({ model: "one", messages });
+
+  test("it tries again after a 503, and gets its answer", async () => {
+    gateway.upstream.replyOnce(failures.unavailable(1));
+    gateway.upstream.replyOnce(chatAnswers.plain());
+    const { choices } = await ask(1);
+    expect(choices[0]?.message.content).toBe("Hello! How can I help you today?");
+    expect(gateway.upstream.requests.length).toBe(2);
+  });
+
+  test("it does not try again what cannot succeed", async () => {
+    gateway.upstream.replyWith(badRequests.contextTooLong());
+    const error = await thrownBy(ask(1));
+    expect([error.status, error.code]).toEqual([400, "context_length_exceeded"]);
+    expect(error.headers?.get("x-should-retry")).toBe("false");
+    expect(gateway.upstream.requests.length).toBe(1);
+  });
+});
+
+describe("with two routes", () => {
+  const byRoute = (first: Reply, second: Reply) =>
+    gateway.upstream.replyWith(({ json }) =>
+      (json as { readonly model: string }).model === "first" ? first : second,
+    );
+
+  const retriable = said.filter(([, , { retryable }]) => retryable);
+  for (const [name, record] of retriable)
+    test(`${name} from the first: the caller gets the second's answer`, async () => {
+      byRoute(record(), chatAnswers.plain({ text: "from the second" }));
+      expect(await (await call("two")).text()).toContain("from the second");
+      byRoute(record(), chatStreams.openai({ pieces: ["from the second"] }));
+      const stream = parseStream(await (await call("two", true)).text());
+      expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
+      expect(modelsCalled()).toEqual(["first", "second", "first", "second"]);
+    });
+
+  test("a break, an empty reply or an error event before the first token: the second answers", async () => {
+    const breaks: readonly Reply[] = [
+      [{ reset: true }],
+      chatStreams.errorFirst(),
+      cutAfter({ recording: chatStreams.openai(), parts: 0, by: "close" }),
+    ];
+    for (const first of breaks) {
+      byRoute(first, chatStreams.openai({ pieces: ["from the second"] }));
+      expect(textOf(parseStream(await (await call("two", true)).text()))).toBe("from the second");
+    }
+    byRoute(chatAnswers.emptyChoices(), chatAnswers.plain({ text: "from the second" }));
+    expect(await (await call("two")).text()).toContain("from the second");
+  });
+
+  test("an upstream that is away does not matter", async () => {
+    gateway.upstream.replyWith(chatAnswers.plain());
+    expect((await call("half-away")).status).toBe(200);
+  });
+
+  test("a refusal of the input is final: the second is not asked", async () => {
+    byRoute(badRequests.contextTooLong(), chatAnswers.plain());
+    expect(await refusalOf(call("two"))).toMatchObject({ code: "context_length_exceeded" });
+    expect(modelsCalled()).toEqual(["first"]);
+  });
+
+  test("after the first token, a failure is told, and the second is never asked", async () => {
+    const seen = Promise.withResolvers<void>();
+    const recording = chatStreams.openai();
+    const first = cutAfter({ recording, parts: 2, by: "reset", until: seen.promise });
+    byRoute(first, chatStreams.openai({ pieces: ["from the second"] }));
+    const body = new BodyReader(await call("two", true));
+    await body.until("Hello");
+    seen.resolve();
+    const stream = parseStream(await body.rest());
+    expect(stream.error?.code).toBe("upstream_error");
+    expect(textOf(stream)).toBe("Hello");
+    expect(modelsCalled()).toEqual(["first"]);
+  });
+
+  test("both limited: 429 with the sooner hint; one limited, one broken: the break", async () => {
+    byRoute(rateLimits.seconds(40), rateLimits.seconds(20));
+    const response = await call("two");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "20"]);
+    byRoute(rateLimits.seconds(40), failures.internal());
+    expect((await call("two")).status).toBe(502);
+  });
+
+  test("a caller who leaves while the first is silent does not start the second", async () => {
+    byRoute([{ hang: true }], chatAnswers.plain());
+    const arrival = gateway.upstream.nextRequest();
+    const leave = new AbortController();
+    const body = { model: "two", messages, stream: true };
+    const response = gateway.call("/chat/completions", body, { signal: leave.signal });
+    response.catch(() => {});
+    const request = await arrival;
+    leave.abort();
+    await request.closed;
+    expect(request.abortedByClient).toBe(true);
+    // A later call has gone all the way, so the first has had its time to go wrong.
+    gateway.upstream.replyWith(chatAnswers.plain());
+    expect((await call("one")).status).toBe(200);
+    expect(modelsCalled()).toEqual(["first", "first"]);
+  });
+});
+
+describe("an error that comes as the first event of a stream", () => {
+  for (const [code, expected] of [
+    ["context_length_exceeded", tooLong],
+    ["content_filter", filtered],
+    ["insufficient_quota", unavailable],
+    ["rate_limit_exceeded", limited(2)],
+    ["overloaded_error", overloaded(2)],
+    ["model_error", failed],
+  ] as const)
+    test(`means what its code says: ${code}`, async () => {
+      gateway.upstream.replyOnce(
+        chatStream({ events: [{ error: { message: "x", type: null, code } }] }),
+      );
+      const response = await call("one", true);
+      expect(response.status).toBe(expected.status);
+      expect(await response.json()).toMatchObject({ error: { code: expected.code } });
+    });
+});
+
+for (const [status, atMost] of [
+  ["200 OK", 100_000_000],
+  ["500 Internal Server Error", 20_000_000],
+] as const)
+  test(`a reply without end is read no further than its bound: ${status}`, async () => {
+    const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const arrival = gateway.upstream.nextRequest();
+    gateway.upstream.replyOnce([
+      { send: head },
+      { flood: 1_000_000_000, chunk: httpChunk(Buffer.alloc(1_000_000, " ")) },
+    ]);
+    const response = await call("one");
+    expect(response.status).toBe(502);
+    const request = await arrival;
+    await request.closed;
+    expect(request.bytesSent).toBeLessThan(atMost);
+  });

@@ -1,0 +1,184 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { connectControl } from "../../../src/platform/control-socket.ts";
+import { type ChildServer, createHome, type Home } from "../../child.ts";
+import { chatJson, usageOf } from "../../fake/chat-json.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
+import { standardManifest } from "../../harness.ts";
+
+/** Real processes on one database: one of them may write it, whatever became of its lock files. */
+setDefaultTimeout(60_000);
+
+let upstream: FakeUpstream;
+let home: Home;
+let root: string;
+let database: string;
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  // A little more than a cent each.
+  upstream.replyWith(chatJson({ usage: usageOf({ prompt: 10, completion: 4_000 }) }));
+});
+afterAll(() => upstream.stop());
+beforeEach(() => {
+  home = createHome();
+  root = dirname(home.dataDir);
+  database = join(root, "shared", "svc.db");
+  mkdirSync(dirname(database));
+  home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
+});
+afterEach(() => home.remove());
+
+/** The environment of a container that shares the database, and has a data directory of its own. */
+const sharing = (name: string, path = database) => ({
+  SVC_DATA_DIR: join(root, name),
+  SVC_DATABASE_URL: `sqlite:${path}`,
+  SVC_SECRET: "a secret of both that is long enough",
+  FAKE_KEY: "x",
+});
+
+/** With 1 USD, made through the running server that has the data directory. */
+async function openAccount({ SVC_DATA_DIR }: { readonly SVC_DATA_DIR: string }): Promise<string> {
+  const { operations } = (await connectControl(SVC_DATA_DIR)) ?? {};
+  if (operations === undefined) throw new Error("no server answers at the control socket");
+  await operations.createAccount({ name: "payer" });
+  await operations.addEntry({ account: "payer", kind: "credit", usd: "1", reference: "start" });
+  return (await operations.createKey({ account: "payer" })).key;
+}
+
+const call = ({ baseUrl }: ChildServer, key: string) =>
+  fetch(`${baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "svc-3-flash",
+      max_tokens: 4_000,
+      messages: [{ role: "user", content: "Hello" }],
+    }),
+  });
+
+/** Calls until it is refused: how many were served. */
+async function spendAll(server: ChildServer, key: string): Promise<number> {
+  for (let served = 0; served < 200; served++) {
+    const reply = await call(server, key).catch(() => undefined);
+    if (reply?.status !== 200) return served;
+    await reply.json();
+  }
+  throw new Error("the money never ended");
+}
+
+interface Findings {
+  readonly ok: boolean;
+  readonly receipts: number;
+  readonly charged: string;
+}
+
+const removeLocks = (...folders: string[]) => {
+  for (const folder of folders) rmSync(join(folder, "lock.db"), { force: true });
+  rmSync(`${database}-lock`, { force: true });
+};
+
+test("a second server with a data directory of its own is refused while the first has the database", async () => {
+  const first = await home.serve(sharing("one"));
+  await expect(home.serve(sharing("two"))).rejects.toThrow(
+    `The database ${database} is in use by another svc gateway or command.`,
+  );
+  expect(await first.stop()).toBe(0);
+  const second = await home.serve(sharing("two"));
+  expect(await second.stop()).toBe(0);
+});
+
+test("a link to the database is the same database", async () => {
+  await (await home.serve(sharing("one"))).stop();
+  const link = join(root, "link.db");
+  symlinkSync(database, link);
+  const first = await home.serve(sharing("one", link));
+  await expect(home.serve(sharing("two"))).rejects.toThrow("is in use");
+  const key = await openAccount(sharing("one", link));
+  expect((await call(first, key)).status).toBe(200);
+  expect(await first.stop()).toBe(0);
+});
+
+test("a link to a database that is not there yet leads to the same lock", async () => {
+  const link = join(root, "link.db");
+  symlinkSync(database, link);
+  const first = await home.serve(sharing("one", link));
+  expect(existsSync(database)).toBe(true);
+  await expect(home.serve(sharing("two"))).rejects.toThrow("is in use");
+  expect(await first.stop()).toBe(0);
+});
+
+test("a command with another data directory cannot take money from under a running server", async () => {
+  const server = await home.serve(sharing("one"));
+  await openAccount(sharing("one"));
+  const withdrawn = await home.svc(["account", "withdraw", "payer", "1", "--reference", "out"], {
+    environment: sharing("two"),
+  });
+  expect({ code: withdrawn.code, stderr: withdrawn.stderr }).toEqual({
+    code: 5,
+    stderr: expect.stringContaining("is in use by another svc gateway or command"),
+  });
+  const account = await home.json<{ balance_usd: string }>(["account", "show", "payer"], {
+    environment: sharing("one"),
+  });
+  expect(account.balance_usd).toBe("1.00");
+  expect(await server.stop()).toBe(0);
+});
+
+test("with the lock files gone a second server takes over: the first ends, and no cent is spent twice", async () => {
+  const first = await home.serve(sharing("one"));
+  const key = await openAccount(sharing("one"));
+  for (let calls = 0; calls < 3; calls++) expect((await call(first, key)).status).toBe(200);
+  removeLocks(join(root, "one"), join(root, "two"));
+  const second = await home.serve(sharing("two"));
+  const servedByBoth = await Promise.all([spendAll(first, key), spendAll(second, key)]);
+  expect(servedByBoth).toEqual([0, 96]);
+  expect(await first.exited).toBe(1);
+  expect(first.stderr()).toContain("another process has opened the database");
+  expect(await second.stop()).toBe(0);
+  const findings = await home.json<Findings>(["ledger", "verify"], { environment: sharing("two") });
+  expect(findings).toMatchObject({ ok: true, charged: "0.990297" });
+});
+
+test("with the lock files gone a command takes the money, and the server that no longer has it ends", async () => {
+  const server = await home.serve(sharing("one"));
+  const key = await openAccount(sharing("one"));
+  removeLocks(join(root, "one"));
+  await home.json(["account", "withdraw", "payer", "1", "--reference", "out"], {
+    environment: sharing("two"),
+  });
+  expect(await spendAll(server, key)).toBe(0);
+  expect(await server.exited).toBe(1);
+  const findings = await home.json<Findings>(["ledger", "verify"], { environment: sharing("two") });
+  expect(findings).toMatchObject({ ok: true, charged: "0.00" });
+});
+
+test("a server that ends leaves the files of the one that took over its data directory alone", async () => {
+  const first = await home.serve(sharing("one"));
+  removeLocks(join(root, "one"));
+  const second = await home.serve(sharing("one"));
+  expect(await first.exited).toBe(1);
+  expect(existsSync(join(root, "one", "owner.json"))).toBe(true);
+  // Through its socket: the database is locked.
+  await home.json(["account", "list"], { environment: sharing("one") });
+  expect(await second.stop()).toBe(0);
+});
+
+test("only their owner can read the lock files and the mark", async () => {
+  const server = await home.serve(sharing("one"));
+  await openAccount(sharing("one"));
+  const modes = [join(root, "one", "lock.db"), `${database}-lock`, `${database}-mark`].map((path) =>
+    (statSync(path).mode & 0o777).toString(8),
+  );
+  expect(modes).toEqual(["600", "600", "600"]);
+  expect(await server.stop()).toBe(0);
+});

@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Receipt } from "../../src/ledger/receipt.ts";
+import { emptyRollup } from "../../src/ledger/rollups.ts";
+import { type Claim, type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
+import type { Store } from "../../src/store/sqlite/store.ts";
+import type { ContractDatabase } from "./contract.ts";
+import { foldTests } from "./fold-contract.ts";
+import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
+import {
+  above2to53,
+  claimOf,
+  entryOf,
+  maxBalance,
+  noonMs,
+  receiptOf,
+  setLimits,
+  startSums,
+  unwritable,
+  write,
+} from "./ledger-samples.ts";
+import { limitTests } from "./limits-contract.ts";
+import { reportTests } from "./reports-contract.ts";
+
+export interface Opened {
+  readonly database: ContractDatabase;
+  readonly store: Store;
+}
+
+/** What the ledger relies on, whatever the database. */
+export function ledgerContract(name: string, create: () => Promise<ContractDatabase>): void {
+  describe(`ledger contract on ${name}`, () => {
+    let opened: Opened;
+    beforeEach(async () => {
+      const database = await create();
+      const store = await database.open();
+      opened = { database, store };
+      for (const id of ["acct_1", "acct_2"])
+        await store.accounts.insert({ id, name: `name of ${id}`, createdAtMs: 1 });
+    });
+    afterEach(async () => {
+      await opened.store.close();
+      await opened.database.remove();
+    });
+    entryTests(() => opened);
+    commitTests(() => opened);
+    refusalTests(() => opened);
+    claimTests(() => opened);
+    limitTests(() => opened);
+    rollupTests(() => opened);
+    recountTests(() => opened);
+    foldTests(() => opened);
+    readerTests(() => opened);
+    findingTests(() => opened);
+    reportTests(() => opened);
+  });
+}
+
+function entryTests(opened: () => Opened): void {
+  const ledger = () => opened().store.ledger;
+  const balance = async () => {
+    const lease = await ledger().lease("acct_1");
+    return (lease?.granted ?? -1n) - (lease?.spent ?? 0n);
+  };
+
+  test("an entry moves the balance of its account alone, to the last digit", async () => {
+    const credit = entryOf({ nano: above2to53, note: "thanks" });
+    const before = await opened().store.feed.latest();
+    expect(await ledger().addEntry(credit)).toEqual({ result: "added", entry: credit });
+    const feed = await opened().store.feed.since(before);
+    expect(feed?.map(({ topic, subject }) => `${topic}:${subject}`)).toEqual(["accounts:acct_1"]);
+    const withdrawal = entryOf({ kind: "withdrawal", nano: -1n });
+    expect((await ledger().addEntry(withdrawal)).result).toBe("added");
+    expect(await balance()).toBe(above2to53 - 1n);
+    expect(await ledger().entries("acct_1")).toEqual([credit, withdrawal]);
+    expect(await ledger().entries("acct_2")).toEqual([]);
+    expect(await ledger().leases()).toEqual([
+      { accountId: "acct_1", granted: above2to53 - 1n, spent: 0n },
+      { accountId: "acct_2", granted: 0n, spent: 0n },
+    ]);
+  });
+
+  test("the same reference again is the same entry, and with another amount or kind is told apart", async () => {
+    const credit = entryOf({ reference: "invoice 7" });
+    await ledger().addEntry(credit);
+    const before = await opened().store.feed.latest();
+    const again = entryOf({ reference: "invoice 7", note: "retried" });
+    expect(await ledger().addEntry(again)).toEqual({ result: "known", entry: credit });
+    for (const rest of [{ nano: 101n }, { kind: "refund" as const }])
+      expect(await ledger().addEntry(entryOf({ reference: "invoice 7", ...rest }))).toEqual({
+        result: "other",
+        entry: credit,
+      });
+    expect(await balance()).toBe(100n);
+    expect(await opened().store.feed.latest()).toBe(before);
+    const elsewhere = entryOf({ reference: "invoice 7", accountId: "acct_2" });
+    expect((await ledger().addEntry(elsewhere)).result).toBe("added");
+  });
+
+  test("nobody withdraws what is not there, what was spent included", async () => {
+    await ledger().addEntry(entryOf({ nano: 100n }));
+    const sums = await startSums(ledger());
+    await ledger().commit([write(receiptOf({ charged: 30n, cost: 30n }))]);
+    await sums.flush(noonMs);
+    const withdrawal = (nano: bigint) => entryOf({ kind: "withdrawal", nano });
+    expect(await ledger().addEntry(withdrawal(-71n))).toEqual({ result: "short", balance: 70n });
+    expect(await ledger().entries("acct_1")).toHaveLength(1);
+    expect((await ledger().addEntry(withdrawal(-70n))).result).toBe("added");
+    expect(await balance()).toBe(0n);
+  });
+
+  test("no account is given more than 64 bits can count", async () => {
+    expect((await ledger().addEntry(entryOf({ nano: maxBalance }))).result).toBe("added");
+    expect(await ledger().addEntry(entryOf({ nano: 1n }))).toEqual({
+      result: "too-much",
+      balance: maxBalance,
+    });
+    expect(await balance()).toBe(maxBalance);
+    await expect(ledger().addEntry(entryOf({ accountId: "acct_9" }))).rejects.toThrow();
+  });
+}
+
+function commitTests(opened: () => Opened): void {
+  const ledger = () => opened().store.ledger;
+  const spent = async (id = "acct_1") => (await ledger().lease(id))?.spent;
+
+  test("a batch charges each account what its receipts say, to the last digit", async () => {
+    for (const accountId of ["acct_1", "acct_2"])
+      await ledger().addEntry(entryOf({ accountId, nano: 3n * above2to53 }));
+    const sums = await startSums(ledger());
+    await ledger().commit([
+      write(receiptOf({ charged: above2to53, cost: above2to53 })),
+      write(receiptOf({ accountId: "acct_2", keyId: "key_2", charged: 7n })),
+      write(receiptOf({ charged: 2n })),
+      write(receiptOf({ charged: 0n })),
+    ]);
+    await sums.flush(noonMs);
+    expect(await spent()).toBe(above2to53 + 2n);
+    expect(await spent("acct_2")).toBe(7n);
+    await ledger().commit([write(receiptOf({ charged: above2to53, cost: above2to53 }))]);
+    await sums.flush(noonMs, true);
+    expect(await spent()).toBe(2n * above2to53 + 2n);
+  });
+
+  test("the same batch twice charges once, and of a larger one only what is new", async () => {
+    await ledger().addEntry(entryOf({ nano: 1_000n }));
+    const budgets = [{ ownerId: "key_1", periodStartMs: 0 }];
+    const [one, two, three] = [receiptOf(), receiptOf(), receiptOf()];
+    const sums = await startSums(ledger());
+    const commit = (...receipts: Receipt[]) =>
+      ledger().commit(receipts.map((receipt) => write(receipt, budgets)));
+    await commit(one, two);
+    await commit(one, two);
+    await sums.flush(noonMs);
+    expect(await spent()).toBe(20n);
+    await commit(one, three, one);
+    await sums.flush(noonMs);
+    expect(await spent()).toBe(30n);
+    expect(await ledger().budgetSpends(0)).toEqual([
+      { ownerId: "key_1", periodStartMs: 0, spent: 30n },
+    ]);
+  });
+
+  test("who watches is told every receipt once, in its order, as soon as it stands", async () => {
+    const told: Receipt[] = [];
+    ledger().watch((receipt) => told.push(receipt));
+    const [one, two, three] = [receiptOf(), receiptOf(), receiptOf()];
+    const first = ledger().commit([write(one), { type: "claim", claim: claimOf() }, write(two)]);
+    expect(told).toEqual([one, two]);
+    await first;
+    await ledger().commit([write(two), write(three), write(one), write(three)]);
+    await ledger().commit([]);
+    expect(told).toEqual([one, two, three]);
+  });
+
+  test("nobody is told of a batch that did not come to stand, not even later", async () => {
+    const told: Receipt[] = [];
+    ledger().watch((receipt) => told.push(receipt));
+    const [refused, fine] = [receiptOf(), receiptOf()];
+    await expect(ledger().commit([write(refused), unwritable()])).rejects.toThrow();
+    await ledger().commit([]);
+    await ledger().commit([write(fine)]);
+    expect(told).toEqual([fine]);
+    await ledger().commit([write(refused)]);
+    expect(told).toEqual([fine, refused]);
+  });
+
+  budgetTests(opened);
+}
+
+function budgetTests(opened: () => Opened): void {
+  const ledger = () => opened().store.ledger;
+
+  test("what a receipt is charged counts for each of its budgets, in its period", async () => {
+    await ledger().addEntry(entryOf({ nano: 3n * above2to53 }));
+    const today = { ownerId: "key_1", periodStartMs: noonMs };
+    const tomorrow = { ownerId: "key_1", periodStartMs: noonMs + 1 };
+    const whole = { ownerId: "acct_1", periodStartMs: 0 };
+    await ledger().commit([
+      write(receiptOf({ charged: above2to53 }), [today, whole]),
+      write(receiptOf({ charged: 1n }), [tomorrow, whole]),
+      write(receiptOf({ charged: 0n }), [{ ownerId: "key_2", periodStartMs: 0 }]),
+    ]);
+    await ledger().commit([write(receiptOf({ charged: 2n }), [tomorrow])]);
+    const sorted = (await ledger().budgetSpends(0)).toSorted((one, other) =>
+      one.spent < other.spent ? -1 : 1,
+    );
+    expect(sorted).toEqual([
+      { ...tomorrow, spent: 3n },
+      { ...today, spent: above2to53 },
+      { ...whole, spent: above2to53 + 1n },
+    ]);
+  });
+
+  test("what budgets used is read from a moment on, and always where they have no periods", async () => {
+    const spends = [
+      { ownerId: "key_1", periodStartMs: 0, spent: 1n },
+      { ownerId: "key_1", periodStartMs: noonMs - 1, spent: 2n },
+      { ownerId: "key_1", periodStartMs: noonMs, spent: 3n },
+      { ownerId: "key_2", periodStartMs: noonMs + 1, spent: 4n },
+    ];
+    for (const { spent, ...budget } of spends)
+      await ledger().commit([write(receiptOf({ charged: spent }), [budget])]);
+    const from = async (ms: number) =>
+      (await ledger().budgetSpends(ms)).map(({ spent }) => spent).toSorted();
+    expect(await from(0)).toEqual([1n, 2n, 3n, 4n]);
+    expect(await from(noonMs)).toEqual([1n, 3n, 4n]);
+    expect(await from(noonMs + 2)).toEqual([1n]);
+  });
+}
+
+function refusalTests(opened: () => Opened): void {
+  const ledger = () => opened().store.ledger;
+
+  test("nothing of a batch stands when one of its writes can never be written", async () => {
+    await ledger().addEntry(entryOf({ nano: 100n }));
+    const sums = await startSums(ledger());
+    const fine = write(receiptOf(), [{ ownerId: "key_1", periodStartMs: 0 }]);
+    const claim: LedgerWrite = { type: "claim", claim: claimOf() };
+    const refused = await ledger()
+      .commit([fine, claim, unwritable()])
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(UnwritableError);
+    await sums.flush(noonMs);
+    expect(await ledger().lease("acct_1")).toMatchObject({ granted: 100n, spent: 0n });
+    expect(await ledger().budgetSpends(0)).toEqual([]);
+    expect(await ledger().findClaim("claim_1")).toBeUndefined();
+    const reader = opened().database.openReader();
+    expect(await Array.fromAsync(reader.receipts({}))).toEqual([]);
+    await reader.close();
+    await ledger().commit([fine]);
+    await sums.flush(noonMs);
+    expect(await ledger().lease("acct_1")).toMatchObject({ spent: 10n });
+  });
+
+  test("an account can be spent to nothing, and not below: such sums are refused whole", async () => {
+    const { rollups } = ledger();
+    for (const accountId of ["acct_1", "acct_2"])
+      await ledger().addEntry(entryOf({ accountId, nano: 100n }));
+    const of = (accountId: string, charged: bigint) => ({
+      ...emptyRollup({ hourMs: noonMs, accountId, keyId: "k", model: "m", provider: "p" }),
+      charged,
+    });
+    await rollups.add([of("acct_1", 60n), { ...of("acct_1", 40n), keyId: "other" }], noonMs);
+    const before = await rollups.list({});
+    await expect(rollups.add([of("acct_2", 1n), of("acct_1", 1n)], undefined)).rejects.toThrow();
+    expect(await ledger().leases()).toEqual([
+      { accountId: "acct_1", granted: 100n, spent: 100n },
+      { accountId: "acct_2", granted: 100n, spent: 0n },
+    ]);
+    expect(await rollups.list({})).toEqual(before);
+    expect(await rollups.openFromMs()).toBe(noonMs);
+  });
+
+  test("an empty batch asks whether the database can be written, and changes nothing", async () => {
+    const before = await opened().store.feed.latest();
+    await ledger().commit([]);
+    expect(await opened().store.feed.latest()).toBe(before);
+  });
+
+  test("commits and other writes that come at the same moment do not hinder each other", async () => {
+    await ledger().addEntry(entryOf({ nano: 1_000n }));
+    const sums = await startSums(ledger());
+    const work = Array.from({ length: 30 }, (_, at) => [
+      ledger().addEntry(entryOf({ nano: 1n })),
+      Promise.resolve().then(() => ledger().commit([write(receiptOf())])),
+      setLimits(ledger(), { limits: { rpm: at + 1 } }),
+      sums.flush(noonMs),
+    ]);
+    await Promise.all(work.flat());
+    await sums.flush(noonMs);
+    expect(await ledger().lease("acct_1")).toMatchObject({ granted: 1_030n, spent: 300n });
+    expect(await opened().store.accounts.find("acct_1")).toMatchObject({ limitsVersion: 30 });
+  });
+}
+
+function claimTests(opened: () => Opened): void {
+  const ledger = () => opened().store.ledger;
+  const put = (claim: Claim) => ledger().commit([{ type: "claim", claim }]);
+
+  test("a claim is kept as it is put, and is done with its reply together with the receipt", async () => {
+    await put(claimOf());
+    expect(await ledger().findClaim("claim_1")).toEqual(claimOf());
+    expect(await ledger().findClaim("claim_2")).toBeUndefined();
+    const reply = new Uint8Array([0, 1, 255]);
+    const done = claimOf({
+      isDone: true,
+      reply,
+      requestId: "req_2",
+      bodyHash: "b",
+      expiresAtMs: 9,
+    });
+    const receipt = receiptOf();
+    await ledger().commit([{ type: "receipt", receipt, hold: { budgets: [] }, claim: done }]);
+    expect(await ledger().findClaim("claim_1")).toEqual(done);
+    const reader = opened().database.openReader();
+    expect(await reader.receipt(receipt.id)).toEqual(receipt);
+    await reader.close();
+  });
+
+  test("only a claim that is running can be released", async () => {
+    await put(claimOf());
+    await put(claimOf({ id: "claim_2", isDone: true }));
+    for (const id of ["claim_1", "claim_2", "claim_3"])
+      await ledger().commit([{ type: "claim-release", id }]);
+    expect(await ledger().findClaim("claim_1")).toBeUndefined();
+    expect(await ledger().findClaim("claim_2")).toEqual(claimOf({ id: "claim_2", isDone: true }));
+  });
+
+  test("what a process that is gone had under way is released, and what was done stays", async () => {
+    for (const at of [1, 2, 3]) await put(claimOf({ id: `claim_${at}`, isDone: at === 2 }));
+    await ledger().releaseRunningClaims();
+    const found = await Promise.all([1, 2, 3].map((at) => ledger().findClaim(`claim_${at}`)));
+    expect(found.map((claim) => claim?.id)).toEqual([undefined, "claim_2", undefined]);
+  });
+
+  test("claims past their day are erased, some at a time, and no others", async () => {
+    const old = Array.from({ length: 120 }, (_, at) =>
+      claimOf({ id: `old_${at}`, expiresAtMs: 50 }),
+    );
+    for (const claim of [...old, claimOf({ id: "young", expiresAtMs: 51 })]) await put(claim);
+    const erased: number[] = [];
+    do erased.push(await ledger().eraseClaims(50));
+    while (erased.at(-1) !== 0);
+    expect(erased.reduce((sum, count) => sum + count, 0)).toBe(120);
+    expect(erased.length).toBeGreaterThan(2);
+    expect(await ledger().findClaim("old_7")).toBeUndefined();
+    expect(await ledger().findClaim("young")).toBeDefined();
+  });
+}

@@ -1,0 +1,234 @@
+import { expect, test } from "bun:test";
+import { idTimeMs, newId } from "../../src/base/ids.ts";
+import { Minutes } from "../../src/ledger/minutes.ts";
+import type { Receipt } from "../../src/ledger/receipt.ts";
+import {
+  type LedgerReports,
+  mostSteps,
+  othersName,
+  type ReceiptQuery,
+  type UsageQuery,
+} from "../../src/ledger/reports.ts";
+import { dayMs, hourMs } from "../../src/ledger/rollups.ts";
+import type { Store } from "../../src/store/sqlite/store.ts";
+import type { Opened } from "./ledger-contract.ts";
+import { entryOf, maxBalance, noonMs, receiptOf, startSums, write } from "./ledger-samples.ts";
+import { receiptsOf, usageOf } from "./plain-reports.ts";
+
+const clock = { nowMs: () => noonMs + 3 * dayMs };
+
+/** The keys that are the cheapest in the beginning are the dearest later. */
+const worthOf = (key: number, at: number) => (key >= 9 ? 10 : at > 430 ? 100 : 1);
+
+/** Three days of two accounts: many keys, some models, every kind of end. */
+function manyReceipts(): Receipt[] {
+  return Array.from({ length: 900 }, (_, at) => {
+    const key = (at * 7) % 31;
+    return receiptOf({
+      id: newId("req", noonMs + Math.floor((at / 900) * 3 * dayMs)),
+      accountId: key % 4 === 0 ? "acct_2" : "acct_1",
+      keyId: `key_${key}`,
+      model: `m${(at * 5) % 6}`,
+      endpoint: at % 9 === 0 ? "speech" : "chat",
+      provider: at % 5 === 0 ? "q" : "p",
+      outcome: ["ok", "ok", "left", "upstream_error", "rate_limit_exceeded"][at % 5] ?? "ok",
+      charged: BigInt(((at * 37) % 101) * worthOf(key, at)) * 1_000_000_000_007n,
+      cost: maxBalance / 1_000n,
+      durationMs: (at * at) % 60_000,
+      firstByteMs: at % 3 === 0 ? undefined : (at * 11) % 2_000,
+    });
+  });
+}
+
+interface Made {
+  readonly store: Store;
+  readonly receipts: readonly Receipt[];
+  readonly reports: LedgerReports;
+}
+
+/** Half of them are in the sums by day, some by hour alone, and the last are not yet in any. */
+async function make(store: Store): Promise<Made> {
+  for (const accountId of ["acct_1", "acct_2"])
+    await store.ledger.addEntry(entryOf({ accountId, nano: maxBalance }));
+  const sums = await startSums(store.ledger);
+  const receipts = manyReceipts();
+  const half = noonMs + 1.5 * dayMs;
+  const commit = (some: readonly Receipt[]) =>
+    store.ledger.commit(some.map((receipt) => write(receipt)));
+  await commit(receipts.filter(({ id }) => idTimeMs(id) < half));
+  await sums.flush(half);
+  await commit(receipts.filter(({ id }) => idTimeMs(id) >= half));
+  const reports = store.openReports({
+    clock,
+    flush: () => sums.flush(half),
+    minutes: new Minutes(),
+  });
+  return { store, receipts, reports };
+}
+
+export function reportTests(opened: () => Opened): void {
+  const using = async (work: (made: Made) => Promise<void>) => {
+    const made = await make(opened().store);
+    await work(made).finally(() => made.reports.close());
+  };
+
+  test("usage is what the receipts add up to, by every grain, group and filter", () =>
+    using(async ({ receipts, reports }) => {
+      const filters: Partial<UsageQuery>[] = [
+        {},
+        { accountId: "acct_1" },
+        { accountId: "acct_2", model: "m1" },
+        { accountId: "acct_1", keyId: "key_5" },
+        { keyId: "key_5" },
+        { keyId: "key_5", model: "m2" },
+        { model: "m3" },
+        { accountId: "acct_none" },
+      ];
+      const spans = [
+        { fromMs: noonMs, toMs: noonMs + 4 * dayMs },
+        { fromMs: noonMs + 20 * hourMs + 5, toMs: noonMs + 50 * hourMs + 1 },
+        { fromMs: noonMs + 2.9 * dayMs, toMs: noonMs + 2.9 * dayMs },
+        // Long over: what has come since does not say who is dear.
+        { fromMs: noonMs, toMs: noonMs + hourMs },
+      ];
+      for (const grain of ["hour", "day"] as const)
+        for (const by of ["none", "model", "key", "account"] as const)
+          for (const span of spans)
+            for (const filter of filters) {
+              const query = { ...span, ...filter, grain, by };
+              expect({ query, points: await reports.usage(query) }).toEqual({
+                query,
+                points: usageOf(receipts, query),
+              });
+            }
+    }));
+
+  test("of more names than fit the dearest are told, and the others together", () =>
+    using(async ({ reports }) => {
+      const query = { fromMs: noonMs, toMs: noonMs + 4 * dayMs, grain: "day" } as const;
+      const points = await reports.usage({ ...query, by: "key" });
+      const names = new Set(points.map(({ name }) => name));
+      expect([names.size, names.has(othersName)]).toEqual([21, true]);
+      const sum = (all: readonly { readonly charged: bigint }[]) =>
+        all.reduce((total, { charged }) => total + charged, 0n);
+      expect(sum(points)).toBe(sum(await reports.usage({ ...query, by: "none" })));
+    }));
+
+  test("more steps of time than a chart can have are refused", () =>
+    using(async ({ reports }) => {
+      const fromMs = noonMs - (mostSteps + 1) * hourMs;
+      const query = { fromMs, toMs: noonMs, grain: "hour", by: "none" } as const;
+      await expect(reports.usage(query)).rejects.toThrow("steps of time");
+    }));
+
+  halfFoldedTest(opened);
+  pageTests(using);
+  freshTests(using);
+}
+
+function halfFoldedTest(opened: () => Opened): void {
+  test("usage is right also while an hour is half in the sums by day", async () => {
+    const { store } = opened();
+    const sums = await startSums(store.ledger);
+    const receipts = Array.from({ length: 100 }, (_, at) =>
+      receiptOf({ id: newId("req", noonMs + at), keyId: `key_${at}`, model: "m", charged: 0n }),
+    );
+    await store.ledger.commit(receipts.map((receipt) => write(receipt)));
+    await sums.flush(noonMs, true);
+    const reports = store.openReports({ clock, flush: async () => {}, minutes: new Minutes() });
+    let pieces = 0;
+    do {
+      for (const grain of ["hour", "day"] as const)
+        for (const filter of [{}, { accountId: "acct_1" }, { accountId: "acct_1", model: "m" }]) {
+          const query = { fromMs: noonMs, toMs: noonMs + 1, grain, by: "none", ...filter } as const;
+          expect(await reports.usage(query)).toEqual(usageOf(receipts, query));
+        }
+      pieces++;
+    } while (await store.ledger.rollups.fold(noonMs + hourMs));
+    expect(pieces).toBeGreaterThan(3);
+    await reports.close();
+  });
+}
+
+type Using = (work: (made: Made) => Promise<void>) => Promise<void>;
+
+async function walk(
+  reports: LedgerReports,
+  query: Omit<ReceiptQuery, "after">,
+): Promise<readonly Receipt[]> {
+  const found: Receipt[] = [];
+  let after: string | undefined;
+  do {
+    const page = await reports.receipts({ ...query, after });
+    expect(page.receipts.length).toBeLessThanOrEqual(query.limit);
+    found.push(...page.receipts);
+    after = page.after;
+  } while (after !== undefined);
+  return found;
+}
+
+function pageTests(using: Using): void {
+  test("pages lose and repeat no receipt, and have those that match alone", () =>
+    using(async ({ receipts, reports }) => {
+      const filters: Partial<ReceiptQuery>[] = [
+        {},
+        { accountId: "acct_1" },
+        { accountId: "acct_2", outcome: "failed" },
+        { accountId: "acct_1", keyId: "key_6", model: "m2" },
+        { keyId: "key_5", provider: "q" },
+        // Its account is another one.
+        { accountId: "acct_1", keyId: "key_8" },
+        { model: "m4", endpoint: "speech" },
+        { outcome: "failed" },
+        { outcome: "left", provider: "p" },
+        { outcome: "rate_limit_exceeded" },
+        { outcome: "never_seen" },
+        { fromMs: noonMs + 10 * hourMs + 7, toMs: noonMs + 40 * hourMs + 3 },
+        { fromMs: noonMs + 35 * hourMs, accountId: "acct_2" },
+        { idPrefix: receipts[440]?.id.slice(0, 9) },
+        { idPrefix: receipts[440]?.id },
+        { idPrefix: "req_", toMs: noonMs + hourMs },
+        { idPrefix: "acct_1" },
+      ];
+      for (const filter of filters)
+        for (const oldestFirst of [false, true])
+          for (const limit of [13, 1_000]) {
+            const query = { ...filter, oldestFirst, limit };
+            const found = await walk(reports, query);
+            expect({ query, ids: found.map(({ id }) => id) }).toEqual({
+              query,
+              ids: receiptsOf(receipts, query).map(({ id }) => id),
+            });
+          }
+    }));
+
+  test("a receipt is told as it was written, alone and on a page", () =>
+    using(async ({ receipts, reports }) => {
+      const newest = receipts.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, 3);
+      expect((await reports.receipts({ limit: 3 })).receipts).toEqual(newest);
+      expect(await reports.receipt(newest[0]?.id ?? "")).toEqual(newest[0]);
+      expect(await reports.receipt("req_none")).toBeUndefined();
+    }));
+
+  test("a page of nothing, or of more than fit, is refused", () =>
+    using(async ({ reports }) => {
+      for (const limit of [0, -1, 1_001, Number.NaN])
+        await expect(reports.receipts({ limit })).rejects.toThrow("A page has 1 to 1000");
+    }));
+}
+
+function freshTests(using: Using): void {
+  test("a receipt is on the first page as soon as it stands, also one that comes late", () =>
+    using(async ({ store, reports }) => {
+      const asked = { accountId: "acct_2", keyId: "key_late", limit: 5 };
+      expect((await reports.receipts(asked)).receipts).toEqual([]);
+      const late = [noonMs + 5, noonMs + 3 * dayMs].map((ms) =>
+        receiptOf({ id: newId("req", ms), accountId: "acct_2", keyId: "key_late", charged: 0n }),
+      );
+      for (const receipt of late) {
+        await store.ledger.commit([write(receipt)]);
+        expect((await reports.receipts(asked)).receipts[0]).toEqual(receipt);
+      }
+      expect((await reports.receipts(asked)).receipts).toEqual(late.toReversed());
+    }));
+}

@@ -69,10 +69,11 @@ async function serve(): Promise<void> {
   ]);
   screen.end();
   if (isTakenOver)
-    throw new Problem(
-      "failed",
-      "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
-    );
+    throw new Problem({
+      code: "failed",
+      message:
+        "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
+    });
 }
 
 /** The engine's process: started by `serve`, which it ends with, or by hand. */
@@ -104,7 +105,11 @@ async function runEngine(): Promise<void> {
       error: (line) => log.error(`engine: ${line}`),
     },
   }).catch((error: unknown) => {
-    throw new Problem("busy", error instanceof Error ? error.message : String(error), error);
+    throw new Problem({
+      code: "busy",
+      message: error instanceof Error ? error.message : String(error),
+      cause: error,
+    });
   });
   if (process.send === undefined) print(`The engine listens on ${engine.socket}. ctrl-c stops it.`);
   else process.send({ type: "listening" });

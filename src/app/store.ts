@@ -99,10 +99,10 @@ export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise
     return;
   }
   const { accountId, name, missingNano } = belowZero;
-  throw new Problem(
-    "failed",
-    `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. ./svc ledger verify shows what is wrong; ./svc account credit ${accountId} ${toUsd(missingNano)} --reference repair brings the account back to zero.`,
-  );
+  throw new Problem({
+    code: "failed",
+    message: `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. ./svc ledger verify shows what is wrong; ./svc account credit ${accountId} ${toUsd(missingNano)} --reference repair brings the account back to zero.`,
+  });
 }
 
 export interface OperationsOptions {

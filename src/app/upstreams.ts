@@ -132,10 +132,10 @@ class Connection {
     const view = await this.#timed(async () => {
       const models = await listOffered(this.provider(), listLimits);
       if (models !== undefined) return `${models.length} offered`;
-      throw new Problem(
-        "failed",
-        "It has no route yet and cannot list its models: name one with --model.",
-      );
+      throw new Problem({
+        code: "failed",
+        message: "It has no route yet and cannot list its models: name one with --model.",
+      });
     });
     return { kind: "models", model: null, ...view, unlisted: [] };
   }

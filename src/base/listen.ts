@@ -14,12 +14,16 @@ export function listen<T>({ host, port, setting }: Place, start: () => T): T {
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code !== "EADDRINUSE")
-      throw new Problem("failed", `Cannot listen on ${host}:${port}: ${String(cause)}`, cause);
+      throw new Problem({
+        code: "failed",
+        message: `Cannot listen on ${host}:${port}: ${String(cause)}`,
+        cause,
+      });
     const other = port + 10 <= 65_535 ? port + 10 : port - 10;
-    throw new Problem(
-      "busy",
-      `Port ${port} is taken. Use another one: ${setting}=${other} npm start`,
+    throw new Problem({
+      code: "busy",
+      message: `Port ${port} is taken. Use another one: ${setting}=${other} npm start`,
       cause,
-    );
+    });
   }
 }

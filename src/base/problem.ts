@@ -1,5 +1,16 @@
 export type ProblemCode = "invalid" | "not_found" | "conflict" | "busy" | "failed";
 
+interface ProblemOptions {
+  readonly code: ProblemCode;
+  /** Speaks of the thing, for people: "Email must be an address." */
+  readonly message: string;
+  /** What is wrong, by its name in the API, such as `key_env`. */
+  readonly field?: string | undefined;
+  /** The command that helps, without its program, such as `model list`. */
+  readonly command?: string | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * What went wrong for the operator: at the command line, at start, over the control socket.
  * Callers of the gateway get an ApiError instead.
@@ -7,10 +18,14 @@ export type ProblemCode = "invalid" | "not_found" | "conflict" | "busy" | "faile
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
+  readonly field: string | undefined;
+  readonly command: string | undefined;
 
-  constructor(code: ProblemCode, message: string, cause?: unknown) {
+  constructor({ code, message, field, command, cause }: ProblemOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.field = field;
+    this.command = command;
   }
 }
 
@@ -18,5 +33,5 @@ export class Problem extends Error {
 export function inFile(path: string, error: unknown): unknown {
   if (!(error instanceof Problem) || error.code !== "invalid") return error;
   const lines = error.message.split("\n").map((line) => `${path}: ${line}`);
-  return new Problem(error.code, lines.join("\n"), error);
+  return new Problem({ code: error.code, message: lines.join("\n"), cause: error });
 }

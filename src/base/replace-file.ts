@@ -47,11 +47,11 @@ export function replaceFile({ path, text, move = renameSync }: ReplaceOptions): 
       else put({ path: target, bytes: old, move });
     };
   } catch (cause) {
-    throw new Problem(
-      "failed",
-      `${path} cannot be written: ${messageOf(cause)}. Nothing was changed.`,
+    throw new Problem({
+      code: "failed",
+      message: `${path} cannot be written: ${messageOf(cause)}. Nothing was changed.`,
       cause,
-    );
+    });
   }
 }
 

@@ -36,6 +36,6 @@ export function yamlValue(document: Document, lineCounter: LineCounter): unknown
       },
     });
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("invalid", `line ${line}: ${message}`, cause);
+    throw new Problem({ code: "invalid", message: `line ${line}: ${message}`, cause });
   }
 }

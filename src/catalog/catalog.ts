@@ -122,32 +122,41 @@ export function deprecate(options: {
   const model = known(catalog, id);
   const state = lifecycleState(model.lifecycle, nowMs);
   const successor = known(catalog, replacement);
-  if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
+  if (state === "retired")
+    throw new Problem({ code: "conflict", message: `${id} is retired already.` });
   if (state === "deprecated" && fromMs !== undefined)
-    throw new Problem("conflict", `${id} is deprecated already: leave out --from.`);
-  if (successor.id === model.id) throw new Problem("invalid", `${id} cannot replace itself.`);
+    throw new Problem({
+      code: "conflict",
+      message: `${id} is deprecated already: leave out --from.`,
+    });
+  if (successor.id === model.id)
+    throw new Problem({ code: "invalid", message: `${id} cannot replace itself.` });
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)
-    throw new Problem(
-      "invalid",
-      `${replacement} works on another endpoint or input than ${id}: it cannot replace it.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${replacement} works on another endpoint or input than ${id}: it cannot replace it.`,
+    });
   if (successor.lifecycle.deprecatedAtMs !== undefined)
-    throw new Problem(
-      "invalid",
-      `${replacement} is not active, or not for long: only an active model can replace another.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${replacement} is not active, or not for long: only an active model can replace another.`,
+    });
   if (!isServed(successor, nowMs) || catalog.findServed(replacement, nowMs) === undefined)
-    throw new Problem(
-      "invalid",
-      `${replacement} is not served: it needs a price and a route before it can replace another.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${replacement} is not served: it needs a price and a route before it can replace another.`,
+    });
   if (retiresAtMs <= nowMs)
-    throw new Problem(
-      "invalid",
-      "The day of retirement must lie ahead; ./svc model retire retires a deprecated model now.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message:
+        "The day of retirement must lie ahead; ./svc model retire retires a deprecated model now.",
+    });
   if (fromMs !== undefined && fromMs >= retiresAtMs)
-    throw new Problem("invalid", "--from must lie before --retires: callers need time to move.");
+    throw new Problem({
+      code: "invalid",
+      message: "--from must lie before --retires: callers need time to move.",
+    });
   const said = state === "deprecated" ? model.lifecycle.deprecatedAtMs : fromMs;
   const deprecatedAtMs = said ?? nowMs;
   return { ...model, lifecycle: { deprecatedAtMs, retiresAtMs, replacement } };
@@ -163,16 +172,17 @@ export function retire(options: {
   const model = known(catalog, id);
   const state = lifecycleState(model.lifecycle, nowMs);
   if (state === "active" && model.lifecycle.deprecatedAtMs !== undefined)
-    throw new Problem(
-      "conflict",
-      `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}: to retire it sooner, deprecate it again without --from.`,
-    );
+    throw new Problem({
+      code: "conflict",
+      message: `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}: to retire it sooner, deprecate it again without --from.`,
+    });
   if (state === "active")
-    throw new Problem(
-      "conflict",
-      `${id} is active: deprecate it first (./svc model deprecate ${id} --retires DATE --replacement ID).`,
-    );
-  if (state === "retired") throw new Problem("conflict", `${id} is retired already.`);
+    throw new Problem({
+      code: "conflict",
+      message: `${id} is active: deprecate it first (./svc model deprecate ${id} --retires DATE --replacement ID).`,
+    });
+  if (state === "retired")
+    throw new Problem({ code: "conflict", message: `${id} is retired already.` });
   return { ...model, lifecycle: { ...model.lifecycle, retiresAtMs: nowMs } };
 }
 
@@ -187,9 +197,9 @@ function withPricesThatServe(model: Model): Model {
 function known(catalog: Catalog, id: string): Model {
   const model = catalog.find(id);
   if (model === undefined)
-    throw new Problem(
-      "not_found",
-      `There is no model ${id}; ./svc model list shows those there are.`,
-    );
+    throw new Problem({
+      code: "not_found",
+      message: `There is no model ${id}; ./svc model list shows those there are.`,
+    });
   return model;
 }

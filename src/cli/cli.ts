@@ -36,10 +36,10 @@ async function runCommand(words: readonly string[], wiring: Wiring): Promise<voi
   if (command === undefined) {
     const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
     if (group.length > 0 && (words.length === 1 || isHelp(words[1]))) return printGroup(group);
-    throw new Problem(
-      "invalid",
-      `There is no command "${words.slice(0, 2).join(" ")}". ./svc --help lists them all.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `There is no command "${words.slice(0, 2).join(" ")}". ./svc --help lists them all.`,
+    });
   }
   const rest = words.slice(command.name.split(" ").length);
   const end = rest.indexOf("--");

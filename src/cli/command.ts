@@ -119,10 +119,10 @@ function parse(
 }
 
 function usageProblem(command: Command, message: string): Problem {
-  return new Problem(
-    "invalid",
-    `${message.replace(/\.$/, "")}.\nUsage: ${usage(command)}\nMore: svc ${command.name} --help`,
-  );
+  return new Problem({
+    code: "invalid",
+    message: `${message.replace(/\.$/, "")}.\nUsage: ${usage(command)}\nMore: svc ${command.name} --help`,
+  });
 }
 
 export function usage(command: Command): string {

@@ -213,11 +213,11 @@ function readText(file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (cause) {
-    throw new Problem(
-      "not_found",
-      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    throw new Problem({
+      code: "not_found",
+      message: `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
       cause,
-    );
+    });
   }
 }
 

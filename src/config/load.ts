@@ -43,7 +43,7 @@ export function loadConfiguration(
   );
   const { settings, inForce, problems } = readSettings({ environment, file: section, references });
   const all = [...problems, ...engine.problems];
-  if (all.length > 0) throw new Problem("invalid", all.join("\n"));
+  if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
   const derived = derivedValues(settings, file?.path);
   return {
     settings,
@@ -80,7 +80,7 @@ export function checkSettings(file: { readonly path: string; readonly text: stri
   const { problems } = readSettings({ environment: {}, file: section, references: new Set() });
   const engine = readEngineSection(sectionOf(file, "engine"), file.path);
   const all = [...problems, ...engine.problems];
-  if (all.length > 0) throw new Problem("invalid", all.join("\n"));
+  if (all.length > 0) throw new Problem({ code: "invalid", message: all.join("\n") });
 }
 
 function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
@@ -88,32 +88,35 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
     return { path, text: readFileSync(path, "utf8") };
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw new Problem(
-      "invalid",
-      `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    throw new Problem({
+      code: "invalid",
+      message: `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
       cause,
-    );
+    });
   }
 }
 
 const notThere = (path: string) =>
-  new Problem(
-    "invalid",
-    `SVC_CONFIG names ${path}, which is not there. svc init makes it; so do svc provider add and svc import.`,
-  );
+  new Problem({
+    code: "invalid",
+    message: `SVC_CONFIG names ${path}, which is not there. svc init makes it; so do svc provider add and svc import.`,
+  });
 
 function settingsSection(file: { path: string; text: string }): Record<string, unknown> {
   const section = sectionOf(file, "settings");
   if (section === undefined || section === "") return {};
   if (!isRecord(section))
-    throw new Problem("invalid", `${file.path}: settings must be a map, such as { port: 8080 }.`);
+    throw new Problem({
+      code: "invalid",
+      message: `${file.path}: settings must be a map, such as { port: 8080 }.`,
+    });
   return section;
 }
 
 function sectionOf({ path, text }: { path: string; text: string }, name: string): unknown {
   const { document, lineCounter, problems } = parseYaml(text);
   const [problem] = problems;
-  if (problem !== undefined) throw new Problem("invalid", `${path}: ${problem}`);
+  if (problem !== undefined) throw new Problem({ code: "invalid", message: `${path}: ${problem}` });
   const root = yamlValue(document, lineCounter);
   return isRecord(root) ? root[name] : undefined;
 }

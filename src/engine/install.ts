@@ -31,8 +31,8 @@ export async function ensureEngineInstalled({
   }
   if ((await child.exited) === 0) return;
   signal?.throwIfAborted();
-  throw new Problem(
-    "failed",
-    `The runtime of the embedded models could not be installed: ${lines.slice(-6).join(" · ") || "npm said nothing"}. It is tried again; without network see docs/engine.md.`,
-  );
+  throw new Problem({
+    code: "failed",
+    message: `The runtime of the embedded models could not be installed: ${lines.slice(-6).join(" · ") || "npm said nothing"}. It is tried again; without network see docs/engine.md.`,
+  });
 }

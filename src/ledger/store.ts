@@ -101,10 +101,11 @@ export class UnwritableError extends Error {
 /** Another process has opened the database: this one may write nothing any more, for good. */
 export class FencedError extends Problem {
   constructor() {
-    super(
-      "failed",
-      "Another process has opened the database since: this one writes nothing any more. Only one may run on a database.",
-    );
+    super({
+      code: "failed",
+      message:
+        "Another process has opened the database since: this one writes nothing any more. Only one may run on a database.",
+    });
   }
 }
 

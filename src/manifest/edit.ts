@@ -74,7 +74,7 @@ export function removeProvider(text: string, name: string): Removed {
   const { document, root } = open(text);
   const providers = root.get("providers");
   if (!isMap(providers) || !providers.has(name))
-    throw new Problem("not_found", `There is no provider ${name} in the file.`);
+    throw new Problem({ code: "not_found", message: `There is no provider ${name} in the file.` });
   const before = modelsOf(document);
   drop(providers, name);
   const models = root.get("models");
@@ -107,11 +107,11 @@ export function withoutModels(text: string, ids: readonly string[]): string {
   try {
     return write(document, text);
   } catch (cause) {
-    throw new Problem(
-      "conflict",
-      `${ids.join(", ")}: another model uses an anchor (& and *) of one of these, so it cannot be taken over. Write what they share out for each, and run this again. Nothing was changed.`,
+    throw new Problem({
+      code: "conflict",
+      message: `${ids.join(", ")}: another model uses an anchor (& and *) of one of these, so it cannot be taken over. Write what they share out for each, and run this again. Nothing was changed.`,
       cause,
-    );
+    });
   }
 }
 
@@ -148,12 +148,12 @@ function headingOf(comment: string): string | undefined {
 
 function open(text: string): { readonly document: Document; readonly root: YAMLMap } {
   const { problems } = parseYaml(text);
-  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
   const document = parseWithComments(text);
   const { contents } = document;
   if (isMap(contents)) return { document, root: contents };
   if (contents !== null && !(isScalar(contents) && contents.value === ""))
-    throw new Problem("invalid", "line 1: the file must be a map of fields");
+    throw new Problem({ code: "invalid", message: "line 1: the file must be a map of fields" });
   const root = new YAMLMap(document.schema);
   document.contents = root;
   const comments = [document.commentBefore, document.comment].filter((each) => each != null);
@@ -185,10 +185,10 @@ function checkShared(before: Models, after: Models, grown: ReadonlyMap<string, n
         ? Bun.deepEquals(now, model, true)
         : routesOf(now).length === routesOf(model).length + more;
     if (!isRight)
-      throw new Problem(
-        "conflict",
-        `Model ${id} shares its routes with another by an anchor (& and *), so none can be added to one of them alone. Write the routes out for each, and run this again. Nothing was changed.`,
-      );
+      throw new Problem({
+        code: "conflict",
+        message: `Model ${id} shares its routes with another by an anchor (& and *), so none can be added to one of them alone. Write the routes out for each, and run this again. Nothing was changed.`,
+      });
   }
 }
 
@@ -209,7 +209,7 @@ function section(document: Document, root: YAMLMap, name: string): YAMLMap {
     return value;
   }
   if (value !== undefined && !(isScalar(value) && value.value === ""))
-    throw new Problem("invalid", `${name} must be a map by name`);
+    throw new Problem({ code: "invalid", message: `${name} must be a map by name` });
   const made = new YAMLMap(document.schema);
   const remark = value?.comment ?? value?.commentBefore;
   if (remark != null) made.commentBefore = remark;
@@ -326,7 +326,11 @@ function write(document: Document, text: string): string {
 
 function cannotEdit(cause: unknown): Problem {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new Problem("invalid", `The file cannot be edited: ${message}. Edit it by hand.`, cause);
+  return new Problem({
+    code: "invalid",
+    message: `The file cannot be edited: ${message}. Edit it by hand.`,
+    cause,
+  });
 }
 
 /** Whether a text says what the document does. */

@@ -55,7 +55,7 @@ export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | 
 export function readManifest(text: string, checkAddress: AddressCheck): Manifest {
   // Every scalar is as it was written: 0.10 and "0.10" are the same decimal text.
   const { document, lineCounter, problems: broken } = parseYaml(text);
-  if (broken.length > 0) throw new Problem("invalid", broken.join("\n"));
+  if (broken.length > 0) throw new Problem({ code: "invalid", message: broken.join("\n") });
   const problems: string[] = [];
   const report = (path: Path, message: string) => {
     const node = [path, path.slice(0, -1)]
@@ -68,7 +68,7 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
   root.only(["settings", "engine", "providers", "models"]);
   const providers = root.entries("providers").map((fields) => readProvider(fields, checkAddress));
   const models = root.entries("models").map((fields) => readModel(fields, providers));
-  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
   return { providers, models };
 }
 

@@ -187,10 +187,10 @@ function toStored(options: {
   if (variable !== undefined) return { variable };
   if (text === storedMark) {
     if (before !== undefined && "sealed" in before) return before;
-    throw new Problem(
-      "invalid",
-      `${place.replace(":", " ")}: api_key is ${storedMark}, but this store holds none for it. Write the key, or \${NAME} for a variable.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${place.replace(":", " ")}: api_key is ${storedMark}, but this store holds none for it. Write the key, or \${NAME} for a variable.`,
+    });
   }
   // Sealing the same text again gives other bytes: keep the old ones, so that nothing seems changed.
   if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
@@ -209,10 +209,10 @@ function checkUse(options: {
   const replaces = all.some(({ lifecycle }) => lifecycle.replacement === before.id);
   if (before.lifecycle.deprecatedAtMs === undefined && !replaces) return;
   const why = replaces ? "replaces another model" : "is deprecated or retired";
-  throw new Problem(
-    "invalid",
-    `models.${before.id} ${why}: its endpoint and input cannot change. Give the new model an id of its own.`,
-  );
+  throw new Problem({
+    code: "invalid",
+    message: `models.${before.id} ${why}: its endpoint and input cannot change. Give the new model an id of its own.`,
+  });
 }
 
 type FieldTexts = Readonly<Record<string, string | undefined>>;

@@ -68,10 +68,11 @@ export class Invites {
     const { store, clock } = this.#people;
     const invite = await store.inviteByHash(hashSecret(secret));
     if (invite === undefined || invite.expiresAtMs <= clock.nowMs())
-      throw new Problem(
-        "not_found",
-        "This link does not work: it was used already, has expired, or was taken back. Ask for a new one.",
-      );
+      throw new Problem({
+        code: "not_found",
+        message:
+          "This link does not work: it was used already, has expired, or was taken back. Ask for a new one.",
+      });
     return invite;
   }
 
@@ -84,7 +85,10 @@ export class Invites {
     const email = invite.email ?? toEmail(given.email);
     checkEmail(email);
     if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
-      throw new Problem("invalid", `--email must be ${invite.email}: the link was made for it.`);
+      throw new Problem({
+        code: "invalid",
+        message: `--email must be ${invite.email}: the link was made for it.`,
+      });
     const user =
       invite.kind === "reset"
         ? await this.#reset(invite, given)
@@ -95,7 +99,8 @@ export class Invites {
   async #reset(invite: Invite, { password }: Joining): Promise<User> {
     const { store, passwords } = this.#people;
     const user = await store.user(invite.userId ?? "");
-    if (user === undefined) throw new Problem("not_found", "There is no such person any more.");
+    if (user === undefined)
+      throw new Problem({ code: "not_found", message: "There is no such person any more." });
     checkPassword(password, user.email);
     const passwordHash = await passwords.hash(password);
     await this.#use({ inviteId: invite.id, setPassword: { userId: user.id, passwordHash } });
@@ -142,9 +147,15 @@ export class Invites {
   async #use(acceptance: Acceptance): Promise<void> {
     const outcome = await this.#people.store.accept(acceptance);
     if (outcome === "used")
-      throw new Problem("conflict", "This link was used a moment ago. Ask for a new one.");
+      throw new Problem({
+        code: "conflict",
+        message: "This link was used a moment ago. Ask for a new one.",
+      });
     if (outcome === "email-taken")
-      throw new Problem("conflict", "Somebody with this email address has just joined. Try again.");
+      throw new Problem({
+        code: "conflict",
+        message: "Somebody with this email address has just joined. Try again.",
+      });
   }
 
   async #add(options: {

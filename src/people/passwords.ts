@@ -56,7 +56,10 @@ export class Passwords {
   async #inTurn<T>(line: (() => void)[], work: () => Promise<T>): Promise<T> {
     if (this.#running >= mostAtOnce) {
       if (line.length >= mostWaiting)
-        throw new Problem("busy", "Too many people sign in at this moment. Try again in a minute.");
+        throw new Problem({
+          code: "busy",
+          message: "Too many people sign in at this moment. Try again in a minute.",
+        });
       await new Promise<void>((resolve) => line.push(resolve));
     } else this.#running++;
     try {
@@ -71,13 +74,14 @@ export class Passwords {
 
 export function checkPassword(password: string, email: string): void {
   if (password.length < shortestPassword || password.length > longestPassword)
-    throw new Problem(
-      "invalid",
-      `--password must have ${shortestPassword} to ${longestPassword} characters.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--password must have ${shortestPassword} to ${longestPassword} characters.`,
+    });
   if (password.toLowerCase() === email || new Set(password).size < 4)
-    throw new Problem(
-      "invalid",
-      "--password must not be your email address or the same few characters over and over.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message:
+        "--password must not be your email address or the same few characters over and over.",
+    });
 }

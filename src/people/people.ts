@@ -134,12 +134,14 @@ export class People {
   /** Somebody must be left who can let others in. */
   async removeOperator(userId: string): Promise<void> {
     const outcome = await this.store.removeOperator(userId, this.clock.nowMs());
-    if (outcome === "none") throw new Problem("not_found", "There is no such operator.");
+    if (outcome === "none")
+      throw new Problem({ code: "not_found", message: "There is no such operator." });
     if (outcome === "last")
-      throw new Problem(
-        "conflict",
-        "This is the only operator: without one nobody could look after the platform. Make somebody else an operator first.",
-      );
+      throw new Problem({
+        code: "conflict",
+        message:
+          "This is the only operator: without one nobody could look after the platform. Make somebody else an operator first.",
+      });
   }
 
   /** Refuses to leave an account without an owner, unless it is forced. */
@@ -161,17 +163,18 @@ interface PartOf {
 function checkPart(outcome: PartOutcome): void {
   if (outcome === "none") throw noMember();
   if (outcome === "last")
-    throw new Problem(
-      "conflict",
-      "This is the only owner of the account: make somebody else an owner first.",
-    );
+    throw new Problem({
+      code: "conflict",
+      message: "This is the only owner of the account: make somebody else an owner first.",
+    });
 }
 
-export const noMember = () => new Problem("not_found", "There is no such member of this account.");
+export const noMember = () =>
+  new Problem({ code: "not_found", message: "There is no such member of this account." });
 
 export class WrongPassword extends Problem {
   constructor() {
-    super("invalid", "The email address or the password is wrong.");
+    super({ code: "invalid", message: "The email address or the password is wrong." });
   }
 }
 
@@ -182,14 +185,17 @@ export function toEmail(text: string): string {
 
 export function checkEmail(email: string): void {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw new Problem("invalid", "--email must be an email address, such as ada@example.com.");
+    throw new Problem({
+      code: "invalid",
+      message: "--email must be an email address, such as ada@example.com.",
+    });
   if (hasInvisible(email))
-    throw new Problem("invalid", "--email must not have invisible characters.");
+    throw new Problem({ code: "invalid", message: "--email must not have invisible characters." });
 }
 
 export function checkName(name: string): void {
   if (name.trim() === "" || name.length > 100)
-    throw new Problem("invalid", "--name must have 1 to 100 characters.");
+    throw new Problem({ code: "invalid", message: "--name must have 1 to 100 characters." });
   if (hasInvisible(name))
-    throw new Problem("invalid", "--name must not have invisible characters.");
+    throw new Problem({ code: "invalid", message: "--name must not have invisible characters." });
 }

@@ -78,10 +78,10 @@ export class TooManyTries extends Problem {
 
   constructor(waitMs: number) {
     const minutes = Math.ceil(waitMs / minuteMs);
-    super(
-      "busy",
-      `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
-    );
+    super({
+      code: "busy",
+      message: `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
+    });
     this.waitMs = waitMs;
   }
 }

@@ -33,10 +33,10 @@ export class Tokens {
     checkName(wanted.name);
     const unknown = wanted.scopes.find((scope) => !scopes.some((known) => known === scope));
     if (wanted.scopes.length === 0 || unknown !== undefined)
-      throw new Problem(
-        "invalid",
-        `--scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `--scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
+      });
     const nowMs = this.#clock.nowMs();
     const secret = newSecret(prefix);
     const { by, ...rest } = wanted;
@@ -69,7 +69,8 @@ export class Tokens {
   /** Of this account, or of the operator's, alone. */
   async revoke(id: string, accountId: string | undefined): Promise<Token> {
     const token = (await this.#store.tokens(accountId)).find((one) => one.id === id);
-    if (token === undefined) throw new Problem("not_found", `There is no token with the id ${id}.`);
+    if (token === undefined)
+      throw new Problem({ code: "not_found", message: `There is no token with the id ${id}.` });
     const revokedAtMs = token.revokedAtMs ?? this.#clock.nowMs();
     await this.#store.revokeToken(id, revokedAtMs);
     return { ...token, revokedAtMs };

@@ -9,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Problem, type ProblemCode } from "../base/problem.ts";
+import { Problem } from "../base/problem.ts";
 import { ownUid, socketPath } from "../base/socket-path.ts";
 import type { Operations } from "./operations.ts";
 
@@ -19,7 +19,10 @@ import type { Operations } from "./operations.ts";
  */
 type Answer =
   | { readonly result: unknown }
-  | { readonly problem: { readonly code: ProblemCode; readonly message: string } };
+  | {
+      readonly problem: Pick<Problem, "code" | "message"> &
+        Partial<Pick<Problem, "field" | "command">>;
+    };
 
 export function controlPath(dataDir: string): string {
   return socketPath(dataDir, "control.sock");
@@ -30,7 +33,7 @@ export function startControl(dataDir: string, operations: Operations): { close()
   const folder = join(path, "..");
   if (folder !== dataDir) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(folder).uid !== ownUid())
-    throw new Problem("failed", `${folder} belongs to somebody else.`);
+    throw new Problem({ code: "failed", message: `${folder} belongs to somebody else.` });
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
   // Under a name of its own first: Bun removes that name when the server stops, whoever has it then.
   const ownPath = join(folder, `c${process.pid}`);
@@ -61,14 +64,17 @@ async function answer(request: Request, operations: Operations): Promise<Answer>
   const name = new URL(request.url).pathname.slice(1);
   try {
     if (!Object.hasOwn(operations, name))
-      throw new Problem(
-        "failed",
-        `The running server does not know "${name}": it is of another version. Restart it.`,
-      );
+      throw new Problem({
+        code: "failed",
+        message: `The running server does not know "${name}": it is of another version. Restart it.`,
+      });
     const operation = operations[name as keyof Operations] as (input: unknown) => Promise<unknown>;
     return { result: await operation(await request.json()) };
   } catch (error) {
-    if (error instanceof Problem) return { problem: { code: error.code, message: error.message } };
+    if (error instanceof Problem) {
+      const { code, message, field, command } = error;
+      return { problem: { code, message, field, command } };
+    }
     return { problem: { code: "failed", message: String(error) } };
   }
 }
@@ -86,7 +92,7 @@ export async function connectControl(
       body: JSON.stringify(input),
     });
     const said = (await response.json()) as Answer;
-    if ("problem" in said) throw new Problem(said.problem.code, said.problem.message);
+    if ("problem" in said) throw new Problem(said.problem);
     return said.result;
   };
   try {

@@ -6,20 +6,20 @@ import type { Account, AccountStore } from "../ledger/account.ts";
 export async function findAccount(accounts: AccountStore, idOrName: string): Promise<Account> {
   const account = await accounts.find(idOrName);
   if (account === undefined)
-    throw new Problem(
-      "not_found",
-      `There is no account ${idOrName}; ./svc account list shows those there are.`,
-    );
+    throw new Problem({
+      code: "not_found",
+      message: `There is no account ${idOrName}; ./svc account list shows those there are.`,
+    });
   return account;
 }
 
 export function toMoment(text: string, flag: string): number {
   const ms = fromDateText(text);
   if (ms === undefined)
-    throw new Problem(
-      "invalid",
-      `${flag} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${flag} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+    });
   return ms;
 }
 
@@ -31,7 +31,10 @@ export function futureDate(options: {
   const { text, flag, nowMs } = options;
   const ms = toMoment(text, flag);
   if (ms <= nowMs)
-    throw new Problem("invalid", `${flag} must lie in the future; ${text} has passed.`);
+    throw new Problem({
+      code: "invalid",
+      message: `${flag} must lie in the future; ${text} has passed.`,
+    });
   return ms;
 }
 
@@ -39,7 +42,10 @@ export function futureDate(options: {
 export function toDayStart(text: string, flag: string): number {
   const ms = text.length === 10 ? fromDateText(text) : undefined;
   if (ms === undefined)
-    throw new Problem("invalid", `${flag} must be a day such as 2027-01-31, not "${text}".`);
+    throw new Problem({
+      code: "invalid",
+      message: `${flag} must be a day such as 2027-01-31, not "${text}".`,
+    });
   return ms;
 }
 
@@ -56,9 +62,9 @@ export function toDurationMs(options: {
   const unit = match?.[2] as keyof typeof unitMs | undefined;
   const ms = unit === undefined ? Number.NaN : Number(match?.[1]) * unitMs[unit];
   if (Number.isNaN(ms) || ms > maxDays * unitMs.d)
-    throw new Problem(
-      "invalid",
-      `${flag} must be 0 or a time such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${flag} must be 0 or a time such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
+    });
   return ms;
 }

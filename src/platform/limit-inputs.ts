@@ -30,10 +30,11 @@ export function readLimits(before: Limits | undefined, inputs: LimitInputs): Lim
 export function checkNamed(inputs: LimitInputs): void {
   const { rpm, tpm, concurrency, budget } = inputs;
   if ([rpm, tpm, concurrency, budget].every((text) => text === undefined))
-    throw new Problem(
-      "invalid",
-      "Say what to limit: --rpm, --tpm, --concurrency or --budget, each with a value or none.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message:
+        "Say what to limit: --rpm, --tpm, --concurrency or --budget, each with a value or none.",
+    });
 }
 
 function readWhole(
@@ -45,10 +46,10 @@ function readWhole(
   if (text === "none") return undefined;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > most)
-    throw new Problem(
-      "invalid",
-      `${flag} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${flag} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
+    });
   return value;
 }
 
@@ -60,10 +61,10 @@ function readBudget(
   if (text === "none") return undefined;
   const budget = fromBudgetText(text);
   if (budget === undefined || budget.nano > maxEntryNano)
-    throw new Problem(
-      "invalid",
-      `--budget must be USD, alone or a day or a month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--budget must be USD, alone or a day or a month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
+    });
   return budget;
 }
 

@@ -137,10 +137,10 @@ export function createOperations(parts: OperationParts): Operations {
 function gatewayOperations({ accounts, gateway, dataDir }: OperationParts) {
   const running = () => {
     if (gateway === undefined)
-      throw new Problem(
-        "failed",
-        `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
-      );
+      throw new Problem({
+        code: "failed",
+        message: `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
+      });
     return gateway;
   };
   return {
@@ -251,11 +251,14 @@ async function usualAccount(accounts: AccountStore): Promise<Account> {
   const all = await accounts.list();
   const account = all.find(({ name }) => name === "default") ?? all[0];
   if (account === undefined)
-    throw new Problem("not_found", "There is no account yet: svc account create NAME makes one.");
+    throw new Problem({
+      code: "not_found",
+      message: "There is no account yet: svc account create NAME makes one.",
+    });
   if (all.length > 1 && account.name !== "default")
-    throw new Problem(
-      "invalid",
-      `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
+    });
   return account;
 }

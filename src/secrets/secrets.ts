@@ -53,17 +53,20 @@ export function masterSecret(options: MasterSecretOptions): string {
   const path = join(dataDir, "secret");
   if (!existsSync(path)) {
     if (hasDatabase)
-      throw new Problem(
-        "failed",
-        `The master secret of this database is missing: set SVC_SECRET, or restore ${path}.`,
-      );
+      throw new Problem({
+        code: "failed",
+        message: `The master secret of this database is missing: set SVC_SECRET, or restore ${path}.`,
+      });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
   }
   chmodSync(path, 0o600);
   const secret = readFileSync(path, "utf8").trim();
   if (secret.length < 32)
-    throw new Problem("failed", `${path} is damaged: it holds no secret of 32 characters or more.`);
+    throw new Problem({
+      code: "failed",
+      message: `${path} is damaged: it holds no secret of 32 characters or more.`,
+    });
   return secret;
 }
 

@@ -15,9 +15,12 @@ export class AudioFile {
   constructor(path: string) {
     this.#path = path;
     if (existsSync(path) && statSync(path).isDirectory())
-      throw new Problem("invalid", `${path} is a folder: name a file in it.`);
+      throw new Problem({ code: "invalid", message: `${path} is a folder: name a file in it.` });
     if (!existsSync(dirname(path)))
-      throw new Problem("not_found", `There is no folder ${dirname(path)} to write into.`);
+      throw new Problem({
+        code: "not_found",
+        message: `There is no folder ${dirname(path)} to write into.`,
+      });
   }
 
   write(bytes: Uint8Array): void {
@@ -27,7 +30,11 @@ export class AudioFile {
         at += writeSync(this.#descriptor, bytes, at, bytes.length - at);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new Problem("failed", `${this.#path} cannot be written: ${why}`, cause);
+      throw new Problem({
+        code: "failed",
+        message: `${this.#path} cannot be written: ${why}`,
+        cause,
+      });
     }
     this.#sizeBytes += bytes.length;
   }

@@ -95,14 +95,14 @@ async function* textsOf(response: Response, signal: AbortSignal) {
       const text = textIn(data);
       if (text !== "") yield text;
     }
-  throw new Problem("failed", "The answer broke off.");
+  throw new Problem({ code: "failed", message: "The answer broke off." });
 }
 
 /** The text of the first choice, or "" in an event that has none. */
 function textIn(data: string): string {
   const event = parsed(data);
   const failure = errorIn(event);
-  if (failure !== undefined) throw new Problem("failed", failure.message);
+  if (failure !== undefined) throw new Problem({ code: "failed", message: failure.message });
   const { choices } = event as { choices?: readonly { delta?: { content?: unknown } }[] };
   const content = choices?.[0]?.delta?.content;
   return typeof content === "string" ? content : "";
@@ -115,7 +115,7 @@ function parsed(data: string): object {
   } catch {
     // Said below.
   }
-  throw new Problem("failed", "The answer holds an event that is not JSON.");
+  throw new Problem({ code: "failed", message: "The answer holds an event that is not JSON." });
 }
 
 /** A model's words must not move the cursor or rename the window. */

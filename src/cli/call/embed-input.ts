@@ -85,12 +85,16 @@ function isImage(one: {
 function asImage(file: string): Image {
   const type = typeOf(file);
   if (type === undefined)
-    throw new Problem("invalid", `${file} is not a PNG, JPEG, WebP or GIF image.`);
+    throw new Problem({
+      code: "invalid",
+      message: `${file} is not a PNG, JPEG, WebP or GIF image.`,
+    });
   return { file, type };
 }
 
 function asVideo(file: string) {
-  if (typeOf(file) !== undefined) throw new Problem("invalid", `${file} is an image, not a video.`);
+  if (typeOf(file) !== undefined)
+    throw new Problem({ code: "invalid", message: `${file} is an image, not a video.` });
   return { file };
 }
 
@@ -105,13 +109,16 @@ function typeOf(file: string): ImageMime | undefined {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new Error("it is not a file");
     if (stat.size > maxFileBytes)
-      throw new Problem("invalid", `${file} is larger than 24 MiB, which no request can hold.`);
+      throw new Problem({
+        code: "invalid",
+        message: `${file} is larger than 24 MiB, which no request can hold.`,
+      });
     const start = new Uint8Array(16);
     return sniffImage(start.subarray(0, readSync(descriptor, start)));
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("not_found", `${file} cannot be read: ${why}`, cause);
+    throw new Problem({ code: "not_found", message: `${file} cannot be read: ${why}`, cause });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

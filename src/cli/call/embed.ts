@@ -51,7 +51,10 @@ export const embed: Command = {
     const { image = [], video = [] } = lists;
     const dimensions = numberFlag(flags, "dimensions");
     if (positionals.length + image.length + video.length === 0)
-      throw new Problem("invalid", "There is nothing to embed: give a TEXT, --image or --video.");
+      throw new Problem({
+        code: "invalid",
+        message: "There is nothing to embed: give a TEXT, --image or --video.",
+      });
     const words =
       positionals.length === 1 && positionals[0] === "-" ? await readLines() : positionals;
     const gateway = await openGateway(invocation);
@@ -86,7 +89,8 @@ export const embed: Command = {
 
 async function readLines(): Promise<readonly string[]> {
   const lines = (await readStdin()).split(/\r?\n/).filter((line) => line.trim() !== "");
-  if (lines.length === 0) throw new Problem("invalid", "There is no text on standard input.");
+  if (lines.length === 0)
+    throw new Problem({ code: "invalid", message: "There is no text on standard input." });
   return lines;
 }
 
@@ -121,7 +125,10 @@ async function callAll({ gateway, requests, fields, signal }: EmbedCalls) {
 function toReply(value: unknown, count: number): EmbeddingsReply {
   const { data } = (value ?? {}) as { readonly data?: EmbeddingsReply["data"] };
   if (!Array.isArray(data) || data.length !== count)
-    throw new Problem("failed", `The reply has not the ${count} vectors that were asked for.`);
+    throw new Problem({
+      code: "failed",
+      message: `The reply has not the ${count} vectors that were asked for.`,
+    });
   return { ...(value as EmbeddingsReply), data: data.toSorted((a, b) => a.index - b.index) };
 }
 

@@ -35,10 +35,16 @@ export async function openGateway({
   const { key, url, account } = flags;
   const isCurl = switches.has("curl");
   if (account !== undefined && key !== undefined)
-    throw new Problem("invalid", "--key says who pays already: leave --account out.");
+    throw new Problem({
+      code: "invalid",
+      message: "--key says who pays already: leave --account out.",
+    });
   if (url !== undefined) {
     if (key === undefined && !isCurl)
-      throw new Problem("invalid", "--url needs --key: a temporary key is for the gateway here.");
+      throw new Problem({
+        code: "invalid",
+        message: "--url needs --key: a temporary key is for the gateway here.",
+      });
     const baseUrl = toBaseUrl(url);
     return { baseUrl, key: async () => key ?? "", models: undefined };
   }
@@ -81,10 +87,10 @@ function renewedKey(options: {
 function toBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new Problem(
-      "invalid",
-      `--url must be an address such as http://127.0.0.1:8080/v1, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--url must be an address such as http://127.0.0.1:8080/v1, not "${text}".`,
+    });
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? "/v1" : path}`;
 }
@@ -109,10 +115,10 @@ export async function usualModel(options: {
   const listed = signal === undefined ? undefined : await listedModels(gateway, signal);
   if (models === undefined) {
     if (listed === undefined || listed.includes(wanted.preferred)) return wanted.preferred;
-    throw new Problem(
-      "invalid",
-      `Name a model with --model. There are: ${listed.join(", ") || "none"}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `Name a model with --model. There are: ${listed.join(", ") || "none"}.`,
+    });
   }
   const fitting = models.filter(
     ({ id, endpoint, input }) =>
@@ -125,16 +131,17 @@ export async function usualModel(options: {
     fitting.find(({ status }) => status === "active") ??
     fitting[0];
   if (found === undefined)
-    throw new Problem(
-      "not_found",
-      `No model for ${wanted.endpoint}${wanted.input === "media" ? " of images and videos" : ""} is served; svc model list shows those there are.`,
-    );
+    throw new Problem({
+      code: "not_found",
+      message: `No model for ${wanted.endpoint}${wanted.input === "media" ? " of images and videos" : ""} is served; svc model list shows those there are.`,
+    });
   return found.id;
 }
 
 async function listedModels(gateway: Gateway, signal: AbortSignal): Promise<readonly string[]> {
   const response = await send({ gateway, path: "/models", signal });
-  if (!response.ok) throw new Problem("failed", (await readFailure(response, gateway)).message);
+  if (!response.ok)
+    throw new Problem({ code: "failed", message: (await readFailure(response, gateway)).message });
   const { data } = (await readJson(response, signal)) as { data?: readonly { id?: unknown }[] };
   return (data ?? []).map(({ id }) => String(id));
 }
@@ -170,7 +177,10 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
       const { code, message } = failure;
       const waitMs = retryAfterMs(response.headers);
       if (code !== "model_loading" || performance.now() + waitMs > endMs)
-        throw new Problem("failed", withReason({ gateway, response, ...failure }));
+        throw new Problem({
+          code: "failed",
+          message: withReason({ gateway, response, ...failure }),
+        });
       progress.show(message);
       await pause(waitMs, signal);
     }
@@ -215,11 +225,11 @@ async function send(options: Omit<GatewayCall, "body"> & { readonly body?: strin
     });
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Problem(
-      "failed",
-      `The gateway at ${gateway.baseUrl} cannot be reached: ${said(cause)}`,
+    throw new Problem({
+      code: "failed",
+      message: `The gateway at ${gateway.baseUrl} cannot be reached: ${said(cause)}`,
       cause,
-    );
+    });
   }
 }
 
@@ -229,7 +239,7 @@ export async function* bytesOf(response: Response, signal: AbortSignal) {
     for await (const bytes of response.body ?? []) yield bytes;
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Problem("failed", `The reply broke off: ${said(cause)}`, cause);
+    throw new Problem({ code: "failed", message: `The reply broke off: ${said(cause)}`, cause });
   }
 }
 
@@ -238,7 +248,11 @@ export async function readJson(response: Response, signal: AbortSignal): Promise
     return await response.json();
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Problem("failed", `The reply broke off or is not JSON: ${said(cause)}`, cause);
+    throw new Problem({
+      code: "failed",
+      message: `The reply broke off or is not JSON: ${said(cause)}`,
+      cause,
+    });
   }
 }
 

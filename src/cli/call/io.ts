@@ -24,7 +24,7 @@ export function writeOut(data: string | Uint8Array): Promise<void> {
 /** The words as one text; `-` alone stands for what is on stdin. */
 export async function readWords(words: readonly string[], name: string): Promise<string> {
   const text = words.length === 1 && words[0] === "-" ? await readStdin() : words.join(" ");
-  if (text.trim() === "") throw new Problem("invalid", `${name} is empty.`);
+  if (text.trim() === "") throw new Problem({ code: "invalid", message: `${name} is empty.` });
   return text;
 }
 
@@ -36,7 +36,10 @@ export async function readStdin(): Promise<string> {
     chunks.push(chunk);
     sizeBytes += chunk.length;
     if (sizeBytes > maxInputBytes)
-      throw new Problem("invalid", "There is more than 32 MiB on standard input.");
+      throw new Problem({
+        code: "invalid",
+        message: "There is more than 32 MiB on standard input.",
+      });
   }
   return Buffer.concat(chunks)
     .toString("utf8")
@@ -49,6 +52,6 @@ export function numberFlag(flags: Invocation["flags"], name: string): number | u
   if (text === undefined) return undefined;
   const number = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(number))
-    throw new Problem("invalid", `--${name} must be a number, not "${text}".`);
+    throw new Problem({ code: "invalid", message: `--${name} must be a number, not "${text}".` });
   return number;
 }

@@ -49,7 +49,10 @@ export const say: Command = {
       JSON.stringify({ model, input, voice, response_format: format });
     const target = output ?? freeName(format);
     if (target === "-" && process.stdout.isTTY === true && !switches.has("curl"))
-      throw new Problem("invalid", "-o - is for a pipe: audio on a terminal is of no use.");
+      throw new Problem({
+        code: "invalid",
+        message: "-o - is for a pipe: audio on a terminal is of no use.",
+      });
     const gateway = await openGateway(invocation);
     if (switches.has("curl")) {
       const body = [toBody(flags["model"] ?? (await usualModel({ gateway, wanted })))];
@@ -118,7 +121,7 @@ async function receive({ reply, sink, format, signal }: Receiving): Promise<Figu
     const removed = sink.abandon();
     if (signal.aborted && removed !== "") process.stderr.write(`${removed.trim()}\n`);
     throw error instanceof Problem
-      ? new Problem(error.code, error.message + removed, error)
+      ? new Problem({ code: error.code, message: error.message + removed, cause: error })
       : error;
   }
 }
@@ -155,7 +158,7 @@ class AudioMeter {
     if (this.#format === "wav" && header === undefined) throw noWav("is too short");
     const dataBytes = this.#sizeBytes - (header?.dataOffset ?? 0);
     if (dataBytes === 0 || dataBytes < (header?.dataBytes ?? 0))
-      throw new Problem("failed", "The audio broke off.");
+      throw new Problem({ code: "failed", message: "The audio broke off." });
     const totalS = (performance.now() - startedMs) / 1000;
     return {
       sizeBytes: this.#sizeBytes,
@@ -180,7 +183,10 @@ function bytesPerSecond(header: WavHeader | undefined): number {
 }
 
 function noWav(problem: string): Problem {
-  return new Problem("failed", `The reply ${problem}: it is not the WAV that was asked for.`);
+  return new Problem({
+    code: "failed",
+    message: `The reply ${problem}: it is not the WAV that was asked for.`,
+  });
 }
 
 const otherFormats = new Set([".mp3", ".ogg", ".opus", ".flac", ".aac", ".m4a"]);
@@ -188,10 +194,13 @@ const otherFormats = new Set([".mp3", ".ogg", ".opus", ".flac", ".aac", ".m4a"])
 function readFormat(named: string | undefined, output = ""): Format {
   const extension = extname(output).toLowerCase();
   if (named === undefined && otherFormats.has(extension))
-    throw new Problem("invalid", `The gateway speaks WAV and PCM, not ${extension.slice(1)}.`);
+    throw new Problem({
+      code: "invalid",
+      message: `The gateway speaks WAV and PCM, not ${extension.slice(1)}.`,
+    });
   if (named === undefined) return extension === ".pcm" || extension === ".raw" ? "pcm" : "wav";
   if (named !== "wav" && named !== "pcm")
-    throw new Problem("invalid", `--format must be wav or pcm, not "${named}".`);
+    throw new Problem({ code: "invalid", message: `--format must be wav or pcm, not "${named}".` });
   return named;
 }
 
@@ -201,7 +210,10 @@ function freeName(format: Format): string {
     const name = `speech${count === 1 ? "" : `-${count}`}.${format}`;
     if (!existsSync(name)) return name;
   }
-  throw new Problem("invalid", "There are a thousand speech files here: name one with -o.");
+  throw new Problem({
+    code: "invalid",
+    message: "There are a thousand speech files here: name one with -o.",
+  });
 }
 
 function toText(target: string, { durationS, firstAudioS, totalS }: Figures): string {

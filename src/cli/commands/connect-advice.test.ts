@@ -15,7 +15,9 @@ test("a field of a new provider is told by its flag, any other line as it is", (
     "f.yaml: line 4: providers.mine.region is missing",
     "f.yaml: line 9: providers.other.base_url must be a URL",
   ];
-  expect(byFlags(new Problem("invalid", lines.join("\n")), "mine")).toMatchObject({
+  expect(
+    byFlags(new Problem({ code: "invalid", message: lines.join("\n") }), "mine"),
+  ).toMatchObject({
     code: "invalid",
     message: [
       "--base-url is a private address: add --allow-private",
@@ -23,6 +25,6 @@ test("a field of a new provider is told by its flag, any other line as it is", (
       lines[2],
     ].join("\n"),
   });
-  const conflict = new Problem("conflict", lines.join("\n"));
+  const conflict = new Problem({ code: "conflict", message: lines.join("\n") });
   expect(byFlags(conflict, "mine")).toBe(conflict);
 });

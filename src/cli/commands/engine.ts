@@ -124,10 +124,10 @@ function engineText({ state, pid, problem }: RunningEngineView): string {
 function readNames(words: readonly string[]): readonly SetName[] {
   const unknown = words.find((word) => !(setNames as readonly string[]).includes(word));
   if (unknown !== undefined)
-    throw new Problem(
-      "invalid",
-      `There is no set "${unknown}". These are the sets: ${setNames.join(", ")}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `There is no set "${unknown}". These are the sets: ${setNames.join(", ")}.`,
+    });
   // The smallest first, whatever order they were asked for in.
   return words.length === 0 ? setNames : setNames.filter((name) => words.includes(name));
 }
@@ -181,14 +181,15 @@ function reportEnd({ sets, isStopped }: PullResult, names: readonly SetName[]): 
   const lacking = names.filter((name) => !ready.includes(name));
   if (lacking.length === 0) return;
   if (isStopped)
-    throw new Problem(
-      "failed",
-      "Stopped. What was fetched so far is kept: run ./svc engine pull again, and it goes on from there.",
-    );
-  throw new Problem(
-    "failed",
-    `${lacking.join(", ")} ${lacking.length === 1 ? "is" : "are"} not ready${ready.length === 0 ? "" : `; ${ready.join(", ")} ${ready.length === 1 ? "is" : "are"}`}.`,
-  );
+    throw new Problem({
+      code: "failed",
+      message:
+        "Stopped. What was fetched so far is kept: run ./svc engine pull again, and it goes on from there.",
+    });
+  throw new Problem({
+    code: "failed",
+    message: `${lacking.join(", ")} ${lacking.length === 1 ? "is" : "are"} not ready${ready.length === 0 ? "" : `; ${ready.join(", ")} ${ready.length === 1 ? "is" : "are"}`}.`,
+  });
 }
 
 function removeOrExplain(cacheDir: string, sets: readonly WeightSet[]) {
@@ -196,7 +197,7 @@ function removeOrExplain(cacheDir: string, sets: readonly WeightSet[]) {
     return removeSets({ cacheDir, sets });
   } catch (cause) {
     const code = cause instanceof WeightsProblem ? "busy" : "failed";
-    throw new Problem(code, explain(cause, cacheDir), cause);
+    throw new Problem({ code, message: explain(cause, cacheDir), cause });
   }
 }
 

@@ -95,14 +95,15 @@ function readText(path: string): string {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("not_found", `${path} cannot be read: ${message}`, cause);
+    throw new Problem({ code: "not_found", message: `${path} cannot be read: ${message}`, cause });
   }
 }
 
 /** As they stand in the file, so that no name is taken for something else. */
 function providersOf({ path, text }: Target): Readonly<Record<string, ProviderDraft>> {
   const { document, lineCounter, problems } = parseYaml(text);
-  if (problems.length > 0) throw inFile(path, new Problem("invalid", problems.join("\n")));
+  if (problems.length > 0)
+    throw inFile(path, new Problem({ code: "invalid", message: problems.join("\n") }));
   const root = yamlValue(document, lineCounter);
   const all = isRecord(root) && isRecord(root["providers"]) ? root["providers"] : {};
   return Object.fromEntries(

@@ -78,11 +78,11 @@ export function takeBack(path: string, undo: () => void): void {
   try {
     undo();
   } catch (cause) {
-    throw new Problem(
-      "failed",
-      `${path} was written, but could not be put in force, nor can the old text be put back: ${messageOf(cause)}. svc apply ${path} tries once more.`,
+    throw new Problem({
+      code: "failed",
+      message: `${path} was written, but could not be put in force, nor can the old text be put back: ${messageOf(cause)}. svc apply ${path} tries once more.`,
       cause,
-    );
+    });
   }
 }
 
@@ -107,7 +107,10 @@ export function warningLines(view: ApplyView & Partial<PutView>): readonly strin
 function checkUntouched({ path, text, isThere }: ManifestFile): void {
   const now = existsSync(path) ? readFileSync(path, "utf8") : undefined;
   if (now !== (isThere ? text : undefined))
-    throw new Problem("conflict", `${path} was changed meanwhile: run the command again.`);
+    throw new Problem({
+      code: "conflict",
+      message: `${path} was changed meanwhile: run the command again.`,
+    });
 }
 
 /** What commands changed since would be undone without a word. */
@@ -123,10 +126,10 @@ async function checkDrift({ wiring, file }: PutOptions): Promise<void> {
     );
     return `  ${kind} ${name}: ${changed.join(", ")}`;
   });
-  throw new Problem(
-    "conflict",
-    `Commands have changed what is in force since ${file.path} was applied, and this would undo it:\n${lines.join("\n")}\nWrite it into the file (svc export shows how), or take the file's with svc apply ${file.path}; then run this again.`,
-  );
+  throw new Problem({
+    code: "conflict",
+    message: `Commands have changed what is in force since ${file.path} was applied, and this would undo it:\n${lines.join("\n")}\nWrite it into the file (svc export shows how), or take the file's with svc apply ${file.path}; then run this again.`,
+  });
 }
 
 function checkRemoved({ differences }: ApplyView, { file, removes }: PutOptions): void {
@@ -136,8 +139,8 @@ function checkRemoved({ differences }: ApplyView, { file, removes }: PutOptions)
     )
     .map(({ name }) => name);
   if (others.length === 0) return;
-  throw new Problem(
-    "conflict",
-    `${others.join(", ")} would go too: in force, but not in ${file.path}. Add it there first (svc export shows how), or remove it with svc provider remove ${others[0]}.`,
-  );
+  throw new Problem({
+    code: "conflict",
+    message: `${others.join(", ")} would go too: in force, but not in ${file.path}. Add it there first (svc export shows how), or remove it with svc provider remove ${others[0]}.`,
+  });
 }

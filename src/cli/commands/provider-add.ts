@@ -130,7 +130,10 @@ type Wishes = readonly string[] | "all" | "none" | "asked";
 function readWishes({ flags: { models }, switches }: Invocation): Wishes {
   const given = [models !== undefined, switches.has("all-models"), switches.has("no-models")];
   if (given.filter(Boolean).length > 1)
-    throw new Problem("invalid", "--models, --all-models and --no-models exclude each other.");
+    throw new Problem({
+      code: "invalid",
+      message: "--models, --all-models and --no-models exclude each other.",
+    });
   if (switches.has("all-models")) return "all";
   if (switches.has("no-models")) return "none";
   if (models === undefined) return "asked";
@@ -138,7 +141,8 @@ function readWishes({ flags: { models }, switches }: Invocation): Wishes {
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  if (names.length === 0) throw new Problem("invalid", "--models needs names, by commas.");
+  if (names.length === 0)
+    throw new Problem({ code: "invalid", message: "--models needs names, by commas." });
   return names;
 }
 
@@ -155,10 +159,10 @@ function findAdded(invocation: Invocation, file: ManifestFile): Keyed | undefine
     (lists["option"] ?? []).length > 0;
   const addsModels = flags["models"] !== undefined || switches.has("all-models");
   if (isOther || !(addsModels || isInteractive(invocation)))
-    throw new Problem(
-      "conflict",
-      `There is a provider ${name} in ${file.path} already: --models or --all-models adds models to it, and --name gives a new one another name. To change its key or address, edit the file and run svc apply ${file.path}.`,
-    );
+    throw new Problem({
+      code: "conflict",
+      message: `There is a provider ${name} in ${file.path} already: --models or --all-models adds models to it, and --name gives a new one another name. To change its key or address, edit the file and run svc apply ${file.path}.`,
+    });
   const provider = {
     name,
     title: name,
@@ -180,7 +184,10 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   const [word = ""] = positionals;
   const { variable } = wiring.configuration();
   if (switches.has("key-stdin") && flags["key-env"] !== undefined)
-    throw new Problem("invalid", "--key-env and --key-stdin exclude each other.");
+    throw new Problem({
+      code: "invalid",
+      message: "--key-env and --key-stdin exclude each other.",
+    });
   const draft = (hasLiteralKey: boolean) =>
     draftProvider({
       word,
@@ -214,19 +221,23 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
 
 function readKey(text: string): string {
   const key = text.trim();
-  if (key === "") throw new Problem("invalid", "There is no key on standard input.");
+  if (key === "")
+    throw new Problem({ code: "invalid", message: "There is no key on standard input." });
   // What a header cannot carry is no key: most often more than one line, or a file's head.
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Problem("invalid", "This is no key: a key is one line without blanks.");
+    throw new Problem({
+      code: "invalid",
+      message: "This is no key: a key is one line without blanks.",
+    });
   return key;
 }
 
 function withoutKey({ title, keyVariables }: DraftedProvider): Problem {
   const [usual = "NAME"] = keyVariables;
-  return new Problem(
-    "invalid",
-    `${title} needs a key: set ${usual} (it is then read from there), name another variable with --key-env, or hand the key over with --key-stdin.`,
-  );
+  return new Problem({
+    code: "invalid",
+    message: `${title} needs a key: set ${usual} (it is then read from there), name another variable with --key-env, or hand the key over with --key-stdin.`,
+  });
 }
 
 async function choose(options: Asked & { readonly offer: Offer }): Promise<readonly Proposal[]> {
@@ -237,15 +248,15 @@ async function choose(options: Asked & { readonly offer: Offer }): Promise<reado
   const asks = wishes === "asked" && isInteractive(invocation);
   if (trouble !== undefined) {
     if (wishes === "all")
-      throw new Problem(
-        "failed",
-        `The models of ${provider.name} cannot be listed: ${trouble}\nNothing was changed. --no-models connects it without them.`,
-      );
+      throw new Problem({
+        code: "failed",
+        message: `The models of ${provider.name} cannot be listed: ${trouble}\nNothing was changed. --no-models connects it without them.`,
+      });
     if (!asks) return [];
     print(`${style.yellow("!")} ${trouble}`);
     if (await openAsker(signal).confirm("Connect it all the same, without models?", false))
       return [];
-    throw new Problem("failed", "Nothing was changed.");
+    throw new Problem({ code: "failed", message: "Nothing was changed." });
   }
   if (wishes === "all") return proposals;
   if (!asks || proposals.length === 0) return [];

@@ -121,10 +121,11 @@ const providerTest: Command = {
     if (!isForPeople) printJson(trials);
     const failed = trials.filter(({ ok }) => !ok).length;
     if (failed > 0)
-      throw new Problem(
-        "failed",
-        trials.length === 1 ? "The call failed." : `${failed} of ${trials.length} calls failed.`,
-      );
+      throw new Problem({
+        code: "failed",
+        message:
+          trials.length === 1 ? "The call failed." : `${failed} of ${trials.length} calls failed.`,
+      });
   },
 };
 
@@ -265,15 +266,15 @@ async function checkInFile(options: {
   const providers = await wiring.withOperations((operations) => operations.listProviders({}));
   const known = providers.find((provider) => provider.name === name);
   if (known === undefined)
-    throw new Problem(
-      "not_found",
-      `There is no provider ${name}. svc provider list shows those that there are.`,
-    );
+    throw new Problem({
+      code: "not_found",
+      message: `There is no provider ${name}. svc provider list shows those that there are.`,
+    });
   const models = known.models.map(({ id }) => id).join(", ");
-  throw new Problem(
-    "conflict",
-    `${name} is in force, but not in ${file.path}: it stays because of ${models || "nothing"}. Write these models into the file with other routes (svc export shows how), or apply the file.`,
-  );
+  throw new Problem({
+    code: "conflict",
+    message: `${name} is in force, but not in ${file.path}: it stays because of ${models || "nothing"}. Write these models into the file with other routes (svc export shows how), or apply the file.`,
+  });
 }
 
 async function confirmRemoval(options: {
@@ -284,14 +285,14 @@ async function confirmRemoval(options: {
   const { name, unserved, invocation } = options;
   const what = `Without ${name} nobody serves ${unserved.join(", ")}`;
   if (!isInteractive(invocation))
-    throw new Problem(
-      "conflict",
-      `${what}. Give ${unserved.length === 1 ? "it" : "them"} another route first, or say --yes. Nothing was changed.`,
-    );
+    throw new Problem({
+      code: "conflict",
+      message: `${what}. Give ${unserved.length === 1 ? "it" : "them"} another route first, or say --yes. Nothing was changed.`,
+    });
   const isMeant = await interruptible((signal) =>
     openAsker(signal).confirm(`${what}. Remove it?`, false),
   );
-  if (!isMeant) throw new Problem("failed", "Nothing was changed.");
+  if (!isMeant) throw new Problem({ code: "failed", message: "Nothing was changed." });
 }
 
 export const providerCommands: readonly Command[] = [

@@ -46,7 +46,7 @@ const receiptList: Command = {
     wiring.withLedger(async (ledger) => {
       const isCsv = switches.has("csv");
       if (isCsv && switches.has("json"))
-        throw new Problem("invalid", "--csv and --json exclude each other.");
+        throw new Problem({ code: "invalid", message: "--csv and --json exclude each other." });
       const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
       const filter = readFilter(flags, names);
       if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
@@ -70,10 +70,10 @@ const receiptShow: Command = {
     wiring.withLedger(async (ledger) => {
       const receipt = await ledger.receipt(id);
       if (receipt === undefined)
-        throw new Problem(
-          "not_found",
-          `There is no receipt ${id}. The id is in the x-request-id header of the reply; svc receipt list shows the newest.`,
-        );
+        throw new Problem({
+          code: "not_found",
+          message: `There is no receipt ${id}. The id is in the x-request-id header of the reply; svc receipt list shows the newest.`,
+        });
       const names = new Map((await ledger.accounts()).map((one) => [one.id, one.name]));
       const price = await priceOf(ledger, receipt);
       if (switches.has("json")) return printJson(toView(receipt, names));
@@ -103,10 +103,10 @@ const ledgerVerify: Command = {
         });
       else printFindings(findings);
       if (!findings.ok)
-        throw new Problem(
-          "failed",
-          `The ledger is off in ${counted(findings.problemCount, "place")}.`,
-        );
+        throw new Problem({
+          code: "failed",
+          message: `The ledger is off in ${counted(findings.problemCount, "place")}.`,
+        });
     }),
 };
 
@@ -128,7 +128,10 @@ function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFil
 function findAccount(idOrName: string, names: AccountNames): string {
   if (names.has(idOrName)) return idOrName;
   for (const [id, name] of names) if (name === idOrName) return id;
-  throw new Problem("not_found", `There is no account ${idOrName}; svc account list shows them.`);
+  throw new Problem({
+    code: "not_found",
+    message: `There is no account ${idOrName}; svc account list shows them.`,
+  });
 }
 
 /** A day is counted whole. */
@@ -143,16 +146,19 @@ function readDate(flags: Invocation["flags"], name: "from" | "to"): number | und
   if (text === undefined) return undefined;
   const ms = fromDateText(text);
   if (ms !== undefined) return ms;
-  throw new Problem(
-    "invalid",
-    `--${name} must be a day like 2027-01-31 or a moment like 2027-01-31T12:00:00Z, not "${text}".`,
-  );
+  throw new Problem({
+    code: "invalid",
+    message: `--${name} must be a day like 2027-01-31 or a moment like 2027-01-31T12:00:00Z, not "${text}".`,
+  });
 }
 
 function readLimit(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new Problem("invalid", `--limit must be a whole number above 0, not "${text}".`);
+  throw new Problem({
+    code: "invalid",
+    message: `--limit must be a whole number above 0, not "${text}".`,
+  });
 }
 
 async function priceOf(ledger: LedgerReader, receipt: Receipt): Promise<Price | undefined> {

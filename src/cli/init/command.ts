@@ -122,7 +122,11 @@ function presentIn(text: string, path: string): Present {
     return readPresent(text);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem("invalid", `${path} cannot be read: ${String(error)}`, error);
+    throw new Problem({
+      code: "invalid",
+      message: `${path} cannot be read: ${String(error)}`,
+      cause: error,
+    });
   }
 }
 
@@ -182,10 +186,11 @@ async function choose(wishes: Wishes, isFile: boolean): Promise<readonly Found[]
   if (flags["preset"] === localPreset) {
     const local = found.filter(({ isLocal }) => isLocal);
     if (local.length > 0) return local;
-    throw new Problem(
-      "not_found",
-      "No server of a known kind answers on this machine. Start Ollama, LM Studio, vLLM or llama.cpp and run this again, or connect one by its address: svc provider add NAME --base-url URL --allow-private",
-    );
+    throw new Problem({
+      code: "not_found",
+      message:
+        "No server of a known kind answers on this machine. Start Ollama, LM Studio, vLLM or llama.cpp and run this again, or connect one by its address: svc provider add NAME --base-url URL --allow-private",
+    });
   }
   if (found.length === 0) throw withNothing();
   return dialogue === undefined ? chooseFound(found, []) : askWhich(found, dialogue);
@@ -237,7 +242,7 @@ async function connect(
   const isNamed = (lists["provider"] ?? []).length > 0;
   const [first] = leftOut;
   if (first !== undefined && (isNamed || good.length === 0))
-    throw new Problem("failed", first.reason);
+    throw new Problem({ code: "failed", message: first.reason });
   const wish = { names: names.filter((name) => name !== ""), wantsAll };
   const connections = await chooseModels({
     offers: good,

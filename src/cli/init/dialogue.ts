@@ -32,7 +32,10 @@ export async function askWhich(
       const chosen = readChoice(answer, names).flatMap((at) => found[at] ?? []);
       const bad = chosen.find(({ problem }) => problem !== undefined);
       if (bad !== undefined)
-        throw new Problem("invalid", `${bad.name} cannot be connected: ${bad.problem}.`);
+        throw new Problem({
+          code: "invalid",
+          message: `${bad.name} cannot be connected: ${bad.problem}.`,
+        });
       return chosen;
     },
   });

@@ -8,6 +8,10 @@ export function readFileIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new Problem("failed", `${path} cannot be read: ${messageOf(cause)}`, cause);
+    throw new Problem({
+      code: "failed",
+      message: `${path} cannot be read: ${messageOf(cause)}`,
+      cause,
+    });
   }
 }

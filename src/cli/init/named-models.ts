@@ -64,7 +64,10 @@ export function notOffered(options: {
     const rest = listed.length > 8 ? ", …" : "";
     return `${provider} does not offer ${name}; it offers ${some === "" ? "none that can be served" : some}${rest}.`;
   });
-  return new Problem("invalid", [...lines, `Nothing was changed. ${wayRound}`].join("\n"));
+  return new Problem({
+    code: "invalid",
+    message: [...lines, `Nothing was changed. ${wayRound}`].join("\n"),
+  });
 }
 
 /** The one that differs by a slip or two, or begins like it. */

@@ -121,10 +121,10 @@ export async function chooseModels(options: {
 function notThere(offers: readonly Offer[], names: readonly string[]): Problem {
   const silent = offers.filter(({ listed }) => listed === undefined);
   if (silent.length > 1)
-    return new Problem(
-      "invalid",
-      `${silent.map(({ found }) => found.name).join(" and ")} do not list their models: say by --provider whose ${names.join(", ")} is.`,
-    );
+    return new Problem({
+      code: "invalid",
+      message: `${silent.map(({ found }) => found.name).join(" and ")} do not list their models: say by --provider whose ${names.join(", ")} is.`,
+    });
   const provider = offers.map(({ found }) => found.name).join(" or ");
   const listed = offers.flatMap((offer) => offer.listed ?? []);
   const wayRound = `svc provider add ${offers[0]?.found.vendor || "NAME"} --models ${names[0]} --unlisted takes a name that is not on the list.`;

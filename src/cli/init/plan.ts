@@ -88,12 +88,15 @@ export function chooseFound(all: readonly Found[], names: readonly string[]): re
   const chosen = names.map((name) => {
     const found = all.find((one) => one.name === name || one.vendor === name) ?? assume(name);
     if (found === undefined)
-      throw new Problem(
-        "invalid",
-        `--provider ${name} is not known: found are ${listOf(all.map((one) => one.name))}; svc provider add --help lists all vendors.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `--provider ${name} is not known: found are ${listOf(all.map((one) => one.name))}; svc provider add --help lists all vendors.`,
+      });
     if (found.problem !== undefined)
-      throw new Problem("invalid", `${found.title} cannot be connected: ${found.problem}.`);
+      throw new Problem({
+        code: "invalid",
+        message: `${found.title} cannot be connected: ${found.problem}.`,
+      });
     return found;
   });
   return [...new Map(chosen.map((found) => [found.name, found])).values()];
@@ -111,10 +114,10 @@ export function fitPreset(
 ): Preset {
   const preset = presetNames.find((one) => one === name);
   if (preset === undefined)
-    throw new Problem(
-      "invalid",
-      `--preset ${name} is not known; there are: ${[...presetNames, localPreset].join(", ")}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--preset ${name} is not known; there are: ${[...presetNames, localPreset].join(", ")}.`,
+    });
   const { variable, factor } = options;
   const isSet = (one: string) => (variable(one) ?? "") !== "";
   const key = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"].find(isSet);

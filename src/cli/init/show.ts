@@ -34,18 +34,18 @@ export function tellFound(options: {
   if (preset === undefined && found.length === 0) throw withNothing();
   const yes =
     preset === undefined ? "connects what is ticked" : `writes the preset ${preset} unasked`;
-  throw new Problem(
-    "invalid",
-    `There is no terminal to ask on, so nothing was written.
+  throw new Problem({
+    code: "invalid",
+    message: `There is no terminal to ask on, so nothing was written.
 svc init --yes ${yes}; --provider, --models, --all-models and --markup choose; --dry-run prints the file.`,
-  );
+  });
 }
 
 export const withNothing = () =>
-  new Problem(
-    "not_found",
-    `${nothingFound}\nSet a key such as GEMINI_API_KEY, start Ollama, or try: svc init --preset google`,
-  );
+  new Problem({
+    code: "not_found",
+    message: `${nothingFound}\nSet a key such as GEMINI_API_KEY, start Ollama, or try: svc init --preset google`,
+  });
 
 const nothingFound =
   "Nothing was found: no key of a known vendor is set, and no server answers on this machine.";

@@ -23,7 +23,7 @@ export class Asker {
     const { promise, reject } = Promise.withResolvers<never>();
     const stop = () => {
       terminal.write(`\n${stopped}\n`);
-      reject(new Problem("failed", stopped));
+      reject(new Problem({ code: "failed", message: stopped }));
     };
     if (terminal.signal.aborted) stop();
     else terminal.signal.addEventListener("abort", stop, { once: true });
@@ -46,7 +46,7 @@ export class Asker {
       // ctrl-d: there will be no answer.
       if (next.done === true) {
         this.#terminal.write("\n");
-        throw new Problem("failed", stopped);
+        throw new Problem({ code: "failed", message: stopped });
       }
       const answer = next.value.trim();
       try {
@@ -66,7 +66,7 @@ export class Asker {
 function readYes(answer: string): boolean {
   if (/^y(es)?$/i.test(answer)) return true;
   if (/^no?$/i.test(answer)) return false;
-  throw new Problem("invalid", "Answer yes or no.");
+  throw new Problem({ code: "invalid", message: "Answer yes or no." });
 }
 
 /** Any of a numbered list: `1,3`, `2-5`, names, `all` or `none`; gives their places. */
@@ -74,7 +74,8 @@ export function readChoice(answer: string, names: readonly string[]): readonly n
   const words = answer.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 1 && words[0] === "all") return names.map((_, at) => at);
   if (words.length === 1 && words[0] === "none") return [];
-  if (words.length === 0) throw new Problem("invalid", "Give numbers or names, all, or none.");
+  if (words.length === 0)
+    throw new Problem({ code: "invalid", message: "Give numbers or names, all, or none." });
   const chosen = new Set(words.flatMap((word) => placesOf(word, names)));
   return [...chosen].toSorted((left, right) => left - right);
 }
@@ -86,10 +87,10 @@ function placesOf(word: string, names: readonly string[]): readonly number[] {
   const first = Number(range?.[1]);
   const last = Number(range?.[2] ?? range?.[1]);
   if (range === null || first < 1 || last < first || last > names.length)
-    throw new Problem(
-      "invalid",
-      `"${word}" is none of them: give numbers from 1 to ${names.length}, names, all, or none.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `"${word}" is none of them: give numbers from 1 to ${names.length}, names, all, or none.`,
+    });
   return Array.from({ length: last - first + 1 }, (_, at) => first - 1 + at);
 }
 

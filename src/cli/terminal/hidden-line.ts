@@ -14,7 +14,7 @@ export function askHidden(question: string, signal: AbortSignal): Promise<string
   };
   const stop = () => {
     end();
-    reject(new Problem("failed", "Stopped: nothing was changed."));
+    reject(new Problem({ code: "failed", message: "Stopped: nothing was changed." }));
   };
   const onData = (bytes: Uint8Array | string) => {
     for (const sign of typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8")) {

@@ -29,7 +29,7 @@ export class Remarks {
   throwProblems(): void {
     if (this.#problems.length === 0) return;
     const lines = byLine(this.#problems).map(({ line, text }) => `line ${line}: ${text}`);
-    throw new Problem("invalid", lines.join("\n"));
+    throw new Problem({ code: "invalid", message: lines.join("\n") });
   }
 }
 
@@ -145,9 +145,10 @@ export function openSource(text: string): Source {
     const { line, col } = lineCounter.linePos(pos[0]);
     return `line ${line}, column ${col}: ${message}`;
   });
-  if (problems.length > 0) throw new Problem("invalid", problems.join("\n"));
+  if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
   const value = yamlValue(document, lineCounter);
-  if (!isRecord(value)) throw new Problem("invalid", "line 1: the file is no LiteLLM config");
+  if (!isRecord(value))
+    throw new Problem({ code: "invalid", message: "line 1: the file is no LiteLLM config" });
   const lineAt = (path: Path) => {
     let node: unknown = document.contents;
     let line = 1;

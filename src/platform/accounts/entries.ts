@@ -140,18 +140,18 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
       return outcome.entry;
     case "other": {
       const { kind, nano, reference, createdAtMs } = outcome.entry;
-      throw new Problem(
-        "conflict",
-        `The reference "${reference}" stands for another entry of ${account.name}: ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, made ${new Date(createdAtMs).toISOString()}. Nothing was changed; give this one a reference of its own.`,
-      );
+      throw new Problem({
+        code: "conflict",
+        message: `The reference "${reference}" stands for another entry of ${account.name}: ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, made ${new Date(createdAtMs).toISOString()}. Nothing was changed; give this one a reference of its own.`,
+      });
     }
     case "short":
       throw notCovered({ account, free: outcome.balance, held: 0n });
     case "too-much":
-      throw new Problem(
-        "invalid",
-        `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
+      });
     default:
       return outcome satisfies never;
   }
@@ -164,35 +164,44 @@ function notCovered(options: {
 }): Problem {
   const { account, free, held } = options;
   const wait = held === 0n ? "" : ", or wait until the calls that hold the rest have ended";
-  return new Problem(
-    "conflict",
-    `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls under way. Nothing was changed; withdraw at most what is free${wait}.`,
-  );
+  return new Problem({
+    code: "conflict",
+    message: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls under way. Nothing was changed; withdraw at most what is free${wait}.`,
+  });
 }
 
 function readAmount(text: string): bigint {
   const nano = fromUsd(text);
   if (nano === undefined)
-    throw new Problem(
-      "invalid",
-      `USD must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
-    );
-  if (nano === 0n) throw new Problem("invalid", "USD must be more than 0.");
+    throw new Problem({
+      code: "invalid",
+      message: `USD must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
+    });
+  if (nano === 0n) throw new Problem({ code: "invalid", message: "USD must be more than 0." });
   if (nano > maxEntryNano)
-    throw new Problem("invalid", `USD must be at most ${toUsd(maxEntryNano)}, not ${text}.`);
+    throw new Problem({
+      code: "invalid",
+      message: `USD must be at most ${toUsd(maxEntryNano)}, not ${text}.`,
+    });
   return nano;
 }
 
 function checkWords(kind: EntryKind, reference: string | undefined, note: string): void {
   if (!entryKinds.includes(kind))
-    throw new Problem("invalid", `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`);
+    throw new Problem({
+      code: "invalid",
+      message: `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`,
+    });
   if (
     reference !== undefined &&
     (hasInvisible(reference) || !/^(?=.*\S).{1,200}$/u.test(reference))
   )
-    throw new Problem("invalid", "--reference must be 1 to 200 printable characters.");
+    throw new Problem({
+      code: "invalid",
+      message: "--reference must be 1 to 200 printable characters.",
+    });
   if ([...note].length > 500)
-    throw new Problem("invalid", "--note must have at most 500 characters.");
+    throw new Problem({ code: "invalid", message: "--note must have at most 500 characters." });
   if (hasInvisible(note))
-    throw new Problem("invalid", "--note must not have invisible characters.");
+    throw new Problem({ code: "invalid", message: "--note must not have invisible characters." });
 }

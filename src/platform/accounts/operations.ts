@@ -59,7 +59,10 @@ export function accountOperations(parts: AccountParts): AccountOperations {
   return {
     async createAccount({ name, ...inputs }) {
       if (!accountName.pattern.test(name))
-        throw new Problem("invalid", `The account's name must be ${accountName.words}.`);
+        throw new Problem({
+          code: "invalid",
+          message: `The account's name must be ${accountName.words}.`,
+        });
       const limits = readLimits(undefined, inputs);
       const account: Account = {
         id: newId("acct"),
@@ -68,7 +71,10 @@ export function accountOperations(parts: AccountParts): AccountOperations {
         ...(limits === undefined ? {} : { limits }),
       };
       if (!(await accounts.insert(account)))
-        throw new Problem("conflict", `There is an account named ${name} already.`);
+        throw new Problem({
+          code: "conflict",
+          message: `There is an account named ${name} already.`,
+        });
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });
     },

@@ -240,8 +240,8 @@ function readMonth(options: {
   const ms = /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? Date.parse(`${month}-01`) : Number.NaN;
   const firstMs = periodStartMs("month", account.createdAtMs);
   if (ms >= firstMs && ms <= nowMs) return ms;
-  throw new Problem(
-    "invalid",
-    `--month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
-  );
+  throw new Problem({
+    code: "invalid",
+    message: `--month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+  });
 }

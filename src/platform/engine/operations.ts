@@ -54,17 +54,18 @@ export function engineOperations({
     listWeights: async () => engine?.weights() ?? [],
     async fetchWeights({ sets }) {
       if (engine === undefined)
-        throw new Problem(
-          "conflict",
-          "The embedded models are switched off: set SVC_ENGINE=on and start the gateway again.",
-        );
+        throw new Problem({
+          code: "conflict",
+          message:
+            "The embedded models are switched off: set SVC_ENGINE=on and start the gateway again.",
+        });
       const known = engine.weights();
       const unknown = sets?.find((name) => known.every(({ set }) => set !== name));
       if (unknown !== undefined)
-        throw new Problem(
-          "invalid",
-          `There is no set "${unknown}"; there are: ${known.map(({ set }) => set).join(", ")}.`,
-        );
+        throw new Problem({
+          code: "invalid",
+          message: `There is no set "${unknown}"; there are: ${known.map(({ set }) => set).join(", ")}.`,
+        });
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),
       );

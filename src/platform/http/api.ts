@@ -184,12 +184,15 @@ export class Api {
     const text = await request.text();
     if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
     if (!new JsonWeight(mostBodyWeight).add(Buffer.from(text)))
-      throw new Problem("invalid", "The body has too many fields or is nested too deeply.");
+      throw new Problem({
+        code: "invalid",
+        message: "The body has too many fields or is nested too deeply.",
+      });
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch {
-      throw new Problem("invalid", "The body is not valid JSON.");
+      throw new Problem({ code: "invalid", message: "The body is not valid JSON." });
     }
     this.#check(this.#checksOf(route).body, body, "The body");
     return body;

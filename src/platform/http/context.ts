@@ -78,7 +78,7 @@ export interface Context {
 /** The person who asks; routes for people alone have one. */
 export function personOf({ actor }: Context): Person {
   if (actor?.kind !== "person")
-    throw new Problem("invalid", "Only people can do this, not tokens.");
+    throw new Problem({ code: "invalid", message: "Only people can do this, not tokens." });
   return actor.person;
 }
 

@@ -40,10 +40,11 @@ export class Share {
 
   #wait({ line }: Asker): Promise<void> {
     if (line.length >= this.#limits.mostWaiting)
-      throw new Problem(
-        "busy",
-        "You ask for too many reports at once. Wait until some of them have come, and ask again.",
-      );
+      throw new Problem({
+        code: "busy",
+        message:
+          "You ask for too many reports at once. Wait until some of them have come, and ask again.",
+      });
     const { promise, resolve } = Promise.withResolvers<void>();
     line.push(resolve);
     return promise;

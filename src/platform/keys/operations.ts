@@ -126,7 +126,10 @@ async function updateKey(
 ): ReturnType<KeyOperations["updateKey"]> {
   const { keys, catalog, takeEffect } = parts;
   if (name === undefined && models === undefined)
-    throw new Problem("invalid", "Say what to change: --name, or --models with ids or all.");
+    throw new Problem({
+      code: "invalid",
+      message: "Say what to change: --name, or --models with ids or all.",
+    });
   checkKeyWords(name ?? "", models ?? undefined);
   await findLive(keys, id);
   const isChanged = await keys.update(id, {
@@ -148,7 +151,10 @@ async function rotateKey(
   const { expiresAtMs } = await findLive(keys, id);
   const nowMs = clock.nowMs();
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
-    throw new Problem("conflict", `${id} has expired: a new secret would not work. Create a key.`);
+    throw new Problem({
+      code: "conflict",
+      message: `${id} has expired: a new secret would not work. Create a key.`,
+    });
   const secret = newKeySecret();
   const isChanged = await keys.rotate(id, {
     hash: hashKeySecret(secret, secrets.keyHashKey),
@@ -170,13 +176,19 @@ async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
 /** Throws where a name or models could not be given to a key. */
 export function checkKeyWords(name: string, models: readonly string[] | undefined): void {
   if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
-    throw new Problem("invalid", "--models needs model ids, separated by commas.");
+    throw new Problem({
+      code: "invalid",
+      message: "--models needs model ids, separated by commas.",
+    });
   if (name.length > 100)
-    throw new Problem("invalid", "The key's name must have at most 100 characters.");
+    throw new Problem({
+      code: "invalid",
+      message: "The key's name must have at most 100 characters.",
+    });
   if (hasInvisible(name))
-    throw new Problem("invalid", "--name must not have invisible characters.");
+    throw new Problem({ code: "invalid", message: "--name must not have invisible characters." });
   if (models?.some(hasInvisible) === true)
-    throw new Problem("invalid", "--models must not have invisible characters.");
+    throw new Problem({ code: "invalid", message: "--models must not have invisible characters." });
 }
 
 async function unknownModels(
@@ -191,12 +203,15 @@ async function unknownModels(
 }
 
 function isRevoked(id: string): Problem {
-  return new Problem("conflict", `${id} is revoked, for good: nothing of it can be changed.`);
+  return new Problem({
+    code: "conflict",
+    message: `${id} is revoked, for good: nothing of it can be changed.`,
+  });
 }
 
 function noSuchKey(id: string): Problem {
-  return new Problem(
-    "not_found",
-    `There is no key with the id ${id}; ./svc key list shows those there are.`,
-  );
+  return new Problem({
+    code: "not_found",
+    message: `There is no key with the id ${id}; ./svc key list shows those there are.`,
+  });
 }

@@ -125,7 +125,10 @@ export const keyRoutes = [
       let view = await findKey(context, params.id);
       let warned: readonly string[] = [];
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
-        throw new Problem("invalid", "Say what to change: a name, models or a limit.");
+        throw new Problem({
+          code: "invalid",
+          message: "Say what to change: a name, models or a limit.",
+        });
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
       if (Object.keys(limits).length > 0)
@@ -180,7 +183,8 @@ const calledBy = ({ name: called, hint }: { readonly name: string; readonly hint
 async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {
   const keys = await parts.operations.listKeys({ account: account.id });
   const found = keys.find((one) => one.id === id);
-  if (found === undefined) throw new Problem("not_found", `There is no key with the id ${id}.`);
+  if (found === undefined)
+    throw new Problem({ code: "not_found", message: `There is no key with the id ${id}.` });
   return found;
 }
 

@@ -50,7 +50,10 @@ export function lifecycleOperations(parts: Parts): LifecycleOperations {
         id === undefined ? lifecycleState(model.lifecycle, nowMs) !== "active" : model.id === id;
       const asked = models.filter(isAsked);
       if (id !== undefined && asked.length === 0)
-        throw new Problem("not_found", `There is no model ${id}; svc model list shows them.`);
+        throw new Problem({
+          code: "not_found",
+          message: `There is no model ${id}; svc model list shows them.`,
+        });
       await closeSums(parts);
       const views: LifecycleCallersView[] = [];
       for (const model of asked) views.push(await toView(parts, model, nowMs));

@@ -111,7 +111,8 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
 
 export function findModel(models: readonly Model[], id: string): Model {
   const model = models.find((known) => known.id === id);
-  if (model === undefined) throw new Problem("not_found", `There is no model ${id}.`);
+  if (model === undefined)
+    throw new Problem({ code: "not_found", message: `There is no model ${id}.` });
   return model;
 }
 
@@ -184,18 +185,19 @@ function whyNotServed(
 
 function checkRoutes(routes: readonly RouteInput[], providers: readonly string[]): void {
   if (routes.length > mostRoutes)
-    throw new Problem("invalid", `A model has at most ${mostRoutes} routes.`);
+    throw new Problem({ code: "invalid", message: `A model has at most ${mostRoutes} routes.` });
   const seen = new Set<string>();
   for (const { provider, model } of routes) {
     if (provider !== engineProvider && !providers.includes(provider))
-      throw new Problem("invalid", `There is no provider ${provider}.`);
+      throw new Problem({ code: "invalid", message: `There is no provider ${provider}.` });
     if (model.trim() === "")
-      throw new Problem(
-        "invalid",
-        `The route to ${provider} must name the model as it does there.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `The route to ${provider} must name the model as it does there.`,
+      });
     const name = `${provider}/${model}`;
-    if (seen.has(name)) throw new Problem("invalid", `There are two routes to ${name}: keep one.`);
+    if (seen.has(name))
+      throw new Problem({ code: "invalid", message: `There are two routes to ${name}: keep one.` });
     seen.add(name);
   }
 }
@@ -220,9 +222,9 @@ function toRoute(model: Model, given: RouteInput): Route {
 
 function voicesOf(names: VoiceMap | undefined, { provider, model }: RouteInput): VoiceMap {
   if (names === undefined)
-    throw new Problem(
-      "invalid",
-      `The route to ${provider}/${model} must say what its voices are called there: the same, or a name for each of ${voices.join(", ")}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `The route to ${provider}/${model} must say what its voices are called there: the same, or a name for each of ${voices.join(", ")}.`,
+    });
   return names;
 }

@@ -51,7 +51,10 @@ export function peopleOperations(parts: PeopleParts): PeopleOperations {
     async resetPassword({ email }) {
       const user = await store.userByEmail(toEmail(email));
       if (user === undefined)
-        throw new Problem("not_found", `There is nobody with the email address ${email}.`);
+        throw new Problem({
+          code: "not_found",
+          message: `There is nobody with the email address ${email}.`,
+        });
       return toView(await invites.reset(user, by));
     },
     async firstOperator() {

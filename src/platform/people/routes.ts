@@ -62,7 +62,7 @@ export const peopleRoutes = [
     action: "operator.uninvite",
     async handle({ parts }, { params }) {
       if (!(await parts.people.store.removeInvite(params.id)))
-        throw new Problem("not_found", "There is no such link any more.");
+        throw new Problem({ code: "not_found", message: "There is no such link any more." });
       return isDone;
     },
   }),
@@ -77,10 +77,11 @@ export const peopleRoutes = [
     action: "operator.remove",
     async handle({ parts, actor }, { params, query }) {
       if (actorOf(actor).id === params.id && query.oneself !== "yes")
-        throw new Problem(
-          "conflict",
-          "This is your own role: you could not give it back to yourself. Say that you mean it with oneself=yes.",
-        );
+        throw new Problem({
+          code: "conflict",
+          message:
+            "This is your own role: you could not give it back to yourself. Say that you mean it with oneself=yes.",
+        });
       await parts.people.removeOperator(params.id);
       await parts.operations.endTemporaryKeys({ owner: params.id });
       return isDone;
@@ -113,7 +114,8 @@ export const peopleRoutes = [
 
 async function findPerson({ people }: Context["parts"], id: string): Promise<User> {
   const user = await people.store.user(id);
-  if (user === undefined) throw new Problem("not_found", "There is no such person.");
+  if (user === undefined)
+    throw new Problem({ code: "not_found", message: "There is no such person." });
   return user;
 }
 

@@ -53,10 +53,10 @@ const one = 10n ** BigInt(markupDigits + 2);
 export function readMarkup(text: string): bigint {
   const percent = fromDecimal(text, markupDigits);
   if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
-    throw new Problem(
-      "invalid",
-      `--markup must be percent on top of the public price, such as 20 or 12.5, not "${text}".`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--markup must be percent on top of the public price, such as 20 or 12.5, not "${text}".`,
+    });
   return one + percent;
 }
 

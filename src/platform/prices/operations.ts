@@ -117,10 +117,10 @@ const startOf = ({ prices }: Model, nowMs: number) => (prices.length === 0 ? 0 :
 function findModel(models: readonly Model[], id: string): Model {
   const model = models.find((known) => known.id === id);
   if (model === undefined)
-    throw new Problem(
-      "not_found",
-      `There is no model ${id}; ./svc model list shows those there are.`,
-    );
+    throw new Problem({
+      code: "not_found",
+      message: `There is no model ${id}; ./svc model list shows those there are.`,
+    });
   return model;
 }
 
@@ -133,31 +133,31 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     if (text === undefined) continue;
     const units = fromDecimal(text, priceScale(key));
     if (units === undefined)
-      throw new Problem(
-        "invalid",
-        `${flagOf(key)} must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `${flagOf(key)} must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
+      });
     if (isTooDear(key, units))
-      throw new Problem(
-        "invalid",
-        `${flagOf(key)} must be at most ${maxPriceUsd} USD, not ${text}.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `${flagOf(key)} must be at most ${maxPriceUsd} USD, not ${text}.`,
+      });
     price[key] = units;
   }
   const useless = priceKeys.filter(
     (key) => price[key] !== undefined && !pricedClasses(endpoint, input).includes(key),
   );
   if (useless.length > 0)
-    throw new Problem(
-      "invalid",
-      `${useless.map(flagOf).join(" and ")} must not be named: ${id} is never billed by it, only by ${pricedClasses(endpoint, input).join(", ")}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${useless.map(flagOf).join(" and ")} must not be named: ${id} is never billed by it, only by ${pricedClasses(endpoint, input).join(", ")}.`,
+    });
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)
-    throw new Problem(
-      "invalid",
-      `${lacking.map(flagOf).join(" and ")} must be named: ${id} is billed by ${billedClasses(endpoint, input).join(" and ")} (0 is a price). What is not named is not taken over from the price before.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${lacking.map(flagOf).join(" and ")} must be named: ${id} is billed by ${billedClasses(endpoint, input).join(" and ")} (0 is a price). What is not named is not taken over from the price before.`,
+    });
   return price;
 }
 

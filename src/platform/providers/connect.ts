@@ -123,11 +123,15 @@ export function connectOperations(
     serveOffered: ({ name, ids }) =>
       inTurn(async () => {
         const { proposals, problem } = await offer(name);
-        if (problem !== null) throw new Problem("failed", `${problem.what} ${problem.advice}`);
+        if (problem !== null)
+          throw new Problem({ code: "failed", message: `${problem.what} ${problem.advice}` });
         const chosen = proposals.filter(({ id }) => ids.includes(id));
         const missing = ids.find((id) => !chosen.some((one) => one.id === id));
         if (missing !== undefined)
-          throw new Problem("not_found", `${name} does not offer ${missing} any more.`);
+          throw new Problem({
+            code: "not_found",
+            message: `${name} does not offer ${missing} any more.`,
+          });
         const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
         const whole = addToManifest(await text(), { providers: {}, models }).text;
         const isNew = (id: string) => ids.includes(id);
@@ -179,11 +183,17 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): ReadProv
   const { name, vendor, options = {} } = given;
   const baseUrl = given.base_url === "" ? undefined : given.base_url;
   if (name === engineProvider)
-    throw new Problem("invalid", "--name must be another: engine is that of the embedded models.");
+    throw new Problem({
+      code: "invalid",
+      message: "--name must be another: engine is that of the embedded models.",
+    });
   if (vendor !== undefined && findVendor(vendor) === undefined)
-    throw new Problem("invalid", `--vendor ${vendor} is not known.`);
+    throw new Problem({ code: "invalid", message: `--vendor ${vendor} is not known.` });
   if (vendor === undefined && baseUrl === undefined)
-    throw new Problem("invalid", "--base-url is missing: say where the server is.");
+    throw new Problem({
+      code: "invalid",
+      message: "--base-url is missing: say where the server is.",
+    });
   const { keyEnv, literal } = readKey(given.api_key?.trim() ?? "");
   const texts = Object.entries(options).filter(([, value]) => value !== "");
   for (const [, value] of texts) checkReference(referencedName(value));
@@ -199,10 +209,10 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): ReadProv
     isSet,
   });
   if (drafted.lacksKey !== undefined)
-    throw new Problem(
-      "invalid",
-      `--api-key is missing: ${drafted.title} needs one. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--api-key is missing: ${drafted.title} needs one. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
+    });
   return {
     draft: drafted.draft,
     literals: literal === undefined ? drafted.literals : { ...drafted.literals, api_key: literal },
@@ -218,35 +228,39 @@ function readKey(text: string): {
   checkReference(keyEnv);
   if (keyEnv !== undefined) return { keyEnv };
   if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
-    throw new Problem(
-      "invalid",
-      "--api-key must be exactly ${NAME}, with braces, to name a variable.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message: "--api-key must be exactly ${NAME}, with braces, to name a variable.",
+    });
   // What a header cannot carry is no key: most often more than one line.
   if (!/^[\x21-\x7e]+$/.test(text))
-    throw new Problem("invalid", "--api-key must be one line without blanks.");
+    throw new Problem({ code: "invalid", message: "--api-key must be one line without blanks." });
   return { literal: text };
 }
 
 /** Else whoever adds a provider could have the gateway's own secrets sent to a server of theirs. */
 function checkReference(variable: string | undefined): void {
   if (variable?.startsWith("SVC_") === true)
-    throw new Problem(
-      "invalid",
-      "--api-key must not name a variable that begins with SVC_: those are the gateway's own.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message:
+        "--api-key must not name a variable that begins with SVC_: those are the gateway's own.",
+    });
 }
 
 async function checkFree(catalog: CatalogStore, name: string): Promise<void> {
   const { providers } = await catalog.load();
   if (providers.some((known) => known.name === name))
-    throw new Problem("conflict", `There is a provider ${name} already: choose another name.`);
+    throw new Problem({
+      code: "conflict",
+      message: `There is a provider ${name} already: choose another name.`,
+    });
 }
 
 async function findEntry(catalog: CatalogStore, name: string): Promise<void> {
   const { providers } = await catalog.load();
   if (!providers.some((known) => known.name === name))
-    throw new Problem("not_found", `There is no provider ${name}.`);
+    throw new Problem({ code: "not_found", message: `There is no provider ${name}.` });
 }
 
 async function removeEntry(
@@ -264,10 +278,10 @@ async function removeEntry(
   const saveModels = touched.map(without);
   const emptied = saveModels.filter(({ routes }) => routes.length === 0).map(({ id }) => id);
   if (emptied.length > 0 && !emptiesModels)
-    throw new Problem(
-      "conflict",
-      `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or say that this is meant.`,
-    );
+    throw new Problem({
+      code: "conflict",
+      message: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or say that this is meant.`,
+    });
   await catalog.write({ atMs: clock.nowMs(), removeProviders: [name], saveModels });
   await takeEffect();
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
@@ -283,7 +297,11 @@ function byField(error: unknown, provider: string): unknown {
   if (at === -1) return error;
   const [field = "", ...rest] = line.slice(at + start.length).split(" ");
   const words = rest.join(" ").replace("add allow_private: true", "allow private addresses");
-  return new Problem("invalid", `--${field.replaceAll("_", "-")} ${words}`, error);
+  return new Problem({
+    code: "invalid",
+    message: `--${field.replaceAll("_", "-")} ${words}`,
+    cause: error,
+  });
 }
 
 function vendorViews(isSet: (name: string) => boolean): readonly VendorView[] {

@@ -43,7 +43,10 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   const vendor = findVendor(given.word);
   const name = given.name ?? given.word;
   if (!nameText.test(name))
-    throw new Problem("invalid", `"${name}" is not a good name: use letters, digits, - and _.`);
+    throw new Problem({
+      code: "invalid",
+      message: `"${name}" is not a good name: use letters, digits, - and _.`,
+    });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
   const key = keyField(given, vendor);
@@ -80,22 +83,22 @@ export function vendorTable(): readonly (readonly [id: string, title: string, ab
 function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefined): ProviderKind {
   const known = providerKinds.find((one) => one === kind);
   if (kind !== undefined && known === undefined)
-    throw new Problem(
-      "invalid",
-      `--kind ${kind} is not known; there are: ${providerKinds.join(", ")}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--kind ${kind} is not known; there are: ${providerKinds.join(", ")}.`,
+    });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
-    throw new Problem(
-      "invalid",
-      `${vendor.title} is of kind ${vendor.kind}: leave out --kind, or choose another name.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `${vendor.title} is of kind ${vendor.kind}: leave out --kind, or choose another name.`,
+    });
   if (vendor !== undefined) return vendor.kind;
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return "openai";
-  throw new Problem(
-    "invalid",
-    `${word} is no vendor that is known here (svc provider add --help lists them). For a server of your own, say where it is: svc provider add ${word} --base-url https://…/v1`,
-  );
+  throw new Problem({
+    code: "invalid",
+    message: `${word} is no vendor that is known here (svc provider add --help lists them). For a server of your own, say where it is: svc provider add ${word} --base-url https://…/v1`,
+  });
 }
 
 function addressField(
@@ -107,7 +110,7 @@ function addressField(
   const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
   if (usual !== undefined && !usual.includes("{")) return {};
   const form = usual === undefined ? "https://…/v1" : usual;
-  throw new Problem("invalid", `Say where it is: --base-url ${form}`);
+  throw new Problem({ code: "invalid", message: `Say where it is: --base-url ${form}` });
 }
 
 function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
@@ -115,7 +118,10 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
   if (hasLiteralKey) return storedMark;
   if (keyEnv !== undefined) {
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
-      throw new Problem("invalid", "--key-env takes the name of a variable, not the key itself.");
+      throw new Problem({
+        code: "invalid",
+        message: "--key-env takes the name of a variable, not the key itself.",
+      });
     return reference(keyEnv);
   }
   const usual = vendor?.keyVariables.find(isSet);
@@ -165,26 +171,27 @@ function readOptions(options: {
     if (isFound && (isNeeded === true || !(hasKey && isSecret === true)))
       fields[name] = reference(variable);
     else if (isNeeded === true)
-      throw new Problem(
-        "invalid",
-        `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
-      );
+      throw new Problem({
+        code: "invalid",
+        message: `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
+      });
   }
   return { fields, literals };
 }
 
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw new Problem("invalid", "--option must be of the form name=value.");
+  if (at < 1)
+    throw new Problem({ code: "invalid", message: "--option must be of the form name=value." });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKindShape): Problem {
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
-  return new Problem(
-    "invalid",
-    `--option ${name} is not known for the kind ${kind}; there are: ${known.join(", ") || "none"}.`,
-  );
+  return new Problem({
+    code: "invalid",
+    message: `--option ${name} is not known for the kind ${kind}; there are: ${known.join(", ") || "none"}.`,
+  });
 }
 
 const reference = (variable: string) => `\${${variable}}`;

@@ -141,16 +141,17 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
     async resetProvider({ name, model }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
       if (gateway === undefined)
-        throw new Problem(
-          "failed",
-          "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
-        );
+        throw new Problem({
+          code: "failed",
+          message:
+            "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
+        });
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
-        throw new Problem(
-          "not_found",
-          `${name} has no target ${model} that was called since the start; svc provider list shows them.`,
-        );
+        throw new Problem({
+          code: "not_found",
+          message: `${name} has no target ${model} that was called since the start; svc provider list shows them.`,
+        });
       return { targets };
     },
     async offerModels({ text, provider, literals = {} }) {
@@ -159,7 +160,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const { saveProviders = [] } = planOf(manifest, current).write;
       const entry = saveProviders.find(({ name }) => name === provider);
       if (entry === undefined)
-        throw new Problem("not_found", `The text has no provider ${provider}.`);
+        throw new Problem({ code: "not_found", message: `The text has no provider ${provider}.` });
       const taken = takenIds(
         current.models.map((model) => toKnown(model, model.prices.length > 0)),
         manifest.models.map((model) => toKnown(model, model.price !== undefined)),
@@ -237,17 +238,19 @@ function findProvider({ providers }: CatalogContent, name: string): ProviderEntr
   const entry = providers.find((one) => one.name === name);
   if (entry !== undefined) return entry;
   if (name === engineProvider)
-    throw new Problem(
-      "invalid",
-      "engine is the provider of the embedded models: svc engine status shows how they are.",
-    );
+    throw new Problem({
+      code: "invalid",
+      message:
+        "engine is the provider of the embedded models: svc engine status shows how they are.",
+    });
   const known = providers.map((one) => one.name).join(", ");
-  throw new Problem(
-    "not_found",
-    known === ""
-      ? `There is no provider ${name}, nor any other yet: svc provider add adds one.`
-      : `There is no provider ${name}; there are: ${known}.`,
-  );
+  throw new Problem({
+    code: "not_found",
+    message:
+      known === ""
+        ? `There is no provider ${name}, nor any other yet: svc provider add adds one.`
+        : `There is no provider ${name}; there are: ${known}.`,
+  });
 }
 
 const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => {

@@ -205,7 +205,10 @@ export const providerRoutes = [
     async handle({ parts }, { params, body }) {
       const [made] = await parts.operations.testProvider({ name: params.name, kind: body.kind });
       if (made === undefined)
-        throw new Problem("conflict", "Its routes have changed: begin the test anew.");
+        throw new Problem({
+          code: "conflict",
+          message: "Its routes have changed: begin the test anew.",
+        });
       return toTrial(made, await parts.operations.hasManifest({}));
     },
   }),

@@ -26,10 +26,10 @@ export function reportOperations(parts: MoneyParts): ReportOperations {
     async reportMargin({ by: word = "model", from, to }) {
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
-        throw new Problem(
-          "invalid",
-          `--by must be one of ${marginGroups.join(", ")}, not "${word}".`,
-        );
+        throw new Problem({
+          code: "invalid",
+          message: `--by must be one of ${marginGroups.join(", ")}, not "${word}".`,
+        });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
       const names =
         by === "account"
@@ -75,12 +75,15 @@ function readDays(options: {
       ? periodStartMs("month", Math.min(lastMs, nowMs))
       : toDayStart(from, "--from");
   if (fromMs > lastMs)
-    throw new Problem(
-      "invalid",
-      `--from must not lie after --to: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
-    );
+    throw new Problem({
+      code: "invalid",
+      message: `--from must not lie after --to: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
+    });
   if (lastMs - fromMs > mostDays * dayMs)
-    throw new Problem("invalid", "--from and --to must not be more than ten years apart.");
+    throw new Problem({
+      code: "invalid",
+      message: "--from and --to must not be more than ten years apart.",
+    });
   return { fromMs, toMs: lastMs + dayMs };
 }
 

@@ -117,7 +117,7 @@ async function readOne(context: Context, id: string, account: string | undefined
   const receipt = await inTurn(() => parts.reports.receipt(id));
   // Of another account is told like one that there is not.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
-    throw new Problem("not_found", `There is no request with the id ${id}.`);
+    throw new Problem({ code: "not_found", message: `There is no request with the id ${id}.` });
   const { models } = await parts.catalog.load();
   const price = priceOfReceipt(models, receipt);
   return toReceiptView({ receipt, price, forOperator: isOperator });
@@ -188,8 +188,8 @@ function readDate(field: string, asked: string | undefined): number | undefined 
   if (text === undefined) return undefined;
   const ms = fromDateText(text);
   if (ms !== undefined) return ms;
-  throw new Problem(
-    "invalid",
-    `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
-  );
+  throw new Problem({
+    code: "invalid",
+    message: `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+  });
 }

@@ -45,19 +45,19 @@ export function refuseMissing(path: string, dataDir: string): void {
     existsSync(one),
   );
   if (left.length === 0) return;
-  throw new Problem(
-    "failed",
-    `The database ${path} is missing, but ${left.join(", ")} ${left.length === 1 ? "exists" : "exist"}. Restore the database, or move ${left.length === 1 ? "this file" : "these files"} away to begin with an empty one.`,
-  );
+  throw new Problem({
+    code: "failed",
+    message: `The database ${path} is missing, but ${left.join(", ")} ${left.length === 1 ? "exists" : "exist"}. Restore the database, or move ${left.length === 1 ? "this file" : "these files"} away to begin with an empty one.`,
+  });
 }
 
 /** An empty file in place of a ledger; only the mark shows that there has been one. */
 export function refuseEmptied(path: string): void {
   if (readMark(path) === undefined) return;
-  throw new Problem(
-    "failed",
-    `The database ${path} is empty, but ${path}-mark shows that it was not. Restore the database, or move both files and the data directory's file secret away to begin with an empty one.`,
-  );
+  throw new Problem({
+    code: "failed",
+    message: `The database ${path} is empty, but ${path}-mark shows that it was not. Restore the database, or move both files and the data directory's file secret away to begin with an empty one.`,
+  });
 }
 
 /** The name of a file that was just created, as durable as what comes after it. */

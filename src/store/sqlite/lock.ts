@@ -79,7 +79,7 @@ function lockFile(path: string, busyText: () => string): () => void {
   } catch (cause) {
     database.close();
     const isBusy = cause instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(cause.code ?? "");
-    throw isBusy ? new Problem("busy", busyText(), cause) : cause;
+    throw isBusy ? new Problem({ code: "busy", message: busyText(), cause }) : cause;
   }
   held.add(database);
   return () => {

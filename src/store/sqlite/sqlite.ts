@@ -62,7 +62,11 @@ function openFile(path: string): Database {
     chmodSync(path, 0o600);
     return database;
   } catch (cause) {
-    throw new Problem("failed", `The database ${path} cannot be opened: ${String(cause)}`, cause);
+    throw new Problem({
+      code: "failed",
+      message: `The database ${path} cannot be opened: ${String(cause)}`,
+      cause,
+    });
   }
 }
 

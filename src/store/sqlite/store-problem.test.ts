@@ -49,6 +49,6 @@ test("a file that cannot be opened is named with what to check", async () => {
 test("what has nothing to do with the database stays as it is", () => {
   const port = Object.assign(new Error("listen EACCES"), { code: "EACCES" });
   expect(toStoreProblem(port, "x")).toBe(port);
-  const busy = new Problem("busy", "in use", new Error("x"));
+  const busy = new Problem({ code: "busy", message: "in use", cause: new Error("x") });
   expect(toStoreProblem(busy, "x")).toBe(busy);
 });

@@ -8,7 +8,8 @@ import { Problem } from "../../base/problem.ts";
 export function toStoreProblem(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
-  const say = (text: string) => new Problem("failed", `${text} (${code}).`, error);
+  const say = (text: string) =>
+    new Problem({ code: "failed", message: `${text} (${code}).`, cause: error });
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
     return say(`The disk of ${path} is full: free some space and try again`);
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code))

@@ -129,10 +129,11 @@ async function checkSecret(db: Db, secretFingerprint: string): Promise<void> {
   const known = await readMeta(db, "secret_fingerprint");
   if (known === undefined) await writeMeta(db, "secret_fingerprint", secretFingerprint);
   else if (known !== secretFingerprint)
-    throw new Problem(
-      "failed",
-      "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
-    );
+    throw new Problem({
+      code: "failed",
+      message:
+        "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
+    });
 }
 
 /** From here on this process is the one that writes, and knows what the one before it confirmed. */

@@ -98,10 +98,10 @@ export function openLedgerReader(path: string): LedgerReader {
 function checkMigrated(raw: Database, path: string): void {
   const known = raw.query("select 1 from sqlite_master where name = 'limit_versions'").get();
   if (known !== null) return;
-  throw new Problem(
-    "failed",
-    `The database ${path} was written by an earlier version and is not migrated yet. Back it up, then start the gateway once.`,
-  );
+  throw new Problem({
+    code: "failed",
+    message: `The database ${path} was written by an earlier version and is not migrated yet. Back it up, then start the gateway once.`,
+  });
 }
 
 function openForReading(path: string): Database {
@@ -116,11 +116,11 @@ function openForReading(path: string): Database {
     return raw;
   } catch (cause) {
     raw?.close();
-    throw new Problem(
-      "failed",
-      `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Has the gateway ever run here?`,
+    throw new Problem({
+      code: "failed",
+      message: `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Has the gateway ever run here?`,
       cause,
-    );
+    });
   }
 }
 

@@ -26,17 +26,17 @@ export async function migrate(db: Db, known = migrations): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
   const newer = (await appliedNames(db)).filter((name) => known[name] === undefined);
   if (newer.length > 0)
-    throw new Problem(
-      "failed",
-      `The database was written by a newer version (it has ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
-    );
+    throw new Problem({
+      code: "failed",
+      message: `The database was written by a newer version (it has ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
+    });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined)
-    throw new Problem(
-      "failed",
-      `The database could not be brought up to date; nothing was changed: ${String(error)}`,
-      error,
-    );
+    throw new Problem({
+      code: "failed",
+      message: `The database could not be brought up to date; nothing was changed: ${String(error)}`,
+      cause: error,
+    });
 }
 
 async function appliedNames(db: Db): Promise<readonly string[]> {

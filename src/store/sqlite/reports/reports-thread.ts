@@ -36,12 +36,18 @@ export class ReportsThread {
   }
 
   ask(question: ReportQuestion): Promise<ReportAnswer> {
-    if (this.#isClosed) return Promise.reject(new Problem("busy", "The server is stopping."));
+    if (this.#isClosed)
+      return Promise.reject(new Problem({ code: "busy", message: "The server is stopping." }));
     if (this.#open.size >= maxOpen)
-      return Promise.reject(new Problem("busy", "Too many reports are asked for at once."));
+      return Promise.reject(
+        new Problem({ code: "busy", message: "Too many reports are asked for at once." }),
+      );
     const { promise, resolve, reject } = Promise.withResolvers<ReportAnswer>();
     const tooLong = () =>
-      this.#fail(asked, new Problem("busy", "The report took too long. Ask for a shorter time."));
+      this.#fail(
+        asked,
+        new Problem({ code: "busy", message: "The report took too long. Ask for a shorter time." }),
+      );
     const deadline = setTimeout(tooLong, this.#options.limitMs ?? 10_000).unref();
     const asked: Asked = { question, deadline, resolve, reject };
     this.#open.add(asked);
@@ -54,7 +60,7 @@ export class ReportsThread {
     const worker = this.#worker;
     const wasIdle = this.#atWork === undefined;
     for (const asked of this.#open)
-      this.#fail(asked, new Problem("busy", "The server is stopping."));
+      this.#fail(asked, new Problem({ code: "busy", message: "The server is stopping." }));
     if (worker === undefined) return;
     if (wasIdle) await closeDatabase(worker);
     this.#worker = undefined;
@@ -70,7 +76,10 @@ export class ReportsThread {
       this.#worker.postMessage(asked.question, []);
     } catch (cause) {
       // The machine has no thread left to give.
-      this.#fail(asked, new Problem("failed", "No thread could be started for reports.", cause));
+      this.#fail(
+        asked,
+        new Problem({ code: "failed", message: "No thread could be started for reports.", cause }),
+      );
     }
   }
 
@@ -82,7 +91,10 @@ export class ReportsThread {
     });
     const lost = () => {
       if (worker !== this.#worker) return;
-      const problem = new Problem("failed", "The thread that reads reports has ended.");
+      const problem = new Problem({
+        code: "failed",
+        message: "The thread that reads reports has ended.",
+      });
       if (this.#atWork === undefined) this.#worker = undefined;
       else this.#fail(this.#atWork, problem);
     };

@@ -75,7 +75,7 @@ export class SqliteReports implements LedgerReports {
 
   async receipts(query: ReceiptQuery): Promise<ReceiptPage> {
     if (!(query.limit >= 1 && query.limit <= mostReceipts))
-      throw new Problem("invalid", `A page has 1 to ${mostReceipts} receipts.`);
+      throw new Problem({ code: "invalid", message: `A page has 1 to ${mostReceipts} receipts.` });
     const answer = await this.#ask({ type: "receipts", query });
     return "page" in answer ? answer.page : unexpected();
   }
@@ -92,7 +92,10 @@ export class SqliteReports implements LedgerReports {
   async #ask(question: ReportQuestion): Promise<ReportAnswer> {
     const answer = await this.#thread.ask(question);
     if ("error" in answer)
-      throw new Problem("failed", `The ledger could not be read: ${answer.error}`);
+      throw new Problem({
+        code: "failed",
+        message: `The ledger could not be read: ${answer.error}`,
+      });
     return answer;
   }
 
@@ -138,5 +141,8 @@ function unexpected(): never {
 function checkSteps({ fromMs, toMs, grain }: UsageQuery): void {
   const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs }[grain];
   if ((toMs - fromMs) / stepMs > mostSteps)
-    throw new Problem("invalid", `More than ${mostSteps} steps of time are told to nobody.`);
+    throw new Problem({
+      code: "invalid",
+      message: `More than ${mostSteps} steps of time are told to nobody.`,
+    });
 }

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { priceKeys } from "../../../src/call/price.ts";
-import { BodyReader } from "../../event-stream.ts";
 import {
   chatChunk,
   chatJson,
@@ -15,10 +14,15 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { cutAfter } from "../../fake/script.ts";
-import { FaultyStore } from "../../faults/faulty-store.ts";
+import { FaultyStore } from "../../faults/disk/faulty-store.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../../harness.ts";
-import { type MetricsRead, readMetrics } from "../../metrics-text.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { type MetricsRead, readMetrics } from "../../replies/metrics-text.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../../setup/harness.ts";
 import {
   fromUsd,
   leaver,
@@ -26,7 +30,7 @@ import {
   type PaidReceipt,
   type Payer,
   waitUntil,
-} from "../../money-home.ts";
+} from "../../setup/money-home.ts";
 
 const manifest = `
 providers:

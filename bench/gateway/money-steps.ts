@@ -248,7 +248,7 @@ function toWrite(ids: readonly string[], index: number): LedgerWrite {
     model: publicModel,
     endpoint: "chat",
     provider: "bench",
-    attempts: `bench/${upstreamModel}`,
+    attempts: [{ provider: "bench", model: upstreamModel, startedMs: 0, durationMs: 3 }],
     priceVersion: 1,
     units,
     reasoningTokens: 0,

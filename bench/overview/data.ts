@@ -133,14 +133,18 @@ function receiptAt(ms: number, names: Names, random: () => number): Receipt {
   const firstByteMs = 80 + Math.floor(900 * random() ** 2);
   const isFailure = random() < 0.01;
   const cost = BigInt(input * 300 + output * 2_500);
+  const provider = model % 3 === 0 ? "second" : "first";
+  const durationMs = firstByteMs + output * 12;
   return {
     id: newId("req", ms),
     accountId: accountIds[key % accountIds.length] ?? "",
     keyId: keyIds[key] ?? "",
     model: models[model] ?? "",
     endpoint: "chat",
-    provider: model % 3 === 0 ? "second" : "first",
-    attempts: `first/upstream-model-${model}:ok`,
+    provider,
+    attempts: [
+      { provider, model: `upstream-model-${model}`, startedMs: 1, durationMs: durationMs - 1 },
+    ],
     priceVersion: 1,
     units: { input, output },
     reasoningTokens: 0,
@@ -151,7 +155,7 @@ function receiptAt(ms: number, names: Names, random: () => number): Receipt {
     vendorCost: cost - 100n,
     outcome: isFailure ? "upstream_error" : "ok",
     firstByteMs: isFailure ? undefined : firstByteMs,
-    durationMs: firstByteMs + output * 12,
+    durationMs,
   };
 }
 

@@ -81,6 +81,8 @@ export interface UpstreamTrouble {
   readonly delayMs?: number | undefined;
   /** It answered so to this request, and what the caller sent can be the cause. */
   readonly isReply?: boolean | undefined;
+  /** The HTTP status that it answered with. */
+  readonly status?: number | undefined;
 }
 
 export interface ApiErrorOptions {

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../call/endpoint.ts";
 import type { Units } from "../call/price.ts";
+import type { ReceiptAttempt } from "./attempt.ts";
 import type { HoldParts } from "./need.ts";
 
 /**
@@ -14,8 +15,8 @@ export interface Receipt {
   readonly endpoint: Endpoint;
   /** Who served it, or was tried last; "" when nobody was asked. */
   readonly provider: string;
-  /** Every target that was tried, in order, with what came of it. */
-  readonly attempts: string;
+  /** In their order; where no target could be asked, one that gives the reason. */
+  readonly attempts: readonly ReceiptAttempt[];
   readonly priceVersion: number;
   readonly units: Units;
   /** Part of the output. */

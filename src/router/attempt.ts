@@ -20,27 +20,40 @@ export interface AttemptOptions {
   readonly target: Target;
   readonly call: RoutedCall;
   /** The attempts before it. */
-  readonly before: readonly string[];
+  readonly before: readonly FailedAttempt[];
+  readonly startedMs: number;
 }
 
-/** One asking of one target. */
+/** An attempt that a target failed. */
+export interface FailedAttempt {
+  readonly provider: string;
+  readonly model: string;
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly detail: string | undefined;
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+/** One attempt at one target. */
 export class Attempt {
   readonly provider: Provider;
   readonly target: Route;
+  readonly startedMs: number;
   readonly #breaker: Breaker;
   readonly #accountId: string;
   readonly #nowMs: () => number;
   readonly #trial: number;
-  /** The attempts before it. */
-  readonly #before: readonly string[];
-  #failure: string | undefined;
+  readonly #before: readonly FailedAttempt[];
+  #failure: FailedAttempt | undefined;
   #hasBegun = false;
   #isOver = false;
 
-  constructor({ provider, target, call, before }: AttemptOptions) {
+  constructor({ provider, target, call, before, startedMs }: AttemptOptions) {
     const { route, breaker, nowMs } = target;
     this.provider = provider;
     this.target = route;
+    this.startedMs = startedMs;
     this.#breaker = breaker;
     this.#accountId = call.accountId;
     this.#nowMs = nowMs;
@@ -48,11 +61,9 @@ export class Attempt {
     this.#trial = breaker.begin();
   }
 
-  /** Every attempt up to this one, each with what became of it; empty where it is the only one. */
-  get tried(): readonly string[] {
-    const { provider, model } = this.target;
-    if (this.#failure === undefined && this.#before.length === 0) return this.#before;
-    return [...this.#before, this.#failure ?? `${provider}/${model}`];
+  /** Every failed attempt up to this one, which is the last of them if it has failed. */
+  get failures(): readonly FailedAttempt[] {
+    return this.#failure === undefined ? this.#before : [...this.#before, this.#failure];
   }
 
   /** What it had taken it did not do. */
@@ -71,9 +82,8 @@ export class Attempt {
     if (this.#isOver) return;
     this.#isOver = true;
     const nowMs = this.#nowMs();
-    const { provider, model } = this.target;
-    const isTold = error.upstream !== undefined || isUpstreamFailure(error);
-    if (isTold) this.#failure = `${provider}/${model} ${reasonText(error)}`;
+    if (error.upstream !== undefined || isUpstreamFailure(error))
+      this.#failure = this.#toFailure(error, nowMs);
     const isRefusal = error.upstream?.reason === "refused";
     // It answered, if only to refuse: nothing is wrong with it.
     if (isRefusal && !this.#hasBegun) this.#breaker.succeed(this.#accountId, nowMs, this.#trial);
@@ -86,6 +96,14 @@ export class Attempt {
       const accountId = this.#accountId;
       this.#breaker.fail(error, { accountId, nowMs, trial, hasBegun: this.#hasBegun });
     }
+  }
+
+  #toFailure(error: ApiError, endedMs: number): FailedAttempt {
+    const { provider, model } = this.target;
+    const { code, upstream } = error;
+    const { status } = upstream ?? {};
+    const { startedMs } = this;
+    return { provider, model, code, status, detail: shortDetail(error), startedMs, endedMs };
   }
 }
 
@@ -121,7 +139,7 @@ export function isUpstreamFailure({ code }: ApiError): boolean {
   }
 }
 
-/** For the operator's eyes: what the upstream said is in the detail, which never holds keys or prompts. */
-export function reasonText({ code, detail }: ApiError): string {
-  return detail === undefined ? code : `${code} (${detail.replaceAll(",", ";").slice(0, 200)})`;
+/** For the operator's eyes: what the upstream said, which never holds keys or prompts. */
+export function shortDetail({ detail }: ApiError): string | undefined {
+  return detail?.slice(0, 200);
 }

@@ -141,26 +141,56 @@ describe("a failed call", () => {
 
   test("has its attempts told in order, each with what became of it", async () => {
     const served = new Served({ retries: 1 });
-    served.answers["a"] = [failure("failed", undefined, "a answered 500, oddly"), "ok"];
+    const answered = new ApiError({
+      code: "upstream_error",
+      message: "failed",
+      detail: "a answered 500, oddly",
+      upstream: { reason: "failed", status: 500 },
+    });
+    served.answers["a"] = [answered, "ok"];
     served.answers["b"] = [failure("auth", undefined, "b answered 401")];
+    served.onAsk = () => (served.nowMs += 40);
+    const startedMs = served.nowMs;
     expect(await served.call(ranked)).toBe("a");
-    expect(served.attempt?.tried).toEqual([
-      "a/m upstream_error (a answered 500; oddly)",
-      "b/m upstream_unavailable (b answered 401)",
-      "a/m",
+    const [pauseMs = 0] = served.pauses;
+    expect(served.attempt?.failures).toEqual([
+      {
+        provider: "a",
+        model: "m",
+        code: "upstream_error",
+        status: 500,
+        detail: "a answered 500, oddly",
+        startedMs,
+        endedMs: startedMs + 40,
+      },
+      {
+        provider: "b",
+        model: "m",
+        code: "upstream_unavailable",
+        status: undefined,
+        detail: "b answered 401",
+        startedMs: startedMs + 40,
+        endedMs: startedMs + 80,
+      },
     ]);
+    expect(served.attempt).toMatchObject({
+      hasFailed: false,
+      startedMs: startedMs + 80 + pauseMs,
+      target: { provider: "a" },
+    });
   });
 
   test("that nobody served has the last attempt's failure told too, also of a single target", async () => {
     const served = new Served({ retries: 0 });
     served.answers["a"] = [failure("timeout", undefined, "silent")];
     await served.call(one);
-    expect(served.attempt?.tried).toEqual(["a/m upstream_timeout (silent)"]);
+    const first = { provider: "a", code: "upstream_timeout", detail: "silent" };
+    expect(served.attempt?.failures).toMatchObject([first]);
     served.answers["b"] = [failure("limited")];
     await served.call(ranked);
-    expect(served.attempt?.tried).toEqual([
-      "a/m upstream_timeout (silent)",
-      "b/m upstream_rate_limited",
+    expect(served.attempt?.failures).toMatchObject([
+      first,
+      { provider: "b", code: "upstream_rate_limited", detail: undefined },
     ]);
   });
 });

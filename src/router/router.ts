@@ -2,7 +2,14 @@ import { ApiError } from "../base/errors.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { Provider } from "../providers/contract.ts";
-import { Attempt, isUpstreamFailure, type Plan, type RoutedCall, type Target } from "./attempt.ts";
+import {
+  Attempt,
+  type FailedAttempt,
+  isUpstreamFailure,
+  type Plan,
+  type RoutedCall,
+  type Target,
+} from "./attempt.ts";
 import { Breaker, type Probed } from "./breaker.ts";
 import { Tries } from "./tries.ts";
 
@@ -30,7 +37,7 @@ export interface ProbedTarget {
   readonly model: Model;
 }
 
-const none: readonly string[] = [];
+const none: readonly FailedAttempt[] = [];
 /** Nobody is kept waiting longer for a target to come back; the caller can wait better. */
 const longestPauseMs = 2_000;
 /** No further attempt begins later than this after the first. */
@@ -69,7 +76,7 @@ export class Router {
     // Where there is no choice, there is no loop to wait in.
     if (only === undefined || provider === undefined || !only.breaker.isClear)
       return this.#choose(new Tries({ plan, call, startedMs }), run);
-    const attempt = new Attempt({ provider, target: only, call, before: none });
+    const attempt = new Attempt({ provider, target: only, call, before: none, startedMs });
     call.beginAttempt();
     return run(attempt).then(
       (value) => {
@@ -135,7 +142,13 @@ export class Router {
         // Others may have learned more meanwhile.
         if (!target.breaker.mayAsk(this.#nowMs())) continue;
       }
-      const attempt = new Attempt({ provider, target, call, before: tries.texts });
+      const attempt = new Attempt({
+        provider,
+        target,
+        call,
+        before: tries.failed,
+        startedMs: this.#nowMs(),
+      });
       try {
         const value = await run(attempt);
         attempt.succeed();

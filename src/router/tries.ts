@@ -1,6 +1,7 @@
 import { ApiError } from "../base/errors.ts";
 import {
   type Attempt,
+  type FailedAttempt,
   isUpstreamFailure,
   type Plan,
   type RoutedCall,
@@ -20,8 +21,8 @@ export class Tries {
   readonly plan: Plan;
   readonly call: RoutedCall;
   readonly startedMs: number;
-  /** The attempts until now, each with what became of it. */
-  texts: readonly string[] = [];
+  /** The attempts until now. */
+  failed: readonly FailedAttempt[] = [];
   readonly #failures: ApiError[] = [];
   readonly #counts = new Map<Breaker, number>();
   readonly #last = new Map<Breaker, { readonly error: ApiError; readonly atMs: number }>();
@@ -57,7 +58,7 @@ export class Tries {
     if (error === leftOut || !isUpstreamFailure(error)) throw thrown;
     this.#failures.push(error);
     this.#last.set(target.breaker, { error, atMs: target.nowMs() });
-    this.texts = attempt.tried;
+    this.failed = attempt.failures;
   }
 
   /** How long a target still asks to be left alone, by what it told this call. */

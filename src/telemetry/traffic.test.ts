@@ -9,7 +9,7 @@ const receipt: Receipt = {
   model: "talker",
   endpoint: "chat",
   provider: "acme",
-  attempts: "acme/large",
+  attempts: [{ provider: "acme", model: "large", startedMs: 1, durationMs: 29 }],
   priceVersion: 1,
   units: { input: 7, output: 5 },
   reasoningTokens: 0,
@@ -41,9 +41,13 @@ test("what a call cost beyond what its account had is a shortfall", () => {
   expect([talker?.charged.nano, talker?.shortfall.nano]).toEqual([25n, 70n]);
 });
 
-test("every attempt is counted by its provider and its code, whatever the words behind it", () => {
-  const attempts =
-    "acme/vendor/model upstream_error (acme answered 500 (internal_error)), other/large upstream_timeout, acme/vendor/model";
+test("every attempt is counted by its provider and its code, whatever its names and words", () => {
+  const model = "a model, other/large upstream_overloaded";
+  const attempts = [
+    { provider: "acme", model, code: "upstream_error", detail: "acme answered 500, other/large" },
+    { provider: "other", model: "large", code: "upstream_timeout" },
+    { provider: "acme", model },
+  ];
   expect(attemptsOf(watched({ attempts, provider: "acme" }))).toEqual([
     ["acme", { upstream_error: 1, ok: 1 }],
     ["other", { upstream_timeout: 1 }],
@@ -51,7 +55,7 @@ test("every attempt is counted by its provider and its code, whatever the words 
 });
 
 test("where nobody was asked, no attempt is counted", () => {
-  const attempts = "none: upstream_error (left out for 5 s more: acme answered 500)";
+  const attempts = [{ provider: "", model: "", code: "upstream_error", detail: "left out" }];
   const traffic = watched({ attempts, provider: "", outcome: "upstream_error" });
   expect(attemptsOf(traffic)).toEqual([]);
 });
@@ -69,6 +73,7 @@ test("more models, providers and outcomes than there is room for are counted tog
   const many = Array.from({ length: 1_000 }, (_, at) => ({
     model: `model-${at}`,
     provider: `provider-${at}`,
+    attempts: [{ provider: `provider-${at}`, model: "large" }],
     outcome: "a code that nobody knows",
   }));
   const traffic = watched(...many, ...many);

@@ -67,13 +67,10 @@ export class Traffic {
   }
 
   #countAttempts({ attempts, provider, outcome }: Receipt): void {
+    // No target could be asked: what is listed is only the reason.
     if (provider === "") return;
-    // A target that served at once is told without a word about it.
-    if (!attempts.includes(" ")) return count(this.#attemptsOf(provider), outcome);
-    for (const text of attempts.split(", ")) {
-      const name = text.slice(0, Math.max(0, text.indexOf("/")));
-      count(this.#attemptsOf(name), codeIn.exec(text)?.[1] ?? outcome);
-    }
+    for (const attempt of attempts)
+      count(this.#attemptsOf(attempt.provider), attempt.code ?? outcome);
   }
 
   #attemptsOf(provider: string): Map<string, Counter> {
@@ -85,9 +82,6 @@ export class Traffic {
     return counters;
   }
 }
-
-/** The first code behind the target's name; what follows in brackets are words about it. */
-const codeIn = new RegExp(` (${Object.keys(errorKinds).join("|")})(?= \\(|$)`);
 
 function count(counters: Map<string, Counter>, outcome: string): void {
   const counter = counters.get(outcome);

@@ -1,6 +1,9 @@
+import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { failures } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
+import { standardManifest } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import type { Window } from "./setup/console-home.ts";
 import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
@@ -9,13 +12,16 @@ import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
 const pageSize = 50;
 const count = 56;
 const other = { ...hello, model: "vendor/with-slash" };
+const twoTargets = `
+  two-targets: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: upstream-a, priority: 1 }, { provider: fake, model: upstream-b, priority: 2 }] }
+`;
 
 let home: MemberHome;
 let window: Window;
 let batch: string;
 let failed: string;
 beforeAll(async () => {
-  home = await startMemberHome();
+  home = await startMemberHome({ manifest: standardManifest + twoTargets });
   ({ window } = home);
   const { gateway } = home;
   gateway.upstream.replyWith(willingVendor);
@@ -160,7 +166,7 @@ test("a failure is told without the vendor to members, and with it to the operat
   await rowsAre(1);
   expect(await shownIds()).toEqual([failed]);
   await links().first().click();
-  await page.getByRole("list", { name: "Attempts" }).waitFor();
+  await page.getByRole("list", { name: "Attempts", exact: true }).waitFor();
   const told = await page.getByRole("main").innerText();
   expect(told).toContain("the provider failed");
   expect(told).toContain("upstream_error");
@@ -172,11 +178,43 @@ test("a failure is told without the vendor to members, and with it to the operat
 
   const operators = await home.openOther(home.operator);
   await operators.goto(`/operator/requests/${failed}`);
-  const attempts = await operators.page.getByRole("list", { name: "Attempts" }).innerText();
+  const attempts = await operators.page
+    .getByRole("list", { name: "Attempts", exact: true })
+    .innerText();
   expect(attempts).toMatch(/fake\s+upstream-chat/);
   expect(attempts).toContain("500");
   expect(operators.complaints).toEqual([]);
   await operators.close();
+});
+
+test("each attempt has a bar of its own on the timeline, which older receipts lack", async () => {
+  const { upstream, dataDir } = home.gateway;
+  upstream.replyOnce(failures.internal());
+  const id = await call({ ...hello, model: "two-targets" });
+  const { body } = await home.operator.ask("GET /api/requests/:id", { params: { id } });
+  expect(body.attempts).toMatchObject([
+    { model: "upstream-a", outcome: "upstream_error", status: 500 },
+    { model: "upstream-b", outcome: "served", status: null },
+  ]);
+  const { page } = window;
+  await window.goto(home.path(`requests/${id}`));
+  const bars = page.getByRole("list", { name: "Attempts over time" });
+  const rows = bars.getByRole("listitem");
+  await rows.nth(1).waitFor();
+  expect(await rows.count()).toBe(2);
+  expect(await bars.innerText()).toMatch(/Attempt 1\s+\d+ ms[^]*Attempt 2\s+\d+ ms/);
+  expect(await page.getByRole("main").innerText()).not.toMatch(vendorNames);
+
+  const raw = new Database(join(dataDir, "svc.db"));
+  raw.run("update receipts set attempts = ? where id = ?", [
+    "fake/upstream-a upstream_error (fake answered 500), fake/upstream-b",
+    id,
+  ]);
+  raw.close();
+  await page.reload();
+  await page.getByRole("list", { name: "Attempts", exact: true }).waitFor();
+  expect(await page.getByText("It was tried 2 times, one after the other.").count()).toBe(1);
+  expect(await bars.count()).toBe(0);
 });
 
 test("a request of nobody's is told in words", async () => {

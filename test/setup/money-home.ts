@@ -6,8 +6,10 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Clock } from "../../src/base/clock.ts";
 import { toUsd } from "../../src/base/money.ts";
 import { mostInputTokens } from "../../src/call/chat-size.ts";
+import type { ReceiptAttempt } from "../../src/ledger/attempt.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { verifyLedger } from "../../src/ledger/verify/verify.ts";
+import { toAttemptsText } from "../../src/platform/requests/attempts.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { toChatOrder } from "../../src/wire/v1/chat/call.ts";
 import { chatJson } from "../fake/recordings.ts";
@@ -41,6 +43,12 @@ export interface Standing {
   readonly status: string;
 }
 
+/** Its attempts as exports have them: in one line, and as values. */
+export interface PaidReceipt extends Omit<Receipt, "attempts"> {
+  readonly attempts: string;
+  readonly attemptList: readonly ReceiptAttempt[];
+}
+
 /** An account of a test's own, with a key. */
 export interface Payer {
   readonly id: string;
@@ -50,11 +58,11 @@ export interface Payer {
   call(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   chat(body?: Record<string, unknown>, init?: RequestInit): Promise<Response>;
   standing(): Promise<Standing>;
-  receipts(): Promise<readonly Receipt[]>;
+  receipts(): Promise<readonly PaidReceipt[]>;
   /** Waits until so many receipts are written and nothing is held, then checks the books. */
-  settled(count: number): Promise<readonly Receipt[]>;
+  settled(count: number): Promise<readonly PaidReceipt[]>;
   /** The one receipt that there is to be. */
-  receipt(): Promise<Receipt>;
+  receipt(): Promise<PaidReceipt>;
 }
 
 export interface PayerOptions {
@@ -113,7 +121,7 @@ export async function openPayer(gateway: TestGateway, options: PayerOptions = {}
 async function expectBooks(
   gateway: TestGateway,
   { id, credit }: { readonly id: string; readonly credit: bigint },
-  receipts: readonly Receipt[],
+  receipts: readonly Pick<Receipt, "charged">[],
 ): Promise<void> {
   const charged = receipts.reduce((sum, receipt) => sum + receipt.charged, 0n);
   const { balance, held, free } = await standingOf(gateway, id);
@@ -135,12 +143,17 @@ export async function ledgerProblems(gateway: TestGateway) {
   }
 }
 
-async function receiptsOf(gateway: TestGateway, accountId: string): Promise<readonly Receipt[]> {
+async function receiptsOf(
+  gateway: TestGateway,
+  accountId: string,
+): Promise<readonly PaidReceipt[]> {
   const reader = openLedgerReader(join(gateway.dataDir, "svc.db"));
   try {
-    const list: Receipt[] = [];
-    for await (const receipt of reader.receipts({ accountId, oldestFirst: true }))
-      list.push(receipt);
+    const list: PaidReceipt[] = [];
+    for await (const receipt of reader.receipts({ accountId, oldestFirst: true })) {
+      const { attempts: attemptList } = receipt;
+      list.push({ ...receipt, attempts: toAttemptsText(attemptList), attemptList });
+    }
     return list;
   } finally {
     await reader.close();

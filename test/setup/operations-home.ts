@@ -110,7 +110,7 @@ const emptyReceipt: Omit<Receipt, "id" | "accountId" | "keyId"> = {
   model: "svc-3-flash",
   endpoint: "chat",
   provider: "fake",
-  attempts: "",
+  attempts: [],
   priceVersion: 1,
   units: {},
   reasoningTokens: 0,

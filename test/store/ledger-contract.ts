@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ReceiptAttempt } from "../../src/ledger/attempt.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { emptyRollup } from "../../src/ledger/rollups.ts";
 import { type Claim, type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
@@ -43,6 +44,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
     });
     entryTests(() => opened);
     commitTests(() => opened);
+    attemptTests(() => opened);
     refusalTests(() => opened);
     claimTests(() => opened);
     limitTests(() => opened);
@@ -225,6 +227,38 @@ function budgetTests(opened: () => Opened): void {
     expect(await from(0)).toEqual([1n, 2n, 3n, 4n]);
     expect(await from(noonMs)).toEqual([1n, 3n, 4n]);
     expect(await from(noonMs + 2)).toEqual([1n]);
+  });
+}
+
+function attemptTests(opened: () => Opened): void {
+  test("the attempts of a receipt are read as they were written", async () => {
+    const served = { provider: "p", model: "a, b/c d", startedMs: 2, durationMs: 10 };
+    const failed = {
+      provider: "q",
+      model: "m",
+      code: "upstream_error",
+      status: 500,
+      detail: 'answered 500, oddly ("x")',
+      startedMs: 0,
+      durationMs: 2,
+    };
+    const lists: readonly (readonly ReceiptAttempt[])[] = [
+      [],
+      [served],
+      // Of another provider, or shorter, than the receipt.
+      [{ ...served, provider: "q" }],
+      [{ ...served, durationMs: 9 }],
+      [failed],
+      [failed, { ...failed, status: undefined, startedMs: 5 }, served],
+      // From before times were recorded.
+      [{ provider: "p", model: "m" }],
+      [{ provider: "", model: "", code: "upstream_unavailable", detail: "no route leads on" }],
+    ];
+    const receipts = lists.map((attempts) => receiptOf({ attempts, charged: 0n }));
+    await opened().store.ledger.commit(receipts.map((receipt) => write(receipt)));
+    const reader = opened().database.openReader();
+    for (const receipt of receipts) expect(await reader.receipt(receipt.id)).toEqual(receipt);
+    await reader.close();
   });
 }
 

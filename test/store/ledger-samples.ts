@@ -48,7 +48,7 @@ export function receiptOf(rest: Partial<Receipt> = {}): Receipt {
     model: "m",
     endpoint: "chat",
     provider: "p",
-    attempts: "p:ok",
+    attempts: [{ provider: "p", model: "upstream", startedMs: 2, durationMs: 10 }],
     priceVersion: 1,
     units: {
       input: 1,

@@ -200,6 +200,39 @@ test("limits and route costs from before they had versions are the first one", a
   await reader.close();
 });
 
+test("the attempt of a call that was served at once is in columns, and old receipts are read", async () => {
+  const path = join(fresh(), "svc.db");
+  const sqlite = openSqlite(path);
+  const store = await createStore(sqlite, "x");
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  const plain = receiptOf({ charged: 0n });
+  const [served] = plain.attempts;
+  const failed = { provider: "p", model: "m", code: "upstream_error", startedMs: 0, durationMs: 1 };
+  const twice = receiptOf({ charged: 0n, attempts: [failed, { ...failed, code: undefined }] });
+  const old = receiptOf({ charged: 0n });
+  await store.ledger.commit([plain, twice, old].map((receipt) => write(receipt)));
+  sqlite.raw.run(
+    "update receipts set attempts = ?, upstream_model = null, attempt_started_ms = null where id = ?",
+    ["p/a model upstream_error (p answered 500; oddly), q/m", old.id],
+  );
+  const stored = sqlite.raw
+    .query("select attempts, upstream_model, attempt_started_ms from receipts where id = ?")
+    .get(plain.id);
+  expect(stored).toEqual({
+    attempts: "",
+    upstream_model: served?.model,
+    attempt_started_ms: served?.startedMs,
+  });
+  const reader = openLedgerReader(path);
+  expect(await reader.receipt(twice.id)).toEqual(twice);
+  expect((await reader.receipt(old.id))?.attempts).toEqual([
+    { provider: "p", model: "a model", code: "upstream_error", detail: "p answered 500; oddly" },
+    { provider: "q", model: "m" },
+  ]);
+  await reader.close();
+  await store.close();
+});
+
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {
   const path = join(fresh(), "svc.db");
   const store = await createStore(openSqlite(path), "x");

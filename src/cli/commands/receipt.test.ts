@@ -24,6 +24,18 @@ const root = mkdtempSync(join(tmpdir(), "svc-receipts-"));
 const price: Price = { input: 300_000_000n, output: 2_500_000_001n, image: 30_000_000_000_000n };
 const units = { input: 7, cached_input: 3, output: 11, image: 1 };
 const cost = costOf(units, price);
+const twice = [
+  {
+    provider: "p",
+    model: "first",
+    code: "upstream_error",
+    status: 500,
+    detail: "p answered 500, oddly",
+    startedMs: 1,
+    durationMs: 3,
+  },
+  { provider: "p", model: "second", startedMs: 5, durationMs: 7 },
+];
 const receipts = Array.from({ length: 60 }, (_, at) =>
   receiptOf({
     id: newId("req", noonMs + at),
@@ -31,6 +43,7 @@ const receipts = Array.from({ length: 60 }, (_, at) =>
     cost,
     charged: cost,
     ...(at === 59 ? { outcome: "left", accountId: "acct_2", keyId: "key_2" } : {}),
+    ...(at === 0 ? { attempts: twice } : {}),
   }),
 );
 const [first] = receipts;
@@ -177,6 +190,20 @@ test("a receipt tells what was held, charged and lost, and what is left of it", 
   expect(of({ estimated: true })).toContain("an estimate");
 });
 
+test("a receipt shows each attempt with what is known of it", () => {
+  const of = (attempts: Receipt["attempts"]) =>
+    receiptLines({ receipt: receiptOf({ attempts }), price, account: "acme" }).join("\n");
+  expect(of(twice)).toMatch(
+    /attempts +p\/first: upstream_error, status 500, 1–4 ms \(p answered 500, oddly\)\n +p\/second: served, 5–12 ms\n/,
+  );
+  expect(of([])).toMatch(/attempts +none\n/);
+  expect(of([{ provider: "", model: "", code: "upstream_error", detail: "out" }])).toMatch(
+    /attempts +none could be made: upstream_error \(out\)\n/,
+  );
+  // From before times were recorded.
+  expect(of([{ provider: "p", model: "m" }])).toMatch(/attempts +p\/m: served\n/);
+});
+
 test("the times of a receipt come from its id", () => {
   const lines = receiptLines({
     receipt: receiptOf({ id: newId("req", noonMs), firstByteMs: 120, durationMs: 1_500 }),
@@ -199,6 +226,19 @@ describe("svc receipt", () => {
       cost_usd: "0.030030501",
       input: 7,
       estimated: false,
+      attempts: "p/first upstream_error (p answered 500; oddly), p/second",
+      attempt_list: [
+        {
+          provider: "p",
+          model: "first",
+          code: "upstream_error",
+          status: 500,
+          detail: "p answered 500, oddly",
+          started_ms: 1,
+          duration_ms: 3,
+        },
+        { provider: "p", model: "second", started_ms: 5, duration_ms: 7 },
+      ],
     });
     expect(await codeOf("receipt req_none")).toBe("not_found");
   });
@@ -281,6 +321,7 @@ test("a CSV cell is quoted where it must be, and is no formula to anybody", () =
   );
   expect(csvLine(["=1+1", "+1", "-1", "@x", "\tx", "a=b"])).toBe("'=1+1,'+1,'-1,'@x,'\tx,a=b\r\n");
   expect(csvLine(["=a,b"])).toBe('"\'=a,b"\r\n');
+  expect(csvLine([[{ code: "x" }], []])).toBe('"[{""code"":""x""}]",[]\r\n');
 });
 
 describe("svc ledger verify", () => {

@@ -4,6 +4,7 @@ import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
+import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
@@ -185,7 +186,7 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
     ["key", receipt.keyId],
     ["model", `${receipt.model} (${receipt.endpoint})`],
     ["provider", receipt.provider === "" ? "none was asked" : receipt.provider],
-    ["attempts", receipt.attempts === "" ? "none" : receipt.attempts],
+    ...attemptFacts(receipt),
     ["outcome", receipt.outcome],
     ["began", toDateText(beganMs)],
     ["first byte", firstByte],
@@ -203,6 +204,24 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
       : arithmeticLines(receipt, price)),
     ...labelled(moneyFacts(receipt)),
   ];
+}
+
+function attemptFacts({ attempts }: Receipt): [string, string][] {
+  if (attempts.length === 0) return [["attempts", "none"]];
+  return attempts.map((attempt, at) => [at === 0 ? "attempts" : "", attemptText(attempt)]);
+}
+
+function attemptText(attempt: ReceiptAttempt): string {
+  const { provider, model, code = "served", status, detail, startedMs, durationMs } = attempt;
+  const target = provider === "" ? "none could be made" : `${provider}/${model}`;
+  const facts = [
+    code,
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(startedMs === undefined || durationMs === undefined
+      ? []
+      : [`${startedMs}–${startedMs + durationMs} ms`]),
+  ];
+  return `${target}: ${facts.join(", ")}${detail === undefined ? "" : ` (${detail})`}`;
 }
 
 export function arithmeticLines(receipt: Receipt, price: Price): string[] {

@@ -2,12 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { costOf, type Units } from "../../call/price.ts";
-import { type Model, type PriceInForce, type Route, routeCost } from "../../catalog/model.ts";
+import { type Model, type PriceInForce, routeCost } from "../../catalog/model.ts";
+import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import { type Journal, JournalError } from "../../ledger/journal.ts";
 import type { Hold } from "../../ledger/purse.ts";
 import type { Receipt, ReceiptTerms } from "../../ledger/receipt.ts";
 import type { Limiter, Permit } from "../../limits/limiter.ts";
-import { type Attempt, reasonText } from "../../router/attempt.ts";
+import { type Attempt, shortDetail } from "../../router/attempt.ts";
 import { type ActiveCall, callerLeft, isCallerLeft } from "../active-calls.ts";
 import type { OpenClaim, Reply } from "../idempotency.ts";
 
@@ -182,7 +183,7 @@ export class Charge {
       model: model.id,
       endpoint: model.endpoint,
       provider: route?.provider ?? "",
-      attempts: this.#attemptsText(route),
+      attempts: this.#toAttempts(durationMs),
       priceVersion: pricing.version,
       units,
       reasoningTokens,
@@ -212,15 +213,34 @@ export class Charge {
     });
   }
 
-  #attemptsText(route: Route | undefined): string {
-    const { upstream } = this.#failure ?? {};
-    // Nobody was asked: why not is all there is to tell.
-    if (route === undefined)
-      return this.#failure === undefined || upstream === undefined
-        ? ""
-        : `none: ${reasonText(this.#failure)}`;
-    const tried = this.#attempt?.tried ?? [];
-    return tried.length === 0 ? `${route.provider}/${route.model}` : tried.join(", ");
+  #toAttempts(durationMs: number): readonly ReceiptAttempt[] {
+    if (this.#attempt === undefined) return this.#whyNone();
+    const { target, startedMs, hasFailed, failures } = this.#attempt;
+    const { provider, model } = target;
+    const sinceMs = this.#since(startedMs, durationMs);
+    const last = { provider, model, startedMs: sinceMs, durationMs: durationMs - sinceMs };
+    if (failures.length === 0) return [last];
+    const failed = failures.map(({ startedMs, endedMs, ...failure }) => {
+      const sinceMs = this.#since(startedMs, durationMs);
+      return {
+        ...failure,
+        startedMs: sinceMs,
+        durationMs: this.#since(endedMs, durationMs) - sinceMs,
+      };
+    });
+    return hasFailed ? failed : [...failed, last];
+  }
+
+  /** From the start of the request; within it, because any clock can be set back. */
+  #since(ms: number, durationMs: number): number {
+    return Math.min(Math.max(0, ms - this.#options.startedMs), durationMs);
+  }
+
+  /** No target was asked: the reason is all there is to record. */
+  #whyNone(): readonly ReceiptAttempt[] {
+    const failure = this.#failure;
+    if (failure?.upstream === undefined) return [];
+    return [{ provider: "", model: "", code: failure.code, detail: shortDetail(failure) }];
   }
 }
 

@@ -1,50 +1,19 @@
-import { errorKinds } from "../../base/errors.ts";
-
-/** One asking of one target, as the receipt has it. */
-export interface ReceiptAttempt {
-  /** Null where nobody could be asked. */
-  readonly provider: string | null;
-  readonly model: string | null;
-  /** `served`, or the code of what went wrong. */
-  readonly outcome: string;
-  /** What the upstream said, for the operator alone. */
-  readonly detail: string | null;
-}
-
-const nobody = "none: ";
-/** Details hold no comma, so that only names could; a provider's has none. */
-const between = /, (?=[^ ,/]+\/)/;
+import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 
 /**
- * The text of a receipt's attempts, read back: `provider/model` for one that served, with
- * ` code` or ` code (detail)` behind it for one that failed, all separated by `, `; or `none: code
- * (detail)` where nobody was asked.
+ * All attempts in one line, for exports that have had it since before there was a list: `provider/model`
+ * for one that served, with ` code` or ` code (detail)` behind it for one that failed, all separated by
+ * `, `; or `none: code (detail)` where no target could be asked.
  */
-export function fromAttemptsText(text: string): readonly ReceiptAttempt[] {
-  if (text === "") return [];
-  if (text.startsWith(nobody))
-    return [{ provider: null, model: null, ...fromReason(text.slice(nobody.length)) }];
-  return text.split(between).map(fromTarget);
+export function toAttemptsText(attempts: readonly ReceiptAttempt[]): string {
+  return attempts.map(toText).join(", ");
 }
 
-function fromTarget(text: string): ReceiptAttempt {
-  const slash = text.indexOf("/");
-  const provider = text.slice(0, slash);
-  const rest = text.slice(slash + 1);
-  // Names of models may have spaces; the first word behind one that is a code ends the name.
-  for (let at = rest.indexOf(" "); at !== -1; at = rest.indexOf(" ", at + 1)) {
-    const reason = fromReason(rest.slice(at + 1));
-    if (Object.hasOwn(errorKinds, reason.outcome))
-      return { provider, model: rest.slice(0, at), ...reason };
-  }
-  return { provider, model: rest, outcome: "served", detail: null };
-}
-
-function fromReason(text: string): Pick<ReceiptAttempt, "outcome" | "detail"> {
-  const match = /^([a-z_]+)(?: \((.*)\))?$/s.exec(text);
-  return match === null
-    ? { outcome: text, detail: null }
-    : { outcome: match[1] ?? "", detail: match[2] ?? null };
+function toText({ provider, model, code, detail }: ReceiptAttempt): string {
+  const target = provider === "" ? "none:" : `${provider}/${model}`;
+  if (code === undefined) return target;
+  // A comma in it would look like the next attempt.
+  return `${target} ${code}${detail === undefined ? "" : ` (${detail.replaceAll(",", ";")})`}`;
 }
 
 const words: Readonly<Record<string, string>> = {

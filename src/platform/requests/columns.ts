@@ -2,9 +2,11 @@ import { toDateText } from "../../base/dates.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { priceKeys } from "../../call/price.ts";
+import { type AttemptJson, toAttemptJson } from "../../ledger/attempt.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
+import { toAttemptsText } from "./attempts.ts";
 
-export type ReceiptCell = string | number | boolean | null;
+export type ReceiptCell = string | number | boolean | null | readonly AttemptJson[];
 export type AccountNames = ReadonlyMap<string, string>;
 type Read = (receipt: Receipt, names: AccountNames) => ReceiptCell;
 
@@ -18,7 +20,7 @@ const columns: Readonly<Record<string, Read>> = {
   model: ({ model }) => model,
   endpoint: ({ endpoint }) => endpoint,
   provider: ({ provider }) => provider,
-  attempts: ({ attempts }) => attempts,
+  attempts: ({ attempts }) => toAttemptsText(attempts),
   outcome: ({ outcome }) => outcome,
   price_version: ({ priceVersion }) => priceVersion,
   ...Object.fromEntries(priceKeys.map((key) => [key, ({ units }: Receipt) => units[key] ?? 0])),
@@ -40,12 +42,14 @@ const columns: Readonly<Record<string, Read>> = {
   hold_audio: ({ terms }) => terms?.hold.audio ?? null,
   hold_image: ({ terms }) => terms?.hold.image ?? null,
   hold_video: ({ terms }) => terms?.hold.video ?? null,
+  attempt_list: ({ attempts }) => attempts.map(toAttemptJson),
 };
 
 /** Of vendors; members of an account do not get them. */
 const forOperatorAlone = new Set([
   "provider",
   "attempts",
+  "attempt_list",
   "vendor_cost_usd",
   "cost_version",
   "cost_route",

@@ -43,9 +43,21 @@ export const receiptReply = Type.Object({
       number: Type.Integer({ description: "From 1, in their order." }),
       outcome: Type.String({ description: "served, or the code of what went wrong." }),
       outcome_words: Type.String(),
-      provider: Type.Optional(nullable(Type.String(forOperators("")))),
-      model: Type.Optional(nullable(Type.String(forOperators("")))),
-      detail: Type.Optional(nullable(Type.String(forOperators("")))),
+      started_ms: nullable(
+        Type.Integer({
+          description:
+            "From the start of the request. Null in receipts from before it was recorded.",
+        }),
+      ),
+      duration_ms: nullable(Type.Integer({ description: "Of this attempt alone." })),
+      provider: Type.Optional(
+        nullable(Type.String(forOperators("Null where no target could be asked."))),
+      ),
+      model: Type.Optional(nullable(Type.String(forOperators("As the provider calls it.")))),
+      status: Type.Optional(
+        nullable(Type.Integer(forOperators("The HTTP status that the upstream failed with."))),
+      ),
+      detail: Type.Optional(nullable(Type.String(forOperators("Why it failed.")))),
     }),
   ),
   price_version: Type.Integer(),

@@ -17,7 +17,18 @@ const receipt: Receipt = receiptOf({
   charged: cost - 1n,
   vendorCost: cost - 5n,
   provider: "secretvendor",
-  attempts: "firstvendor/hidden upstream_timeout (vendor words), secretvendor/hidden",
+  attempts: [
+    {
+      provider: "firstvendor",
+      model: "hidden",
+      code: "upstream_overloaded",
+      status: 529,
+      detail: "vendor words, many",
+      startedMs: 2,
+      durationMs: 50,
+    },
+    { provider: "secretvendor", model: "hidden", startedMs: 60, durationMs: 1_440 },
+  ],
   firstByteMs: 120,
   durationMs: 1_500,
 });
@@ -44,18 +55,24 @@ describe("the view of a receipt", () => {
     expect(view.attempts).toEqual([
       {
         number: 1,
-        outcome: "upstream_timeout",
-        outcome_words: "the provider took too long",
+        outcome: "upstream_overloaded",
+        outcome_words: "the provider was overloaded",
+        started_ms: 2,
+        duration_ms: 50,
         provider: "firstvendor",
         model: "hidden",
-        detail: "vendor words",
+        status: 529,
+        detail: "vendor words, many",
       },
       {
         number: 2,
         outcome: "served",
         outcome_words: "answered",
+        started_ms: 60,
+        duration_ms: 1_440,
         provider: "secretvendor",
         model: "hidden",
+        status: null,
         detail: null,
       },
     ]);
@@ -76,11 +93,23 @@ describe("the view of a receipt", () => {
   test("tells a member nothing of vendors, whatever is in the receipt", () => {
     const view = toReceiptView({ receipt, price, forOperator: false });
     const text = JSON.stringify(view);
-    for (const word of ["vendor", "hidden", "margin", 'provider"', "detail", "0.030030496"])
+    for (const word of ["vendor", "hidden", "margin", 'provider"', "detail", "529", "0.030030496"])
       expect(text).not.toContain(word);
     expect(view.attempts).toEqual([
-      { number: 1, outcome: "upstream_timeout", outcome_words: "the provider took too long" },
-      { number: 2, outcome: "served", outcome_words: "answered" },
+      {
+        number: 1,
+        outcome: "upstream_overloaded",
+        outcome_words: "the provider was overloaded",
+        started_ms: 2,
+        duration_ms: 50,
+      },
+      {
+        number: 2,
+        outcome: "served",
+        outcome_words: "answered",
+        started_ms: 60,
+        duration_ms: 1_440,
+      },
     ]);
     const {
       vendor_cost_usd: _,
@@ -120,7 +149,7 @@ describe("the view of a receipt", () => {
   });
 
   test("without a vendor, a first byte or an attempt says null, and none", () => {
-    const bare = receiptOf({ provider: "", attempts: "", firstByteMs: undefined, units: {} });
+    const bare = receiptOf({ provider: "", attempts: [], firstByteMs: undefined, units: {} });
     const view = toReceiptView({ receipt: bare, price, forOperator: true });
     expect(view).toMatchObject({
       provider: null,
@@ -187,10 +216,17 @@ test("the price of a receipt is that of its version, not the one in force", () =
 });
 
 test("a table for members has no column of vendors, and all others", () => {
-  const hidden = ["provider", "attempts", "vendor_cost_usd", "cost_version", "cost_route"];
+  const hidden = [
+    "provider",
+    "attempts",
+    "attempt_list",
+    "vendor_cost_usd",
+    "cost_version",
+    "cost_route",
+  ];
   expect(operatorColumns.names).toEqual(expect.arrayContaining(hidden));
   expect(memberColumns.names).toEqual(
     operatorColumns.names.filter((name) => !hidden.includes(name)),
   );
-  expect(memberColumns.cells(receipt, new Map()).join(" ")).not.toContain("vendor");
+  expect(JSON.stringify(memberColumns.cells(receipt, new Map()))).not.toContain("vendor");
 });

@@ -11,9 +11,10 @@ import {
   unitPrice,
 } from "../../call/price.ts";
 import type { Model } from "../../catalog/model.ts";
+import { toAttemptJson } from "../../ledger/attempt.ts";
 import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
-import { fromAttemptsText, outcomeWords } from "./attempts.ts";
+import { outcomeWords } from "./attempts.ts";
 
 /** Members of an account are told nothing of vendors: their names, their words, what they ask. */
 interface Audience {
@@ -77,9 +78,14 @@ export interface AttemptView {
   /** `served`, or the code of what went wrong. */
   readonly outcome: string;
   readonly outcome_words: string;
-  /** For the operator, like what follows; null where nobody could be asked. */
+  /** From the start of the request; null, like the duration, where it was not recorded. */
+  readonly started_ms: number | null;
+  readonly duration_ms: number | null;
+  /** For the operator, like what follows; null where no target could be asked. */
   readonly provider?: string | null;
   readonly model?: string | null;
+  /** The upstream's HTTP status, where it failed with one. */
+  readonly status?: number | null;
   readonly detail?: string | null;
 }
 
@@ -173,12 +179,18 @@ export function toReceiptView(
 }
 
 function toAttemptViews({ attempts }: Receipt, forOperator: boolean): readonly AttemptView[] {
-  return fromAttemptsText(attempts).map(({ provider, model, outcome, detail }, at) => ({
-    number: at + 1,
-    outcome,
-    outcome_words: outcomeWords(outcome),
-    ...(forOperator ? { provider, model, detail } : {}),
-  }));
+  return attempts.map(toAttemptJson).map((attempt, at) => {
+    const { provider, model, code = "served", status = null, detail = null } = attempt;
+    const { started_ms, duration_ms } = attempt;
+    return {
+      number: at + 1,
+      outcome: code,
+      outcome_words: outcomeWords(code),
+      started_ms,
+      duration_ms,
+      ...(forOperator ? { provider, model, status, detail } : {}),
+    };
+  });
 }
 
 /** The price that a receipt was worked out with. */

@@ -50,6 +50,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
     reason,
     delayMs: toldDelayMs(failure.headers) ?? said.delayMs,
     isReply: byInput,
+    status: failure.status,
   });
 }
 
@@ -60,6 +61,7 @@ export function upstreamError(
     reason = "failed",
     delayMs,
     isReply,
+    status,
     cause,
   }: {
     readonly detail: string;
@@ -67,6 +69,7 @@ export function upstreamError(
     /** How long the upstream asks to be left alone. */
     readonly delayMs?: number | undefined;
     readonly isReply?: boolean | undefined;
+    readonly status?: number | undefined;
     readonly cause?: unknown;
   },
 ): ApiError {
@@ -76,7 +79,7 @@ export function upstreamError(
     message: words[code] ?? "The model failed to answer.",
     detail,
     retryAfterMs: waits ? boundedWaitMs(delayMs) : undefined,
-    upstream: isReply === undefined ? { reason, delayMs } : { reason, delayMs, isReply },
+    upstream: { reason, delayMs, isReply, status },
     cause,
   });
 }

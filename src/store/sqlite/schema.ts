@@ -109,6 +109,7 @@ export interface Tables extends PeopleTables {
     model: string;
     endpoint: string;
     provider: string;
+    /** JSON; empty where none was made, or where the one that there was is in columns. */
     attempts: string;
     price_version: number;
     input: number;
@@ -137,6 +138,9 @@ export interface Tables extends PeopleTables {
     hold_audio: number | null;
     hold_image: number | null;
     hold_video: number | null;
+    /** Of the only attempt, where nothing went wrong. */
+    upstream_model: string | null;
+    attempt_started_ms: number | null;
   };
   rollups: SumsTable & {
     hour_ms: number;

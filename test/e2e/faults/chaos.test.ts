@@ -1,11 +1,10 @@
 /** Vendors that reset, crawl, turn away and die, under load: what callers see of it, and what it costs. */
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { type LoadResult, runLoad } from "../../chaos/load.ts";
 import { diceOf, limitOf, type Plan, promptTokens, Vendor, wordOf } from "../../chaos/vendor.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { flash, openPayer, type Payer } from "../../setup/money-home.ts";
+import { flash, openPayer, type PaidReceipt, type Payer } from "../../setup/money-home.ts";
 
 setDefaultTimeout(240_000);
 
@@ -68,14 +67,13 @@ models:
 }
 
 /** The providers of a receipt's attempts, in order. */
-const attemptsOf = ({ attempts }: Receipt) =>
-  attempts.split(", ").map((text) => text.split("/")[0] ?? "");
+const attemptsOf = ({ attemptList }: PaidReceipt) => attemptList.map(({ provider }) => provider);
 
 const costOf = ({ completionTokens }: Vendor) =>
   BigInt(promptTokens) * flash.input + BigInt(completionTokens) * flash.output;
 
 /** How often each vendor was asked again for a call that it had failed, as the receipts tell. */
-function repeatsOf(receipts: readonly Receipt[], { name }: Vendor): number {
+function repeatsOf(receipts: readonly PaidReceipt[], { name }: Vendor): number {
   return receipts.reduce((sum, receipt) => {
     const asked = attemptsOf(receipt).filter((provider) => provider === name).length;
     return sum + Math.max(0, asked - 1);
@@ -87,7 +85,7 @@ function repeatsOf(receipts: readonly Receipt[], { name }: Vendor): number {
  * receipts tell; and no vendor again for more than its share.
  */
 function judgeReceipts(options: {
-  readonly receipts: readonly Receipt[];
+  readonly receipts: readonly PaidReceipt[];
   readonly vendors: readonly Vendor[];
   readonly seconds: number;
   /** Whether they listened all the time, so that each attempt was seen by somebody. */

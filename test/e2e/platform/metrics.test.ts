@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { priceKeys } from "../../../src/call/price.ts";
-import type { Receipt } from "../../../src/ledger/receipt.ts";
 import {
   chatChunk,
   chatJson,
@@ -24,7 +23,14 @@ import {
   type TestGateway,
   type TestGatewayOptions,
 } from "../../setup/harness.ts";
-import { fromUsd, leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
+import {
+  fromUsd,
+  leaver,
+  openPayer,
+  type PaidReceipt,
+  type Payer,
+  waitUntil,
+} from "../../setup/money-home.ts";
 
 const manifest = `
 providers:
@@ -103,12 +109,16 @@ async function failAfterAdmission(): Promise<number> {
   return 3;
 }
 
-const sumOf = (receipts: readonly Receipt[], of: (receipt: Receipt) => number | undefined) =>
-  receipts.reduce((sum, receipt) => sum + (of(receipt) ?? 0), 0);
-const nanoOf = (receipts: readonly Receipt[], of: (receipt: Receipt) => bigint | undefined) =>
-  receipts.reduce((sum, receipt) => sum + (of(receipt) ?? 0n), 0n);
+const sumOf = (
+  receipts: readonly PaidReceipt[],
+  of: (receipt: PaidReceipt) => number | undefined,
+) => receipts.reduce((sum, receipt) => sum + (of(receipt) ?? 0), 0);
+const nanoOf = (
+  receipts: readonly PaidReceipt[],
+  of: (receipt: PaidReceipt) => bigint | undefined,
+) => receipts.reduce((sum, receipt) => sum + (of(receipt) ?? 0n), 0n);
 
-function expectUnits(metrics: MetricsRead, model: string, receipts: readonly Receipt[]): void {
+function expectUnits(metrics: MetricsRead, model: string, receipts: readonly PaidReceipt[]): void {
   const told = priceKeys.map((key) => {
     if (key === "image") return metrics.sum("svc_images_total", { model });
     if (key === "video_second") return metrics.sum("svc_video_seconds_total", { model });
@@ -117,7 +127,7 @@ function expectUnits(metrics: MetricsRead, model: string, receipts: readonly Rec
   expect(told).toEqual(priceKeys.map((key) => sumOf(receipts, ({ units }) => units[key])));
 }
 
-function expectSame(metrics: MetricsRead, model: string, receipts: readonly Receipt[]): void {
+function expectSame(metrics: MetricsRead, model: string, receipts: readonly PaidReceipt[]): void {
   const endpoint = receipts[0]?.endpoint ?? "";
   const usd = (name: string) => fromUsd(metrics.only(name, { model, endpoint }).text);
   for (const [outcome, some] of Map.groupBy(receipts, (receipt) => receipt.outcome))

@@ -207,6 +207,27 @@ describe("each attempt is a whole request of its own:", () => {
   });
 });
 
+test("a receipt has each attempt with what went wrong, its start and its duration", async () => {
+  const payer = await openPayer(home.gateway);
+  home.first.replyWith(failures.internal());
+  home.second.replyWith(chatAnswers.plain({ usage }));
+  expect((await payer.chat({ model: "chat" })).status).toBe(200);
+  const { attemptList, durationMs } = await payer.receipt();
+  const detail = "first answered 500 (server_error)";
+  const times = { startedMs: expect.any(Number), durationMs: expect.any(Number) };
+  expect(attemptList).toEqual([
+    { provider: "first", model: "m1", code: "upstream_error", status: 500, detail, ...times },
+    { provider: "second", model: "m2", ...times },
+  ]);
+  const moments = attemptList.flatMap(({ startedMs: fromMs = -1, durationMs: ms = -1 }) => [
+    fromMs,
+    fromMs + ms,
+  ]);
+  expect([0, ...moments].toSorted((one, other) => one - other)).toEqual([0, ...moments]);
+  // The one that serves does so until the call is over.
+  expect(moments.at(-1)).toBe(durationMs);
+});
+
 describe("when nobody serves, there is one receipt of nothing, and it names every attempt:", () => {
   test("both providers", async () => {
     const payer = await openPayer(home.gateway);

@@ -38,7 +38,7 @@ function Target({ attempt }: { readonly attempt: Attempt }) {
     <div className={classes.attempt}>
       <p>
         {provider === null ? (
-          "Nobody could be asked"
+          "No target could be asked"
         ) : (
           <>
             <strong>{provider}</strong> <code>{model}</code>

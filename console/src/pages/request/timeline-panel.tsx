@@ -3,7 +3,7 @@ import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import classes from "./page.module.css";
 import type { Receipt } from "./page.tsx";
-import { timelineOf } from "./timeline.ts";
+import { attemptBarOf, timelineOf } from "./timeline.ts";
 
 /** When the call began, when the first byte went out, and when it was over. */
 export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
@@ -27,6 +27,7 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
           height={36}
         />
       </svg>
+      <AttemptBars receipt={receipt} />
       <dl className={classes.moments}>
         <div>
           <dt>Start</dt>
@@ -56,6 +57,47 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
         </div>
       </dl>
     </Panel>
+  );
+}
+
+/** So that the shortest attempt can be seen. */
+const leastShare = 0.004;
+
+/** From the start of each attempt to its end, under the bar of the whole call. */
+function AttemptBars({ receipt }: { readonly receipt: Receipt }) {
+  const bars = receipt.attempts.flatMap((attempt) => {
+    const bar = attemptBarOf(attempt, receipt.duration_ms);
+    return bar === undefined ? [] : [{ attempt, bar }];
+  });
+  if (bars.length === 0) return null;
+  return (
+    <ol className={classes.attemptBars} aria-label="Attempts over time">
+      {bars.map(({ attempt: { number, outcome, provider }, bar }) => (
+        <li key={number}>
+          <svg aria-hidden="true" width="100%" height={8}>
+            <rect className={classes.track} width="100%" height={8} rx={4} />
+            <rect
+              className={classes.attemptBar}
+              data-outcome={outcome === "served" ? "served" : "failed"}
+              x={`${bar.from * 100}%`}
+              width={`${Math.max(leastShare, bar.share) * 100}%`}
+              height={8}
+              rx={4}
+            />
+          </svg>
+          <p>
+            <span>
+              Attempt {number}
+              {typeof provider === "string" && `, ${provider}`}
+            </span>
+            <span>
+              {formatMs(bar.durationMs)}
+              {bar.startedMs > 0 && `, started after ${formatMs(bar.startedMs)}`}
+            </span>
+          </p>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -1,5 +1,6 @@
 import { endpoints } from "../../../call/endpoint.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
+import { toAttempts } from "./attempts.ts";
 
 type NumberColumn =
   | "price_version"
@@ -35,10 +36,12 @@ type LaterColumn =
   | "hold_output"
   | "hold_audio"
   | "hold_image"
-  | "hold_video";
+  | "hold_video"
+  | "attempt_started_ms";
 export type ReceiptRow = Readonly<Record<LaterColumn, bigint | null>> &
   Readonly<Record<NumberColumn, bigint>> &
   Readonly<Record<TextColumn, string>> & {
+    readonly upstream_model: string | null;
     readonly vendor_cost: bigint | null;
     readonly first_byte_ms: bigint | null;
   };
@@ -51,7 +54,7 @@ export function toReceipt(row: ReceiptRow): Receipt {
     model: row.model,
     endpoint: endpoints.find((known) => known === row.endpoint) ?? "chat",
     provider: row.provider,
-    attempts: row.attempts,
+    attempts: toAttempts(row),
     priceVersion: Number(row.price_version),
     units: {
       input: Number(row.input),

@@ -14,6 +14,7 @@ import { addRowSql, rollupValues } from "../reports/rollup-columns.ts";
 import { RollupFold } from "../reports/rollup-fold.ts";
 import { type SumsMark, toOpenFromId } from "../reports/rollups.ts";
 import { localNode } from "../schema.ts";
+import { isPlain, toAttemptsColumn } from "./attempts.ts";
 
 /** In the order of `receiptValues`. */
 const receiptColumns = [
@@ -50,6 +51,8 @@ const receiptColumns = [
   "hold_audio",
   "hold_image",
   "hold_video",
+  "upstream_model",
+  "attempt_started_ms",
 ] as const;
 
 export interface LedgerWriterOptions {
@@ -289,6 +292,7 @@ function prepare(raw: Database) {
 
 function receiptValues(receipt: Receipt): Values {
   const { units, terms } = receipt;
+  const plain = isPlain(receipt) ? receipt.attempts[0] : undefined;
   return [
     receipt.id,
     receipt.accountId,
@@ -296,7 +300,7 @@ function receiptValues(receipt: Receipt): Values {
     receipt.model,
     receipt.endpoint,
     receipt.provider,
-    receipt.attempts,
+    plain === undefined ? toAttemptsColumn(receipt) : "",
     receipt.priceVersion,
     units.input ?? 0,
     units.cached_input ?? 0,
@@ -323,5 +327,7 @@ function receiptValues(receipt: Receipt): Values {
     terms?.hold.audio ?? null,
     terms?.hold.image ?? null,
     terms?.hold.video ?? null,
+    plain?.model ?? null,
+    plain?.startedMs ?? null,
   ];
 }

@@ -19,6 +19,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0007-versions": { up: versions },
   "0008-sessions": { up: endSessions },
   "0009-context-length": { up: contextLength },
+  "0010-attempts": { up: attempts },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -126,4 +127,10 @@ async function foundation(db: Kysely<unknown>): Promise<void> {
 
 async function contextLength(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("models").addColumn("context_length", "integer").execute();
+}
+
+/** The only attempt of a call that was served; what is there stays as it is. */
+async function attempts(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("receipts").addColumn("upstream_model", "text").execute();
+  await db.schema.alterTable("receipts").addColumn("attempt_started_ms", "bigint").execute();
 }

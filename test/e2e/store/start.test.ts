@@ -232,7 +232,7 @@ describe("a ledger below zero", () => {
     const text = await refusal();
     const missing = toUsd(BigInt(charged) - 1_000_000_000n);
     expect(text).toContain(`payer (${id}) is below zero by ${missing} USD`);
-    expect(text).toContain("./svc ledger verify");
+    expect(text).toContain("Try: svc ledger verify");
     expect((await home.svc(["ledger", "verify"])).code).toBe(1);
     await home.json(["account", "credit", "payer", "0.5", "--reference", "part"]);
     expect(await refusal()).toContain("is below zero by");

@@ -46,13 +46,21 @@ function report(problem: Problem, words: readonly string[]): void {
   const flags = command?.flags ?? {};
   if (beforeEnd(words).includes("--json") && (command === undefined || "json" in flags))
     return printJsonError({ error: { code, message, field, command: hint } });
-  const flag = field?.replaceAll("_", "-") ?? "";
-  printError(Object.hasOwn(flags, flag) ? `--${flag}: ${message}` : message, [
+  const flag = flagOf(flags, field);
+  printError(flag === undefined ? message : `--${flag}: ${message}`, [
     ...(problem instanceof UsageProblem && command !== undefined
       ? [`Usage: ${usage(command)}`]
       : []),
     ...(hint === undefined ? [] : [`Try: svc ${hint}`]),
   ]);
+}
+
+/** A flag that can be repeated is one of several in the API: `--option` is of `options`. */
+function flagOf(flags: NonNullable<Command["flags"]>, field = ""): string | undefined {
+  const word = field.replaceAll("_", "-");
+  return Object.entries(flags).find(
+    ([name, { multiple }]) => word === name || (multiple === true && word === `${name}s`),
+  )?.[0];
 }
 
 async function runCommand(words: readonly string[], wiring: Wiring): Promise<void> {

@@ -102,7 +102,7 @@ function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefine
     code: "invalid",
     field: "base_url",
     message: `${word} is not a known vendor. For a server of your own, give its address.`,
-    command: `provider add ${word} --base-url https://…/v1`,
+    command: "provider add --help",
   });
 }
 

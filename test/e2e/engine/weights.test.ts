@@ -267,7 +267,7 @@ describe("svc engine", () => {
       const { code, stderr } = await svcEngine([verb, "texts"]);
       expect([code, stderr]).toEqual([
         2,
-        'error: There is no set "texts". These are the sets: text, chat, speech, image.\n',
+        'error: Unknown set "texts". The sets are: text, chat, speech, image.\n',
       ]);
     }
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { joinOperator, type Visitor } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { joinOperator, type Visitor } from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

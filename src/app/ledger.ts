@@ -136,7 +136,7 @@ export async function checkLedger(store: Store, log: Log): Promise<void> {
   const { lostTail } = store;
   if (lostTail !== undefined)
     log.error(
-      "receipts that the disk had confirmed are missing from the database: compare it with a backup; ./svc ledger verify shows the loss",
+      "receipts that the disk had confirmed are missing from the database: compare it with a backup; svc ledger verify shows the loss",
       {
         ...(lostTail.receiptId === "" ? {} : { newest_receipt: lostTail.receiptId }),
         ...(lostTail.sequence === 0 ? {} : { newest_change: lostTail.sequence }),

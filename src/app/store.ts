@@ -101,7 +101,8 @@ export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise
   const { accountId, name, missingNano } = belowZero;
   throw new Problem({
     code: "failed",
-    message: `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. ./svc ledger verify shows what is wrong; ./svc account credit ${accountId} ${toUsd(missingNano)} --reference repair brings the account back to zero.`,
+    message: `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. Find the cause, then credit the account by that amount.`,
+    command: "ledger verify",
   });
 }
 

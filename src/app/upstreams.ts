@@ -134,7 +134,7 @@ class Connection {
       if (models !== undefined) return `${models.length} offered`;
       throw new Problem({
         code: "failed",
-        message: "It has no route yet and cannot list its models: name one with --model.",
+        message: "It has no route yet and cannot list its models. Name a model to call.",
       });
     });
     return { kind: "models", model: null, ...view, unlisted: [] };

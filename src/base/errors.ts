@@ -75,14 +75,33 @@ export type UpstreamReason =
   | "failed"
   | "refused";
 
+/** What our own side saw of a failure, where that says more than the reason. */
+export type UpstreamSymptom =
+  | "unsendable_key"
+  /** Of the operator's own network, which was not allowed. */
+  | "private_address"
+  /** Link-local, or where a cloud keeps credentials. */
+  | "forbidden_address"
+  | "unknown_name"
+  | "unconnected"
+  /** It sent something other than JSON, such as a web page. */
+  | "not_an_api";
+
 export interface UpstreamTrouble {
   readonly reason: UpstreamReason;
+  /** The status that the upstream answered with, if it answered. */
+  readonly status?: number | undefined;
+  /** Its words of code, such as `invalid_api_key`; never its sentences. */
+  readonly vendorCode?: string | undefined;
+  readonly symptom?: UpstreamSymptom | undefined;
+  /** The time limit of ours that passed. */
+  readonly withinMs?: number | undefined;
+  /** It was the server where the provider signs in, and not the provider's own. */
+  readonly isSignIn?: boolean | undefined;
   /** How long the upstream asks to be left alone, if it does. */
   readonly delayMs?: number | undefined;
   /** It answered so to this request, and what the caller sent can be the cause. */
   readonly isReply?: boolean | undefined;
-  /** The HTTP status that it answered with. */
-  readonly status?: number | undefined;
 }
 
 export interface ApiErrorOptions {

@@ -27,11 +27,17 @@ export class Problem extends Error {
     this.field = field;
     this.command = command;
   }
+
+  /** The same problem in other words. */
+  reworded(message: string): Problem {
+    const { code, field, command } = this;
+    return new Problem({ code, message, field, command, cause: this });
+  }
 }
 
 /** The same problem with the file in front that it was found in. */
 export function inFile(path: string, error: unknown): unknown {
   if (!(error instanceof Problem) || error.code !== "invalid") return error;
   const lines = error.message.split("\n").map((line) => `${path}: ${line}`);
-  return new Problem({ code: error.code, message: lines.join("\n"), cause: error });
+  return error.reworded(lines.join("\n"));
 }

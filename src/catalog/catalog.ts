@@ -121,41 +121,51 @@ export function deprecate(options: {
   const { catalog, id, fromMs, retiresAtMs, replacement, nowMs } = options;
   const model = known(catalog, id);
   const state = lifecycleState(model.lifecycle, nowMs);
-  const successor = known(catalog, replacement);
+  const successor = known(catalog, replacement, "replacement");
   if (state === "retired")
     throw new Problem({ code: "conflict", message: `${id} is retired already.` });
   if (state === "deprecated" && fromMs !== undefined)
     throw new Problem({
       code: "conflict",
-      message: `${id} is deprecated already: leave out --from.`,
+      field: "from",
+      message: `${id} is deprecated already. Only the date of retirement and the replacement can change.`,
     });
   if (successor.id === model.id)
-    throw new Problem({ code: "invalid", message: `${id} cannot replace itself.` });
+    throw new Problem({
+      code: "invalid",
+      field: "replacement",
+      message: `${id} cannot replace itself.`,
+    });
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)
     throw new Problem({
       code: "invalid",
-      message: `${replacement} works on another endpoint or input than ${id}: it cannot replace it.`,
+      field: "replacement",
+      message: `${replacement} cannot replace ${id}: it has another endpoint or input.`,
     });
   if (successor.lifecycle.deprecatedAtMs !== undefined)
     throw new Problem({
       code: "invalid",
-      message: `${replacement} is not active, or not for long: only an active model can replace another.`,
+      field: "replacement",
+      message: `${replacement} is deprecated or about to be. Only an active model can replace another.`,
     });
   if (!isServed(successor, nowMs) || catalog.findServed(replacement, nowMs) === undefined)
     throw new Problem({
       code: "invalid",
-      message: `${replacement} is not served: it needs a price and a route before it can replace another.`,
+      field: "replacement",
+      message: `${replacement} is not served. It needs a price and a route before it can replace another.`,
     });
   if (retiresAtMs <= nowMs)
     throw new Problem({
       code: "invalid",
-      message:
-        "The day of retirement must lie ahead; ./svc model retire retires a deprecated model now.",
+      field: "retires",
+      message: "The date of retirement must be in the future.",
+      command: `model retire ${id}`,
     });
   if (fromMs !== undefined && fromMs >= retiresAtMs)
     throw new Problem({
       code: "invalid",
-      message: "--from must lie before --retires: callers need time to move.",
+      field: "from",
+      message: "Deprecation must start before the date of retirement, so that callers can move.",
     });
   const said = state === "deprecated" ? model.lifecycle.deprecatedAtMs : fromMs;
   const deprecatedAtMs = said ?? nowMs;
@@ -174,12 +184,13 @@ export function retire(options: {
   if (state === "active" && model.lifecycle.deprecatedAtMs !== undefined)
     throw new Problem({
       code: "conflict",
-      message: `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}: to retire it sooner, deprecate it again without --from.`,
+      message: `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}. To retire it sooner, deprecate it as of now first.`,
     });
   if (state === "active")
     throw new Problem({
       code: "conflict",
-      message: `${id} is active: deprecate it first (./svc model deprecate ${id} --retires DATE --replacement ID).`,
+      message: `${id} is active. Deprecate it first.`,
+      command: `model deprecate ${id} --retires DATE --replacement ID`,
     });
   if (state === "retired")
     throw new Problem({ code: "conflict", message: `${id} is retired already.` });
@@ -194,12 +205,17 @@ function withPricesThatServe(model: Model): Model {
   return { ...model, prices };
 }
 
-function known(catalog: Catalog, id: string): Model {
+function known(catalog: Catalog, id: string, field?: string): Model {
   const model = catalog.find(id);
-  if (model === undefined)
-    throw new Problem({
-      code: "not_found",
-      message: `There is no model ${id}; ./svc model list shows those there are.`,
-    });
+  if (model === undefined) throw unknownModel(id, field);
   return model;
+}
+
+export function unknownModel(id: string, field?: string): Problem {
+  return new Problem({
+    code: "not_found",
+    field,
+    message: `Unknown model "${id}".`,
+    command: "model list",
+  });
 }

@@ -1,7 +1,15 @@
 import { Problem, type ProblemCode } from "../base/problem.ts";
-import { type Command, printHelp, readInvocation, type Wiring } from "./command.ts";
+import {
+  beforeEnd,
+  type Command,
+  printHelp,
+  readInvocation,
+  UsageProblem,
+  usage,
+  type Wiring,
+} from "./command.ts";
 import { commands } from "./commands.ts";
-import { print, printError, style } from "./terminal/output.ts";
+import { print, printError, printJsonError, style } from "./terminal/output.ts";
 
 /** Scripts can tell these apart. */
 const exitCodes: Readonly<Record<ProblemCode, number>> = {
@@ -26,9 +34,33 @@ export async function runCli(
     return 0;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    printError(error.message);
+    report(error, words);
     return exitCodes[error.code];
   }
+}
+
+/** A problem for the terminal: its field as the flag that was typed, and where to look next. */
+function report(problem: Problem, words: readonly string[]): void {
+  const { code, message, field, command: hint } = problem;
+  const command = findCommand(words);
+  const flags = command?.flags ?? {};
+  if (beforeEnd(words).includes("--json") && (command === undefined || "json" in flags))
+    return printJsonError({ error: { code, message, field, command: hint } });
+  const flag = flagOf(flags, field);
+  printError(flag === undefined ? message : `--${flag}: ${message}`, [
+    ...(problem instanceof UsageProblem && command !== undefined
+      ? [`Usage: ${usage(command)}`]
+      : []),
+    ...(hint === undefined ? [] : [`Try: svc ${hint}`]),
+  ]);
+}
+
+/** A flag that can be repeated is one of several in the API: `--option` is of `options`. */
+function flagOf(flags: NonNullable<Command["flags"]>, field = ""): string | undefined {
+  const word = field.replaceAll("_", "-");
+  return Object.entries(flags).find(
+    ([name, { multiple }]) => word === name || (multiple === true && word === `${name}s`),
+  )?.[0];
 }
 
 async function runCommand(words: readonly string[], wiring: Wiring): Promise<void> {
@@ -38,12 +70,12 @@ async function runCommand(words: readonly string[], wiring: Wiring): Promise<voi
     if (group.length > 0 && (words.length === 1 || isHelp(words[1]))) return printGroup(group);
     throw new Problem({
       code: "invalid",
-      message: `There is no command "${words.slice(0, 2).join(" ")}". ./svc --help lists them all.`,
+      message: `Unknown command "${words.slice(0, 2).join(" ")}".`,
+      command: "--help",
     });
   }
   const rest = words.slice(command.name.split(" ").length);
-  const end = rest.indexOf("--");
-  if ((end === -1 ? rest : rest.slice(0, end)).some(isHelp)) return printHelp(command);
+  if (beforeEnd(rest).some(isHelp)) return printHelp(command);
   await command.run(readInvocation(command, rest, wiring));
 }
 

@@ -79,13 +79,13 @@ export function readInvocation(
   if (positionals.length < expected.length || isTooMany) {
     const lacking = expected[positionals.length];
     const surplus = positionals.length - most;
-    throw usageProblem(
-      command,
-      lacking === undefined
-        ? // Not the word itself: it may be a key.
-          `there ${surplus === 1 ? "is one word" : `are ${surplus} words`} too many`
-        : `${lacking} is missing`,
-    );
+    throw usageProblem(command, {
+      message:
+        lacking === undefined
+          ? // Not the word itself: it may be a key.
+            `There ${surplus === 1 ? "is one word" : `are ${surplus} words`} too many.`
+          : `${lacking} is missing.`,
+    });
   }
   const flags: Record<string, string | undefined> = {};
   const lists: Record<string, readonly string[]> = {};
@@ -93,7 +93,11 @@ export function readInvocation(
     const value = values[name];
     if (multiple) lists[name] = Array.isArray(value) ? value.map(String) : [];
     else if (typeof value === "string") flags[name] = value;
-    else if (required) throw usageProblem(command, `--${name} is missing`);
+    else if (required)
+      throw usageProblem(command, {
+        field: name.replaceAll("-", "_"),
+        message: "A value is required.",
+      });
   }
   const switches = new Set(known.map(([name]) => name).filter((name) => values[name] === true));
   return { flags, switches, lists, positionals, wiring };
@@ -105,24 +109,31 @@ function parse(
   options: Record<string, { type: "string" | "boolean"; multiple: boolean; short?: string }>,
 ) {
   // Numbers here are above zero: a minus would be taken for a flag, and explained as one.
-  const end = words.indexOf("--");
-  const before = end === -1 ? words : words.slice(0, end);
-  const negative = before.find((word) => /^-\d/.test(word));
+  const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
   if (negative !== undefined)
-    throw usageProblem(command, `a number must not be below zero, like ${negative}`);
+    throw usageProblem(command, { message: `A number must not be below zero, like ${negative}.` });
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {
     const message = error instanceof Error ? error.message.split(". ")[0] : String(error);
-    throw usageProblem(command, message ?? "these words are not understood");
+    throw usageProblem(command, { message: `${message?.replace(/\.$/, "")}.` });
   }
 }
 
-function usageProblem(command: Command, message: string): Problem {
-  return new Problem({
-    code: "invalid",
-    message: `${message.replace(/\.$/, "")}.\nUsage: ${usage(command)}\nMore: svc ${command.name} --help`,
-  });
+/** The words before `--`: behind it none is a flag. */
+export function beforeEnd(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  return end === -1 ? words : words.slice(0, end);
+}
+
+/** Words that the command does not understand; its usage helps. */
+export class UsageProblem extends Problem {}
+
+function usageProblem(
+  { name }: Command,
+  { message, field }: { readonly message: string; readonly field?: string },
+): UsageProblem {
+  return new UsageProblem({ code: "invalid", message, field, command: `${name} --help` });
 }
 
 export function usage(command: Command): string {

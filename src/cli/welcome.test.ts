@@ -33,6 +33,6 @@ test("models that become ready all at once are all told, and what to try with ea
     for (const progress of engine.progress) for (const watch of engine.watchers) watch(progress);
     if (engine.watchers.size !== 0) throw new Error("it still watches");
   `);
-  for (const said of ["./svc embed", "./svc chat", "./svc say"]) expect(text).toContain(said);
+  for (const said of ["svc embed", "svc chat", "svc say"]) expect(text).toContain(said);
   for (const set of ["text", "chat", "speech"]) expect(text).toContain(`${set}: ready`);
 });

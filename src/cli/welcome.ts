@@ -52,7 +52,7 @@ export async function printServing({
     print(`  API key   ${style.bold(first.key)}`);
     print(`            ${style.yellow("shown this once: keep it")}`);
     print(
-      `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
+      `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: svc account credit default 5 --reference TEXT")}`,
     );
   }
   const link = await operations.firstOperator({});
@@ -62,12 +62,12 @@ export async function printServing({
   }
   if (key === undefined && settings.firstKey === "off")
     print(
-      `  API key   ${style.dim("./svc account create NAME, then ./svc key create --account NAME")}`,
+      `  API key   ${style.dim("svc account create NAME, then svc key create --account NAME")}`,
     );
   printModels(models, engine, settings.engine === "off");
   if (key !== undefined)
     print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key, models, weights })}`);
-  print(`\n  ${style.dim("ctrl-c stops it; ./svc --help lists the commands")}\n`);
+  print(`\n  ${style.dim("ctrl-c stops it; svc --help lists the commands")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
@@ -79,7 +79,7 @@ function printModels(
   if (models.length === 0) {
     print(`  models    ${style.yellow("none yet")}${isOff ? " (SVC_ENGINE=off)" : ""}`);
     return print(
-      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README),\n  then start again or run ./svc apply svc.yaml`,
+      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README),\n  then start again or run svc apply svc.yaml`,
     );
   }
   const width = Math.max(...models.map(({ id }) => id.length));
@@ -199,11 +199,11 @@ const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-
 /** A command that works in every shell. */
 function tryLine({ id, endpoint, input }: ModelView): string {
   const model = usual.includes(id) ? "" : ` --model ${id}`;
-  if (endpoint === "chat") return `./svc chat "What is the capital of France?"${model}`;
-  if (endpoint === "speech") return `./svc say "Hello there." -o hello.wav${model}`;
+  if (endpoint === "chat") return `svc chat "What is the capital of France?"${model}`;
+  if (endpoint === "speech") return `svc say "Hello there." -o hello.wav${model}`;
   return input === "media"
-    ? `./svc embed --image one.jpg --image two.jpg${model}`
-    : `./svc embed "A cat sleeps." "A kitten naps."${model}`;
+    ? `svc embed --image one.jpg --image two.jpg${model}`
+    : `svc embed "A cat sleeps." "A kitten naps."${model}`;
 }
 
 /** The first call for people with curl: of a chat model that can answer now, else the list. */

@@ -99,7 +99,8 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
 const notThere = (path: string) =>
   new Problem({
     code: "invalid",
-    message: `SVC_CONFIG names ${path}, which is not there. svc init makes it; so do svc provider add and svc import.`,
+    message: `SVC_CONFIG names ${path}, which does not exist.`,
+    command: "init",
   });
 
 function settingsSection(file: { path: string; text: string }): Record<string, unknown> {

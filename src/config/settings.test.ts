@@ -38,14 +38,14 @@ test("refuses unknown settings and offers the nearest name", () => {
     "SVC_PROT is not a setting: did you mean SVC_PORT?",
   ]);
   expect(read({}, { potr: "x" }).problems).toEqual([
-    "settings.potr is not a setting; ./svc config lists those there are.",
+    "settings.potr is not a setting; svc config lists those there are.",
   ]);
   expect(read({ SVC_ACME_KEY: "x", OTHER: "y" }).problems).toEqual([]);
 });
 
 test("takes the secret from the environment alone and never shows it", () => {
   expect(read({}, { secret: "x".repeat(40) }).problems).toEqual([
-    "settings.secret is only read from the environment, as SVC_SECRET; ./svc config lists those there are.",
+    "settings.secret is only read from the environment, as SVC_SECRET; svc config lists those there are.",
   ]);
   const short = read({ SVC_SECRET: "hunter2" });
   expect(short.problems.join()).toContain("SVC_SECRET must be at least 32");

@@ -6,7 +6,7 @@ export function suggestion(name: string, known: readonly string[]): string {
     .filter(({ distance }) => distance <= Math.min(3, name.length / 3))
     .sort((left, right) => left.distance - right.distance)[0];
   return near === undefined
-    ? "; ./svc config lists those there are."
+    ? "; svc config lists those there are."
     : `: did you mean ${near.candidate}?`;
 }
 

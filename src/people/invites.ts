@@ -71,7 +71,7 @@ export class Invites {
       throw new Problem({
         code: "not_found",
         message:
-          "This link does not work: it was used already, has expired, or was taken back. Ask for a new one.",
+          "This link does not work: it was used, has expired or was revoked. Ask for a new one.",
       });
     return invite;
   }
@@ -87,7 +87,8 @@ export class Invites {
     if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
       throw new Problem({
         code: "invalid",
-        message: `--email must be ${invite.email}: the link was made for it.`,
+        field: "email",
+        message: `The email address must be ${invite.email}, which the link was created for.`,
       });
     const user =
       invite.kind === "reset"
@@ -100,7 +101,7 @@ export class Invites {
     const { store, passwords } = this.#people;
     const user = await store.user(invite.userId ?? "");
     if (user === undefined)
-      throw new Problem({ code: "not_found", message: "There is no such person any more." });
+      throw new Problem({ code: "not_found", message: "This user no longer exists." });
     checkPassword(password, user.email);
     const passwordHash = await passwords.hash(password);
     await this.#use({ inviteId: invite.id, setPassword: { userId: user.id, passwordHash } });

@@ -76,12 +76,14 @@ export function checkPassword(password: string, email: string): void {
   if (password.length < shortestPassword || password.length > longestPassword)
     throw new Problem({
       code: "invalid",
-      message: `--password must have ${shortestPassword} to ${longestPassword} characters.`,
+      field: "password",
+      message: `The password must have ${shortestPassword} to ${longestPassword} characters.`,
     });
   if (password.toLowerCase() === email || new Set(password).size < 4)
     throw new Problem({
       code: "invalid",
+      field: "password",
       message:
-        "--password must not be your email address or the same few characters over and over.",
+        "The password must not be your email address or the same few characters over and over.",
     });
 }

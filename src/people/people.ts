@@ -134,13 +134,11 @@ export class People {
   /** Somebody must be left who can let others in. */
   async removeOperator(userId: string): Promise<void> {
     const outcome = await this.store.removeOperator(userId, this.clock.nowMs());
-    if (outcome === "none")
-      throw new Problem({ code: "not_found", message: "There is no such operator." });
+    if (outcome === "none") throw new Problem({ code: "not_found", message: "Unknown operator." });
     if (outcome === "last")
       throw new Problem({
         code: "conflict",
-        message:
-          "This is the only operator: without one nobody could look after the platform. Make somebody else an operator first.",
+        message: "This is the only operator. Make another user an operator first.",
       });
   }
 
@@ -165,12 +163,11 @@ function checkPart(outcome: PartOutcome): void {
   if (outcome === "last")
     throw new Problem({
       code: "conflict",
-      message: "This is the only owner of the account: make somebody else an owner first.",
+      message: "This is the only owner of the account. Make another member an owner first.",
     });
 }
 
-export const noMember = () =>
-  new Problem({ code: "not_found", message: "There is no such member of this account." });
+export const noMember = () => new Problem({ code: "not_found", message: "Unknown member." });
 
 export class WrongPassword extends Problem {
   constructor() {
@@ -187,15 +184,28 @@ export function checkEmail(email: string): void {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new Problem({
       code: "invalid",
-      message: "--email must be an email address, such as ada@example.com.",
+      field: "email",
+      message: "Email must be an address such as ada@example.com.",
     });
   if (hasInvisible(email))
-    throw new Problem({ code: "invalid", message: "--email must not have invisible characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "email",
+      message: "Email must not have invisible characters.",
+    });
 }
 
 export function checkName(name: string): void {
   if (name.trim() === "" || name.length > 100)
-    throw new Problem({ code: "invalid", message: "--name must have 1 to 100 characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "name",
+      message: "The name must have 1 to 100 characters.",
+    });
   if (hasInvisible(name))
-    throw new Problem({ code: "invalid", message: "--name must not have invisible characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "name",
+      message: "The name must not have invisible characters.",
+    });
 }

@@ -35,7 +35,8 @@ export class Tokens {
     if (wanted.scopes.length === 0 || unknown !== undefined)
       throw new Problem({
         code: "invalid",
-        message: `--scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
+        field: "scopes",
+        message: `Scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
       });
     const nowMs = this.#clock.nowMs();
     const secret = newSecret(prefix);
@@ -70,7 +71,7 @@ export class Tokens {
   async revoke(id: string, accountId: string | undefined): Promise<Token> {
     const token = (await this.#store.tokens(accountId)).find((one) => one.id === id);
     if (token === undefined)
-      throw new Problem({ code: "not_found", message: `There is no token with the id ${id}.` });
+      throw new Problem({ code: "not_found", message: `Unknown token "${id}".` });
     const revokedAtMs = token.revokedAtMs ?? this.#clock.nowMs();
     await this.#store.revokeToken(id, revokedAtMs);
     return { ...token, revokedAtMs };

@@ -15,7 +15,7 @@ import type { Operations } from "./operations.ts";
 
 /**
  * The way in which commands reach a running server: a unix socket in the data directory, which
- * only its owner can enter. One POST an operation.
+ * only its owner can enter. One POST per operation.
  */
 type Answer =
   | { readonly result: unknown }
@@ -33,7 +33,7 @@ export function startControl(dataDir: string, operations: Operations): { close()
   const folder = join(path, "..");
   if (folder !== dataDir) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(folder).uid !== ownUid())
-    throw new Problem({ code: "failed", message: `${folder} belongs to somebody else.` });
+    throw new Problem({ code: "failed", message: `${folder} belongs to another user.` });
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
   // Under a name of its own first: Bun removes that name when the server stops, whoever has it then.
   const ownPath = join(folder, `c${process.pid}`);
@@ -66,7 +66,7 @@ async function answer(request: Request, operations: Operations): Promise<Answer>
     if (!Object.hasOwn(operations, name))
       throw new Problem({
         code: "failed",
-        message: `The running server does not know "${name}": it is of another version. Restart it.`,
+        message: `The running server does not know "${name}": it has another version. Restart it.`,
       });
     const operation = operations[name as keyof Operations] as (input: unknown) => Promise<unknown>;
     return { result: await operation(await request.json()) };

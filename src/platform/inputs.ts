@@ -8,43 +8,47 @@ export async function findAccount(accounts: AccountStore, idOrName: string): Pro
   if (account === undefined)
     throw new Problem({
       code: "not_found",
-      message: `There is no account ${idOrName}; ./svc account list shows those there are.`,
+      message: `Unknown account "${idOrName}".`,
+      command: "account list",
     });
   return account;
 }
 
-export function toMoment(text: string, flag: string): number {
+export function toMoment(text: string, field: string): number {
   const ms = fromDateText(text);
   if (ms === undefined)
     throw new Problem({
       code: "invalid",
-      message: `${flag} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+      field,
+      message: `The date must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
     });
   return ms;
 }
 
 export function futureDate(options: {
   readonly text: string;
-  readonly flag: string;
+  readonly field: string;
   readonly nowMs: number;
 }): number {
-  const { text, flag, nowMs } = options;
-  const ms = toMoment(text, flag);
+  const { text, field, nowMs } = options;
+  const ms = toMoment(text, field);
   if (ms <= nowMs)
     throw new Problem({
       code: "invalid",
-      message: `${flag} must lie in the future; ${text} has passed.`,
+      field,
+      message: `The date must be in the future; ${text} has passed.`,
     });
   return ms;
 }
 
 /** The midnight, in UTC, that a day begins with. */
-export function toDayStart(text: string, flag: string): number {
+export function toDayStart(text: string, field: string): number {
   const ms = text.length === 10 ? fromDateText(text) : undefined;
   if (ms === undefined)
     throw new Problem({
       code: "invalid",
-      message: `${flag} must be a day such as 2027-01-31, not "${text}".`,
+      field,
+      message: `The date must be a day such as 2027-01-31, not "${text}".`,
     });
   return ms;
 }
@@ -54,17 +58,18 @@ const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** `0`, or a whole number of seconds, minutes, hours or days: `30m`, `24h`, `7d`. */
 export function toDurationMs(options: {
   readonly text: string;
-  readonly flag: string;
+  readonly field: string;
   readonly maxDays: number;
 }): number {
-  const { text, flag, maxDays } = options;
+  const { text, field, maxDays } = options;
   const match = /^(\d{1,9})([smhd])$/.exec(text === "0" ? "0s" : text);
   const unit = match?.[2] as keyof typeof unitMs | undefined;
   const ms = unit === undefined ? Number.NaN : Number(match?.[1]) * unitMs[unit];
   if (Number.isNaN(ms) || ms > maxDays * unitMs.d)
     throw new Problem({
       code: "invalid",
-      message: `${flag} must be 0 or a time such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
+      field,
+      message: `The time must be 0 or a duration such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
     });
   return ms;
 }

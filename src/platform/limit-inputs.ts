@@ -19,9 +19,9 @@ const most = 1_000_000_000;
 /** Undefined when nothing is limited any more. */
 export function readLimits(before: Limits | undefined, inputs: LimitInputs): Limits | undefined {
   const after: Limits = {
-    rpm: readWhole("--rpm", inputs.rpm, before?.rpm),
-    tpm: readWhole("--tpm", inputs.tpm, before?.tpm),
-    concurrency: readWhole("--concurrency", inputs.concurrency, before?.concurrency),
+    rpm: readWhole("rpm", inputs.rpm, before?.rpm),
+    tpm: readWhole("tpm", inputs.tpm, before?.tpm),
+    concurrency: readWhole("concurrency", inputs.concurrency, before?.concurrency),
     budget: readBudget(inputs.budget, before?.budget),
   };
   return Object.values(after).every((value) => value === undefined) ? undefined : after;
@@ -32,13 +32,18 @@ export function checkNamed(inputs: LimitInputs): void {
   if ([rpm, tpm, concurrency, budget].every((text) => text === undefined))
     throw new Problem({
       code: "invalid",
-      message:
-        "Say what to limit: --rpm, --tpm, --concurrency or --budget, each with a value or none.",
+      message: "Nothing to limit: give rpm, tpm, concurrency or budget, each with a value or none.",
     });
 }
 
+const limitTitles = {
+  rpm: "Requests per minute",
+  tpm: "Tokens per minute",
+  concurrency: "Concurrency",
+} as const;
+
 function readWhole(
-  flag: string,
+  field: keyof typeof limitTitles,
   text: string | undefined,
   before: number | undefined,
 ): number | undefined {
@@ -48,7 +53,8 @@ function readWhole(
   if (value < 1 || value > most)
     throw new Problem({
       code: "invalid",
-      message: `${flag} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
+      field,
+      message: `${limitTitles[field]} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
     });
   return value;
 }
@@ -63,7 +69,8 @@ function readBudget(
   if (budget === undefined || budget.nano > maxEntryNano)
     throw new Problem({
       code: "invalid",
-      message: `--budget must be USD, alone or a day or a month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
+      field: "budget",
+      message: `Budget must be in USD, in total, per day or per month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
     });
   return budget;
 }

@@ -139,7 +139,8 @@ function gatewayOperations({ accounts, gateway, dataDir }: OperationParts) {
     if (gateway === undefined)
       throw new Problem({
         code: "failed",
-        message: `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
+        message: `The gateway is not running.${dataDir === undefined ? "" : ` It would have its data in ${dataDir}: if they are elsewhere, set SVC_DATA_DIR here too.`}`,
+        command: "serve",
       });
     return gateway;
   };
@@ -184,9 +185,9 @@ function modelOperations({ catalog: store, clock, isUsable, takeEffect }: Operat
       replacement,
     }: Parameters<Operations["deprecateModel"]>[0]) {
       const nowMs = clock.nowMs();
-      const retiresAtMs = futureDate({ text: retires, flag: "--retires", nowMs });
+      const retiresAtMs = futureDate({ text: retires, field: "retires", nowMs });
       const fromMs =
-        from === undefined ? undefined : futureDate({ text: from, flag: "--from", nowMs });
+        from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
       const catalog = await load();
       const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
       await store.write({ atMs: nowMs, saveModels: [model] });
@@ -253,12 +254,15 @@ async function usualAccount(accounts: AccountStore): Promise<Account> {
   if (account === undefined)
     throw new Problem({
       code: "not_found",
-      message: "There is no account yet: svc account create NAME makes one.",
+      message: "There is no account yet. Create one first.",
+      command: "account create NAME",
     });
   if (all.length > 1 && account.name !== "default")
     throw new Problem({
       code: "invalid",
-      message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
+      field: "account",
+      message: `Choose which of the ${all.length} accounts pays.`,
+      command: "account list",
     });
   return account;
 }

@@ -1,10 +1,11 @@
-import { ApiError, type UpstreamReason } from "../base/errors.ts";
+import { ApiError, type UpstreamReason, type UpstreamSymptom } from "../base/errors.ts";
 import {
   addressAdvice,
   at,
   type Circumstances,
   type Diagnosis,
   edit,
+  type Facts,
   type Finding,
   field,
   proxyAdvice,
@@ -24,84 +25,50 @@ export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnos
     const mending = kind === "settings" || kind === "credentials" ? edit(circumstances) : "";
     return { trouble: kind, what: message, advice: (advice + mending).trim() };
   }
-  const error = thrown instanceof ApiError ? thrown : undefined;
-  const detail = error?.detail ?? "";
+  const facts: Facts = (thrown instanceof ApiError ? thrown.upstream : undefined) ?? {};
   const [usual, words] =
     networkFinding(thrown, circumstances) ??
-    byDetail(detail) ??
-    byStatus(statusOf(detail)) ??
-    (error?.upstream === undefined ? failed : byReason[error.upstream.reason]);
-  const said = words(circumstances, detail);
+    (facts.symptom === undefined ? byStatus(facts.status ?? 0) : bySymptom[facts.symptom]) ??
+    byReason[facts.reason ?? "failed"];
+  const said = words(circumstances, facts);
   const trouble = said.trouble ?? usual;
   return { trouble, what: said.what, advice: said.advice + proxyHint(trouble, circumstances) };
 }
 
-const statusOf = (detail: string) => Number(/ answered (\d{3})\b/.exec(detail)?.[1] ?? Number.NaN);
-
-/** What our own side says before or behind the call. */
-const detailTable: readonly (readonly [RegExp, Finding])[] = [
-  [
-    /characters that cannot be sent/,
-    [
-      "unsendable_key",
-      (about) => ({
-        what: `The key of ${about.provider} has characters that cannot be sent: it was not copied as it is.`,
-        advice: `Keys have letters of the English alphabet, digits and signs, without blanks. Copy it once more${intoPlace(about)}.`,
-      }),
-    ],
+/** What our own side saw before or behind the call. */
+const bySymptom: Readonly<Record<UpstreamSymptom, Finding>> = {
+  unsendable_key: [
+    "unsendable_key",
+    (about) => ({
+      what: `The key of ${about.provider} has characters that cannot be sent: it was not copied as it is.`,
+      advice: `Keys have letters of the English alphabet, digits and signs, without blanks. Copy it once more${intoPlace(about)}.`,
+    }),
   ],
-  [
-    /: (project|location) must be /,
-    [
-      "settings",
-      (about, detail) => ({
-        what: `${about.provider} cannot be called as it is set up: ${detail.split(": ").at(-1)}.`,
-        advice: edit(about).trim(),
-      }),
-    ],
+  private_address: [
+    "private_address",
+    (about) => ({
+      what: `${at(about)} is, or leads to, an address of your own network.`,
+      advice:
+        about.isNew === true
+          ? "If that is meant, say so with --allow-private."
+          : "If that is meant, add allow_private: true to the provider in svc.yaml and run svc apply svc.yaml.",
+    }),
   ],
-  [
-    /private or loopback/,
-    [
-      "private_address",
-      (about) => ({
-        what: `${at(about)} is, or leads to, an address of your own network.`,
-        advice:
-          about.isNew === true
-            ? "If that is meant, say so with --allow-private."
-            : "If that is meant, add allow_private: true to the provider in svc.yaml and run svc apply svc.yaml.",
-      }),
-    ],
+  forbidden_address: [
+    "private_address",
+    (about) => ({
+      what: `${at(about)} leads to an address that is never called (link-local, or where a cloud keeps credentials).`,
+      advice: `Use another address.${edit(about)}`,
+    }),
   ],
-  [
-    /link-local|keeps credentials/,
-    [
-      "private_address",
-      (about) => ({
-        what: `${at(about)} leads to an address that is never called (link-local, or where a cloud keeps credentials).`,
-        advice: `Use another address.${edit(about)}`,
-      }),
-    ],
-  ],
-  [
-    /the name \S+ cannot be found/,
-    wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
-  ],
-  [
-    /no connection could be made|connection was refused/,
-    wrongAddress("No connection to ADDRESS could be made.", (about) =>
-      about.isUsualAddress === true
-        ? "Check the network of this machine: is a firewall in between?"
-        : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
-    ),
-  ],
-  [
-    /sent no JSON|sent text\/html/,
-    wrongAddress("What answers at ADDRESS is no API for models: it sent no JSON."),
-  ],
-];
-
-const byDetail = (detail: string) => detailTable.find(([pattern]) => pattern.test(detail))?.[1];
+  unknown_name: wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
+  unconnected: wrongAddress("No connection to ADDRESS could be made.", (about) =>
+    about.isUsualAddress === true
+      ? "Check the network of this machine: is a firewall in between?"
+      : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
+  ),
+  not_an_api: wrongAddress("What answers at ADDRESS is no API for models: it sent no JSON."),
+};
 
 function byStatus(status: number): Finding | undefined {
   if (status === 407)
@@ -124,11 +91,11 @@ function byStatus(status: number): Finding | undefined {
 
 const failed: Finding = [
   "failed",
-  (about, detail) => ({
+  (about, facts) => ({
     what:
-      statusOf(detail) >= 500
-        ? `${about.provider} itself failed (it answered ${statusOf(detail)}).`
-        : `${about.provider} did not answer as expected${codeWords(detail)}.`,
+      facts.status !== undefined && facts.status >= 500
+        ? `${about.provider} itself failed (it answered ${facts.status}).`
+        : `${about.provider} did not answer as expected${codeWords(facts)}.`,
     advice: "Try again; if it stays so, look at the status page of the vendor or the server's log.",
   }),
 ];
@@ -136,8 +103,8 @@ const failed: Finding = [
 const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   auth: [
     "bad_key",
-    (about, detail) => ({
-      what: `${about.provider} does not accept the key${codeWords(detail)}.`,
+    (about, facts) => ({
+      what: `${about.provider} does not accept the key${codeWords(facts)}.`,
       advice: keyAdvice(about),
     }),
   ],
@@ -165,8 +132,8 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   ],
   timeout: [
     "timeout",
-    (about, detail) => ({
-      what: `${about.provider} did not answer ${timeWords(detail)}.`,
+    (about, facts) => ({
+      what: `${about.provider} did not answer ${timeWords(facts)}.`,
       advice:
         about.isUsualAddress === true
           ? "Try again; if it stays so, look at the status page of the vendor."
@@ -176,8 +143,8 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   unreachable: wrongAddress("ADDRESS could not be reached."),
   refused: [
     "refused",
-    (about, detail) => ({
-      what: `${about.provider} refused the call${codeWords(detail)}.`,
+    (about, facts) => ({
+      what: `${about.provider} refused the call${codeWords(facts)}.`,
       advice:
         about.model === undefined
           ? addressAdvice(about)
@@ -188,16 +155,17 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
 };
 
 /** ` (401, invalid_api_key)`: the status and the vendor's words of code, never its sentences. */
-function codeWords(detail: string): string {
-  const match = / answered (\d{3})(?: \(([\w. -]{1,120})\))?/.exec(detail);
-  if (match === null) return "";
-  return ` (${[match[1], match[2]].filter((word) => word !== undefined).join(", ")})`;
+function codeWords({ status, vendorCode = "" }: Facts): string {
+  if (status === undefined) return "";
+  const isShown = vendorCode !== "" && vendorCode.length <= mostCodeChars;
+  return ` (${isShown ? `${status}, ${vendorCode}` : status})`;
 }
 
+const mostCodeChars = 120;
+
 /** ` within 2 s`, where the time limit was ours. */
-function timeWords(detail: string): string {
-  const ms = / within (\d+) ms$/.exec(detail)?.[1];
-  return ms === undefined ? "in time" : `within ${Number(ms) / 1000} s`;
+function timeWords({ withinMs }: Facts): string {
+  return withinMs === undefined ? "in time" : `within ${withinMs / 1000} s`;
 }
 
 function intoPlace({ keyVariable, isNew }: Circumstances): string {
@@ -219,15 +187,16 @@ function keyAdvice({ keyVariable, isNew = false }: Circumstances): string {
 }
 
 /** 404 is for a wrong path as well: what else the server tells decides. */
-function missing(about: Circumstances, detail: string): Said {
+function missing(about: Circumstances, facts: Facts): Said {
   const { provider, model, offered, baseUrl } = about;
   // An address that the kind makes by itself has no slip; who says "model", or has another status
   // for it than that of a wrong path, has found the path.
-  const isOfModel = namesModel.test(detail) || baseUrl === "" || statusOf(detail) !== 404;
+  const isOfModel =
+    namesModel.test(facts.vendorCode ?? "") || baseUrl === "" || facts.status !== 404;
   if (model === undefined || (offered === null && !isOfModel))
     return {
       trouble: "wrong_address",
-      what: `Nothing is found at ${at(about)}${codeWords(detail)}.`,
+      what: `Nothing is found at ${at(about)}${codeWords(facts)}.`,
       advice: addressAdvice(about),
     };
   const some = offered?.slice(0, 8).join(", ") ?? "";

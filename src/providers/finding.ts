@@ -1,3 +1,4 @@
+import type { UpstreamTrouble } from "../base/errors.ts";
 import type { FaultKind } from "./kit/setup-fault.ts";
 
 /** What keeps a provider from working, by a word for machines. */
@@ -45,10 +46,10 @@ export interface Circumstances {
 }
 
 export type Said = Omit<Diagnosis, "trouble"> & { readonly trouble?: Trouble };
-type Words = (circumstances: Circumstances, detail: string) => Said;
+/** What is known of the failure; nothing, where no upstream failed. */
+export type Facts = Partial<UpstreamTrouble>;
+type Words = (circumstances: Circumstances, facts: Facts) => Said;
 export type Finding = readonly [trouble: Trouble, words: Words];
-
-const signInMark = "(sign-in)";
 
 export const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
 export const isLocal = ({ baseUrl }: Circumstances) =>
@@ -74,8 +75,8 @@ export const adviceFor = (advice: Advice, about: Circumstances) =>
 
 export const wrongAddress = (what: string, advice: Advice = addressAdvice): Finding => [
   "wrong_address",
-  (about, detail) =>
-    detail.includes(signInMark)
+  (about, { isSignIn }) =>
+    isSignIn === true
       ? {
           what: what.replace("ADDRESS", `the server where ${about.provider} signs in`),
           advice: "Check token_uri in its credentials, and the network of this machine.",

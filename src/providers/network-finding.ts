@@ -85,10 +85,8 @@ const codeTable: readonly (readonly [RegExp, Finding])[] = [
     /ERR_PROXY_TUNNEL/,
     [
       "proxy",
-      (_, detail) => ({
-        what: detail.includes("407")
-          ? "The proxy in between wants a name and password (407)."
-          : "The proxy in between did not let the call through.",
+      () => ({
+        what: "The proxy in between did not let the call through.",
         advice: proxyAdvice,
       }),
     ],

@@ -70,7 +70,11 @@ export class ProviderRegistry {
     const dialer = new Dialer({ provider: name, allowPrivate, ...this.#network });
     // What cannot stand in a header would fail each time, and with words of the runtime.
     if (settings.apiKey !== undefined && !isSendable.test(settings.apiKey))
-      return createBroken(name, "the key has characters that cannot be sent");
+      return createBroken({
+        name,
+        problem: "the key has characters that cannot be sent",
+        symptom: "unsendable_key",
+      });
     return builders[settings.kind]({ ...settings, dialer, takesUrls: takesUrls(settings) });
   }
 

@@ -1,3 +1,4 @@
+import type { UpstreamTrouble } from "../base/errors.ts";
 import type { ChatCall } from "../call/chat.ts";
 import { type EmbedInput, lengthOf } from "../call/embed.ts";
 import type { Trial, TrialKind, TrialLimits } from "../call/trial.ts";
@@ -40,18 +41,23 @@ async function limited<T>(
   work: (context: Context) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const fail = (problem: string) =>
+  const fail = (problem: string, facts: Pick<UpstreamTrouble, "symptom" | "withinMs">) =>
     controller.abort(
-      upstreamError("upstream_timeout", { detail: `${provider}: ${problem}`, reason: "timeout" }),
+      upstreamError("upstream_timeout", {
+        detail: `${provider}: ${problem}`,
+        reason: "timeout",
+        ...facts,
+      }),
     );
   let isAccepted = false;
   let probe: Probe | undefined;
   const look = setTimeout(async () => {
     if (isAccepted || probe === undefined) return;
     const problem = await probe(lookMs);
-    if (problem !== undefined) fail(problem);
+    if (problem !== undefined) fail(problem, { symptom: "unconnected" });
   }, lookMs);
-  const late = (ms: number) => setTimeout(() => fail(`no answer within ${ms} ms`), ms);
+  const late = (withinMs: number) =>
+    setTimeout(() => fail(`no answer within ${withinMs} ms`, { withinMs }), withinMs);
   const begin = late(Math.min(firstByteMs, withinMs));
   const end = late(withinMs);
   try {

@@ -127,11 +127,12 @@ const emptyReceipt: Omit<Receipt, "id" | "accountId" | "keyId"> = {
 /** What an operation was refused with. */
 export async function problemOf(
   work: Promise<unknown>,
-): Promise<{ code: string; message: string }> {
+): Promise<Pick<Problem, "code" | "message" | "field">> {
   try {
     await work;
   } catch (error) {
-    if (error instanceof Problem) return { code: error.code, message: error.message };
+    if (error instanceof Problem)
+      return { code: error.code, message: error.message, field: error.field };
     throw error;
   }
   throw new Error("it was not refused");

@@ -53,7 +53,8 @@ export const embed: Command = {
     if (positionals.length + image.length + video.length === 0)
       throw new Problem({
         code: "invalid",
-        message: "There is nothing to embed: give a TEXT, --image or --video.",
+        message: "There is nothing to embed. Give a text, an image or a video.",
+        command: "embed --help",
       });
     const words =
       positionals.length === 1 && positionals[0] === "-" ? await readLines() : positionals;

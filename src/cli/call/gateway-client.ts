@@ -37,13 +37,15 @@ export async function openGateway({
   if (account !== undefined && key !== undefined)
     throw new Problem({
       code: "invalid",
-      message: "--key says who pays already: leave --account out.",
+      field: "account",
+      message: "The key already determines the account that pays. Give one of the two.",
     });
   if (url !== undefined) {
     if (key === undefined && !isCurl)
       throw new Problem({
         code: "invalid",
-        message: "--url needs --key: a temporary key is for the gateway here.",
+        field: "key",
+        message: "Another gateway needs an API key: temporary keys are for the gateway here.",
       });
     const baseUrl = toBaseUrl(url);
     return { baseUrl, key: async () => key ?? "", models: undefined };
@@ -89,7 +91,8 @@ function toBaseUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Problem({
       code: "invalid",
-      message: `--url must be an address such as http://127.0.0.1:8080/v1, not "${text}".`,
+      field: "url",
+      message: `The URL must be an address such as http://127.0.0.1:8080/v1, not "${text}".`,
     });
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? "/v1" : path}`;
@@ -117,7 +120,8 @@ export async function usualModel(options: {
     if (listed === undefined || listed.includes(wanted.preferred)) return wanted.preferred;
     throw new Problem({
       code: "invalid",
-      message: `Name a model with --model. There are: ${listed.join(", ") || "none"}.`,
+      field: "model",
+      message: `Choose a model: ${listed.join(", ") || "none"}.`,
     });
   }
   const fitting = models.filter(
@@ -133,7 +137,8 @@ export async function usualModel(options: {
   if (found === undefined)
     throw new Problem({
       code: "not_found",
-      message: `No model for ${wanted.endpoint}${wanted.input === "media" ? " of images and videos" : ""} is served; svc model list shows those there are.`,
+      message: `No model for ${wanted.endpoint}${wanted.input === "media" ? " of images and videos" : ""} is served.`,
+      command: "model list",
     });
   return found.id;
 }
@@ -179,7 +184,8 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
       if (code !== "model_loading" || performance.now() + waitMs > endMs)
         throw new Problem({
           code: "failed",
-          message: withReason({ gateway, response, ...failure }),
+          message,
+          command: whereToLook({ gateway, response, code }),
         });
       progress.show(message);
       await pause(waitMs, signal);
@@ -189,20 +195,18 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
   }
 }
 
-/** Callers are not told what went wrong behind the gateway; who runs it is told where that stands. */
-function withReason(options: {
+/** Callers do not learn what went wrong behind the gateway; the operator can look it up. */
+function whereToLook(options: {
   readonly gateway: Gateway;
   readonly response: Response;
   readonly code: unknown;
-  readonly message: string;
-}): string {
-  const { gateway, response, code, message } = options;
-  if (gateway.models === undefined) return message;
-  if (code === "model_not_allowed")
-    return `${message}\n./svc model list shows what is served, and which model lacks a price or a route.`;
+}): string | undefined {
+  const { gateway, response, code } = options;
+  if (gateway.models === undefined) return undefined;
+  if (code === "model_not_allowed") return "model list";
   const id = response.headers.get("x-request-id");
-  if (id === null || !(response.status >= 500 || code === "upstream_rate_limited")) return message;
-  return `${message}\n./svc receipt ${id} tells what each target answered.`;
+  const isBehind = response.status >= 500 || code === "upstream_rate_limited";
+  return id === null || !isBehind ? undefined : `receipt ${id}`;
 }
 
 /** Longer than the gateway itself allows a call: this is for a gateway that has gone silent. */

@@ -52,6 +52,10 @@ export function numberFlag(flags: Invocation["flags"], name: string): number | u
   if (text === undefined) return undefined;
   const number = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(number))
-    throw new Problem({ code: "invalid", message: `--${name} must be a number, not "${text}".` });
+    throw new Problem({
+      code: "invalid",
+      field: name.replaceAll("-", "_"),
+      message: `This must be a number, not "${text}".`,
+    });
   return number;
 }

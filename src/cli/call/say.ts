@@ -51,7 +51,8 @@ export const say: Command = {
     if (target === "-" && process.stdout.isTTY === true && !switches.has("curl"))
       throw new Problem({
         code: "invalid",
-        message: "-o - is for a pipe: audio on a terminal is of no use.",
+        field: "output",
+        message: "Audio goes into a file or a pipe, not to a terminal.",
       });
     const gateway = await openGateway(invocation);
     if (switches.has("curl")) {
@@ -120,9 +121,7 @@ async function receive({ reply, sink, format, signal }: Receiving): Promise<Figu
   } catch (error) {
     const removed = sink.abandon();
     if (signal.aborted && removed !== "") process.stderr.write(`${removed.trim()}\n`);
-    throw error instanceof Problem
-      ? new Problem({ code: error.code, message: error.message + removed, cause: error })
-      : error;
+    throw error instanceof Problem ? error.reworded(error.message + removed) : error;
   }
 }
 
@@ -196,11 +195,16 @@ function readFormat(named: string | undefined, output = ""): Format {
   if (named === undefined && otherFormats.has(extension))
     throw new Problem({
       code: "invalid",
+      field: "output",
       message: `The gateway speaks WAV and PCM, not ${extension.slice(1)}.`,
     });
   if (named === undefined) return extension === ".pcm" || extension === ".raw" ? "pcm" : "wav";
   if (named !== "wav" && named !== "pcm")
-    throw new Problem({ code: "invalid", message: `--format must be wav or pcm, not "${named}".` });
+    throw new Problem({
+      code: "invalid",
+      field: "format",
+      message: `The format must be wav or pcm, not "${named}".`,
+    });
   return named;
 }
 
@@ -212,7 +216,8 @@ function freeName(format: Format): string {
   }
   throw new Problem({
     code: "invalid",
-    message: "There are a thousand speech files here: name one with -o.",
+    field: "output",
+    message: "There are a thousand speech files here. Name the next one.",
   });
 }
 

@@ -23,8 +23,8 @@ const accountCreate: Command = {
     if (switches.has("json")) return printJson(account);
     const word = /\s/.test(account.name) ? account.id : account.name;
     print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
-    print(`Next: ./svc account credit ${word} 5 --reference first`);
-    print(`      ./svc key create --account ${word}`);
+    print(`Next: svc account credit ${word} 5 --reference first`);
+    print(`      svc key create --account ${word}`);
   },
 };
 
@@ -36,8 +36,7 @@ const accountList: Command = {
   async run({ switches, wiring }) {
     const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
     if (switches.has("json")) return printJson(accounts);
-    if (accounts.length === 0)
-      return print("No accounts yet. Create one: ./svc account create NAME");
+    if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
     const balances = alignUsd(accounts.map(({ balance_usd }) => balance_usd));
     printTable(
       ["id", "name", "state", "balance (USD)", "keys", "created"],
@@ -78,9 +77,7 @@ const accountEntries: Command = {
     );
     if (switches.has("json")) return printJson(entries);
     if (entries.length === 0)
-      return print(
-        `No entries yet. Add money: ./svc account credit ${account} 5 --reference first`,
-      );
+      return print(`No entries yet. Add money: svc account credit ${account} 5 --reference first`);
     const amounts = alignUsd(entries.map(({ amount_usd }) => amount_usd));
     printTable(
       ["when", "kind", "USD", "reference", "note"],

@@ -23,5 +23,5 @@ export function byFlags(error: unknown, provider: string): unknown {
     const words = rest.join(" ").replace("add allow_private: true", "add --allow-private");
     return `${fieldFlags[field] ?? `--option ${field}`} ${words}`;
   });
-  return new Problem({ code: error.code, message: lines.join("\n"), cause: error });
+  return error.reworded(lines.join("\n"));
 }

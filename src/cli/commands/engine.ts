@@ -77,7 +77,7 @@ const status: Command = {
       ]),
     );
     const absent = states.filter(({ dir }) => dir === undefined).map(({ set }) => set);
-    if (absent.length > 0) print(`\nFetch what is missing: ./svc engine pull ${absent.join(" ")}`);
+    if (absent.length > 0) print(`\nFetch what is missing: svc engine pull ${absent.join(" ")}`);
   },
 };
 
@@ -126,7 +126,7 @@ function readNames(words: readonly string[]): readonly SetName[] {
   if (unknown !== undefined)
     throw new Problem({
       code: "invalid",
-      message: `There is no set "${unknown}". These are the sets: ${setNames.join(", ")}.`,
+      message: `Unknown set "${unknown}". The sets are: ${setNames.join(", ")}.`,
     });
   // The smallest first, whatever order they were asked for in.
   return words.length === 0 ? setNames : setNames.filter((name) => words.includes(name));
@@ -183,8 +183,8 @@ function reportEnd({ sets, isStopped }: PullResult, names: readonly SetName[]): 
   if (isStopped)
     throw new Problem({
       code: "failed",
-      message:
-        "Stopped. What was fetched so far is kept: run ./svc engine pull again, and it goes on from there.",
+      message: "Stopped. The files fetched so far are kept, and the next run continues from there.",
+      command: "engine pull",
     });
   throw new Problem({
     code: "failed",

@@ -212,5 +212,5 @@ function show(options: {
   for (const warning of warningLines(view)) print(warning);
   if (edited.added.length === 0) return print("Nothing to add: all of it is there already.");
   print(`${style.green("applied")} and written to ${file.path}: ${edited.added.length} added.`);
-  print(style.dim("./svc provider test NAME makes a real call to a provider."));
+  print(style.dim("svc provider test NAME makes a real call to a provider."));
 }

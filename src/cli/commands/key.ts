@@ -161,7 +161,7 @@ export const keyCommands: readonly Command[] = [
 ];
 
 export function printKeys(keys: readonly KeyView[]): void {
-  if (keys.length === 0) return print("No keys yet. Create one: ./svc key create --account ID");
+  if (keys.length === 0) return print("No keys yet. Create one: svc key create --account ID");
   printTable(
     ["id", "key", "name", "account", "state", "models", "expires", "last used", "limits"],
     keys.map((key) => [

@@ -73,7 +73,7 @@ const priceList: Command = {
       }),
     );
     if (switches.has("json")) return printJson(rows);
-    if (rows.length === 0) return print("No models yet, so no prices: see ./svc model list");
+    if (rows.length === 0) return print("No models yet, so no prices: see svc model list");
     print(style.dim("USD: a million tokens, an image, a second of video"));
     printTable(
       ["model", "version", "price", "from", "state"],
@@ -151,6 +151,6 @@ function printImport({ set, left, unknown, notes, applied }: ImportView, dryRun:
     `${style.green("set")} ${set.length}. Public list prices: check them against your contracts.`,
   );
   print(
-    style.dim("An apply of svc.yaml brings its own prices back: ./svc export writes these for it."),
+    style.dim("An apply of svc.yaml brings its own prices back: svc export writes these for it."),
   );
 }

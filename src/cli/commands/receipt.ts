@@ -1,5 +1,5 @@
 import { csvLine } from "../../base/csv.ts";
-import { fromDateText, toDateText } from "../../base/dates.ts";
+import { toDateText } from "../../base/dates.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
@@ -9,6 +9,7 @@ import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
 import { type LedgerFindings, verifyLedger } from "../../ledger/verify/verify.ts";
+import { toMoment } from "../../platform/inputs.ts";
 import {
   type AccountNames,
   operatorColumns,
@@ -47,7 +48,7 @@ const receiptList: Command = {
     wiring.withLedger(async (ledger) => {
       const isCsv = switches.has("csv");
       if (isCsv && switches.has("json"))
-        throw new Problem({ code: "invalid", message: "--csv and --json exclude each other." });
+        throw new Problem({ code: "invalid", field: "csv", message: "Choose either CSV or JSON." });
       const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
       const filter = readFilter(flags, names);
       if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
@@ -73,7 +74,8 @@ const receiptShow: Command = {
       if (receipt === undefined)
         throw new Problem({
           code: "not_found",
-          message: `There is no receipt ${id}. The id is in the x-request-id header of the reply; svc receipt list shows the newest.`,
+          message: `Unknown receipt "${id}". The id is in the x-request-id header of the reply.`,
+          command: "receipt list",
         });
       const names = new Map((await ledger.accounts()).map((one) => [one.id, one.name]));
       const price = await priceOf(ledger, receipt);
@@ -131,7 +133,9 @@ function findAccount(idOrName: string, names: AccountNames): string {
   for (const [id, name] of names) if (name === idOrName) return id;
   throw new Problem({
     code: "not_found",
-    message: `There is no account ${idOrName}; svc account list shows them.`,
+    field: "account",
+    message: `Unknown account "${idOrName}".`,
+    command: "account list",
   });
 }
 
@@ -145,12 +149,7 @@ function readEnd(flags: Invocation["flags"]): number | undefined {
 function readDate(flags: Invocation["flags"], name: "from" | "to"): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
-  const ms = fromDateText(text);
-  if (ms !== undefined) return ms;
-  throw new Problem({
-    code: "invalid",
-    message: `--${name} must be a day like 2027-01-31 or a moment like 2027-01-31T12:00:00Z, not "${text}".`,
-  });
+  return toMoment(text, name);
 }
 
 function readLimit(text: string | undefined): number | undefined {
@@ -158,7 +157,8 @@ function readLimit(text: string | undefined): number | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new Problem({
     code: "invalid",
-    message: `--limit must be a whole number above 0, not "${text}".`,
+    field: "limit",
+    message: `The limit must be a whole number above 0, not "${text}".`,
   });
 }
 

@@ -31,7 +31,7 @@ const reportMargin: Command = {
     printMargin(report.by, [...report.rows, report.total]);
     if (report.total.unknown_cost > 0)
       print(
-        `\n${style.yellow("!")} ${report.total.unknown_cost} receipts have no known cost: their margin looks larger than it is. ./svc price import sets costs for routes that have none.`,
+        `\n${style.yellow("!")} ${report.total.unknown_cost} receipts have no known cost: their margin looks larger than it is. svc price import sets costs for routes that have none.`,
       );
   },
 };

@@ -23,17 +23,30 @@ export function print(text = ""): void {
 }
 
 export function printJson(value: unknown): void {
-  // JSON escapes what is below a space, and not the controls above: so it stays exact.
-  const text = JSON.stringify(value, null, 2).replaceAll(
+  print(escaped(JSON.stringify(value, null, 2)));
+}
+
+/** On one line: progress and the log may be around it. */
+export function printJsonError(value: unknown): void {
+  process.stderr.write(`${escaped(JSON.stringify(value))}\n`);
+}
+
+/** JSON escapes controls below the space, and not those above: so it stays exact. */
+function escaped(json: string): string {
+  return json.replaceAll(
     /[^\P{Cc}\n]/gu,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  print(text);
 }
 
-export function printError(text: string): void {
-  const mark = wantsColour(process.stderr) ? "\x1b[31merror:\x1b[0m" : "error:";
-  process.stderr.write(`${mark} ${harmless(text)}\n`);
+/** Hints stand below the message, one per line, dimmed. */
+export function printError(text: string, hints: readonly string[] = []): void {
+  const isColored = wantsColour(process.stderr);
+  const mark = isColored ? "\x1b[31merror:\x1b[0m" : "error:";
+  const lines = hints
+    .map(harmless)
+    .map((line) => (isColored ? `\x1b[90m${line}\x1b[0m\n` : `${line}\n`));
+  process.stderr.write(`${mark} ${harmless(text)}\n${lines.join("")}`);
 }
 
 /** Columns under dim headings; cells may be null. */

@@ -142,7 +142,8 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
       const { kind, nano, reference, createdAtMs } = outcome.entry;
       throw new Problem({
         code: "conflict",
-        message: `The reference "${reference}" stands for another entry of ${account.name}: ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, made ${new Date(createdAtMs).toISOString()}. Nothing was changed; give this one a reference of its own.`,
+        field: "reference",
+        message: `${account.name} has another entry with the reference "${reference}": ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, created ${new Date(createdAtMs).toISOString()}. Nothing was changed; use another reference.`,
       });
     }
     case "short":
@@ -150,6 +151,7 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
     case "too-much":
       throw new Problem({
         code: "invalid",
+        field: "usd",
         message: `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
       });
     default:
@@ -166,7 +168,8 @@ function notCovered(options: {
   const wait = held === 0n ? "" : ", or wait until the calls that hold the rest have ended";
   return new Problem({
     code: "conflict",
-    message: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls under way. Nothing was changed; withdraw at most what is free${wait}.`,
+    field: "usd",
+    message: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed; withdraw at most what is free${wait}.`,
   });
 }
 
@@ -175,13 +178,20 @@ function readAmount(text: string): bigint {
   if (nano === undefined)
     throw new Problem({
       code: "invalid",
-      message: `USD must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
+      field: "usd",
+      message: `The amount must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
     });
-  if (nano === 0n) throw new Problem({ code: "invalid", message: "USD must be more than 0." });
+  if (nano === 0n)
+    throw new Problem({
+      code: "invalid",
+      field: "usd",
+      message: "The amount must be more than 0.",
+    });
   if (nano > maxEntryNano)
     throw new Problem({
       code: "invalid",
-      message: `USD must be at most ${toUsd(maxEntryNano)}, not ${text}.`,
+      field: "usd",
+      message: `The amount must be at most ${toUsd(maxEntryNano)} USD, not ${text}.`,
     });
   return nano;
 }
@@ -190,6 +200,7 @@ function checkWords(kind: EntryKind, reference: string | undefined, note: string
   if (!entryKinds.includes(kind))
     throw new Problem({
       code: "invalid",
+      field: "kind",
       message: `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`,
     });
   if (
@@ -198,10 +209,19 @@ function checkWords(kind: EntryKind, reference: string | undefined, note: string
   )
     throw new Problem({
       code: "invalid",
-      message: "--reference must be 1 to 200 printable characters.",
+      field: "reference",
+      message: "The reference must be 1 to 200 printable characters.",
     });
   if ([...note].length > 500)
-    throw new Problem({ code: "invalid", message: "--note must have at most 500 characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "note",
+      message: "The note must have at most 500 characters.",
+    });
   if (hasInvisible(note))
-    throw new Problem({ code: "invalid", message: "--note must not have invisible characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "note",
+      message: "The note must not have invisible characters.",
+    });
 }

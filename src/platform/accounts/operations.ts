@@ -61,6 +61,7 @@ export function accountOperations(parts: AccountParts): AccountOperations {
       if (!accountName.pattern.test(name))
         throw new Problem({
           code: "invalid",
+          field: "name",
           message: `The account's name must be ${accountName.words}.`,
         });
       const limits = readLimits(undefined, inputs);
@@ -73,7 +74,8 @@ export function accountOperations(parts: AccountParts): AccountOperations {
       if (!(await accounts.insert(account)))
         throw new Problem({
           code: "conflict",
-          message: `There is an account named ${name} already.`,
+          field: "name",
+          message: `The account ${name} already exists.`,
         });
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });

@@ -242,6 +242,7 @@ function readMonth(options: {
   if (ms >= firstMs && ms <= nowMs) return ms;
   throw new Problem({
     code: "invalid",
-    message: `--month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+    field: "month",
+    message: `The month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
   });
 }

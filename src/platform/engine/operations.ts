@@ -57,14 +57,15 @@ export function engineOperations({
         throw new Problem({
           code: "conflict",
           message:
-            "The embedded models are switched off: set SVC_ENGINE=on and start the gateway again.",
+            "The embedded models are switched off. Set SVC_ENGINE=on and restart the gateway.",
         });
       const known = engine.weights();
       const unknown = sets?.find((name) => known.every(({ set }) => set !== name));
       if (unknown !== undefined)
         throw new Problem({
           code: "invalid",
-          message: `There is no set "${unknown}"; there are: ${known.map(({ set }) => set).join(", ")}.`,
+          field: "sets",
+          message: `Unknown set "${unknown}". The sets are: ${known.map(({ set }) => set).join(", ")}.`,
         });
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),

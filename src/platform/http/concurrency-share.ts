@@ -42,8 +42,7 @@ export class Share {
     if (line.length >= this.#limits.mostWaiting)
       throw new Problem({
         code: "busy",
-        message:
-          "You ask for too many reports at once. Wait until some of them have come, and ask again.",
+        message: "Too many reports at once. Wait until some of them are done and try again.",
       });
     const { promise, resolve } = Promise.withResolvers<void>();
     line.push(resolve);

@@ -53,23 +53,9 @@ export function toRefusal(problem: Problem): Refusal {
       message: problem.message,
       headers: { "retry-after": String(Math.ceil(problem.waitMs / 1_000)) },
     };
-  const flag = /--([a-z][a-z-]*)/.exec(problem.message)?.[1];
-  return {
-    status: statuses[problem.code],
-    code: problem.code,
-    message: forReaders(problem.message),
-    field: problem.code === "invalid" ? flag?.replaceAll("-", "_") : undefined,
-  };
-}
-
-/**
- * Problems speak to who types commands. Here a flag is a field, and what a command would show is
- * on a page.
- */
-function forReaders(message: string): string {
-  return message
-    .replaceAll(/--([a-z][a-z-]*)/g, (_, flag: string) => flag.replaceAll("-", "_"))
-    .replaceAll(/[;:,] (?:\.\/)?svc [^.;]*/g, "");
+  // The command is left out: readers of the API have no command line.
+  const { code, message, field } = problem;
+  return { status: statuses[code], code, message, field };
 }
 
 export function refuse({ status, code, message, field, headers }: Refusal): Response {

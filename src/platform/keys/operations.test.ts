@@ -93,7 +93,8 @@ describe("a rotation", () => {
     for (const overlap of ["31d", "721h", "soon", "", "-1h", "1.5h", "24", "1w", "24h "])
       expect(await problemOf(home.operations.rotateKey({ id, overlap }))).toEqual({
         code: "invalid",
-        message: `--overlap must be 0 or a time such as 30m, 24h or 7d, at most 30 days, not "${overlap}".`,
+        field: "overlap",
+        message: `The time must be 0 or a duration such as 30m, 24h or 7d, at most 30 days, not "${overlap}".`,
       });
     for (const overlap of ["30d", "720h", "0", "90s"])
       await home.operations.rotateKey({ id, overlap });

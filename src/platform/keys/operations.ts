@@ -95,7 +95,7 @@ async function createKey(
   const account = await findAccount(accounts, accountName);
   const nowMs = clock.nowMs();
   const expiresAtMs =
-    expires === undefined ? undefined : futureDate({ text: expires, flag: "--expires", nowMs });
+    expires === undefined ? undefined : futureDate({ text: expires, field: "expires", nowMs });
   checkKeyWords(name, models);
   const limits = readLimits(undefined, inputs);
   const secret = newKeySecret();
@@ -128,7 +128,7 @@ async function updateKey(
   if (name === undefined && models === undefined)
     throw new Problem({
       code: "invalid",
-      message: "Say what to change: --name, or --models with ids or all.",
+      message: "Nothing to change: give a name or models.",
     });
   checkKeyWords(name ?? "", models ?? undefined);
   await findLive(keys, id);
@@ -147,13 +147,13 @@ async function rotateKey(
   { id, overlap = usualOverlap }: Parameters<KeyOperations["rotateKey"]>[0],
 ): Promise<NewKeyView> {
   const { keys, secrets, clock, takeEffect } = parts;
-  const overlapMs = toDurationMs({ text: overlap, flag: "--overlap", maxDays: maxOverlapDays });
+  const overlapMs = toDurationMs({ text: overlap, field: "overlap", maxDays: maxOverlapDays });
   const { expiresAtMs } = await findLive(keys, id);
   const nowMs = clock.nowMs();
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
     throw new Problem({
       code: "conflict",
-      message: `${id} has expired: a new secret would not work. Create a key.`,
+      message: `${id} has expired, so a new secret would not work. Create another key.`,
     });
   const secret = newKeySecret();
   const isChanged = await keys.rotate(id, {
@@ -178,17 +178,27 @@ export function checkKeyWords(name: string, models: readonly string[] | undefine
   if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
     throw new Problem({
       code: "invalid",
-      message: "--models needs model ids, separated by commas.",
+      field: "models",
+      message: "Models must be a list of model ids.",
     });
   if (name.length > 100)
     throw new Problem({
       code: "invalid",
-      message: "The key's name must have at most 100 characters.",
+      field: "name",
+      message: "The name must have at most 100 characters.",
     });
   if (hasInvisible(name))
-    throw new Problem({ code: "invalid", message: "--name must not have invisible characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "name",
+      message: "The name must not have invisible characters.",
+    });
   if (models?.some(hasInvisible) === true)
-    throw new Problem({ code: "invalid", message: "--models must not have invisible characters." });
+    throw new Problem({
+      code: "invalid",
+      field: "models",
+      message: "Model ids must not have invisible characters.",
+    });
 }
 
 async function unknownModels(
@@ -205,13 +215,14 @@ async function unknownModels(
 function isRevoked(id: string): Problem {
   return new Problem({
     code: "conflict",
-    message: `${id} is revoked, for good: nothing of it can be changed.`,
+    message: `${id} is revoked and can no longer change.`,
   });
 }
 
 function noSuchKey(id: string): Problem {
   return new Problem({
     code: "not_found",
-    message: `There is no key with the id ${id}; ./svc key list shows those there are.`,
+    message: `Unknown key "${id}".`,
+    command: "key list",
   });
 }

@@ -127,7 +127,7 @@ export const keyRoutes = [
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
         throw new Problem({
           code: "invalid",
-          message: "Say what to change: a name, models or a limit.",
+          message: "Nothing to change: give a name, models or a limit.",
         });
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
@@ -184,7 +184,7 @@ async function findKey({ parts, account }: Context, id: string): Promise<KeyView
   const keys = await parts.operations.listKeys({ account: account.id });
   const found = keys.find((one) => one.id === id);
   if (found === undefined)
-    throw new Problem({ code: "not_found", message: `There is no key with the id ${id}.` });
+    throw new Problem({ code: "not_found", message: `Unknown key "${id}".` });
   return found;
 }
 

@@ -69,7 +69,7 @@ export const memberRoutes = [
       const { store } = parts.people;
       const mine = (await store.invites(account.id)).some(({ id }) => id === params.id);
       if (!mine || !(await store.removeInvite(params.id)))
-        throw new Problem({ code: "not_found", message: "There is no such invitation any more." });
+        throw new Problem({ code: "not_found", message: "This invitation no longer exists." });
       return isDone;
     },
   }),

@@ -1,5 +1,4 @@
-import { Problem } from "../../base/problem.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
+import { type CatalogStore, unknownModel } from "../../catalog/catalog.ts";
 import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
@@ -49,11 +48,7 @@ export function lifecycleOperations(parts: Parts): LifecycleOperations {
       const isAsked = (model: Model) =>
         id === undefined ? lifecycleState(model.lifecycle, nowMs) !== "active" : model.id === id;
       const asked = models.filter(isAsked);
-      if (id !== undefined && asked.length === 0)
-        throw new Problem({
-          code: "not_found",
-          message: `There is no model ${id}; svc model list shows them.`,
-        });
+      if (id !== undefined && asked.length === 0) throw unknownModel(id);
       await closeSums(parts);
       const views: LifecycleCallersView[] = [];
       for (const model of asked) views.push(await toView(parts, model, nowMs));

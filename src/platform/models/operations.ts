@@ -9,7 +9,7 @@ import {
   pricedClasses,
 } from "../../call/endpoint.ts";
 import { type VoiceMap, voices } from "../../call/speak.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
+import { type CatalogStore, unknownModel } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import { lifecycleState } from "../../catalog/lifecycle.ts";
 import {
@@ -111,8 +111,7 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
 
 export function findModel(models: readonly Model[], id: string): Model {
   const model = models.find((known) => known.id === id);
-  if (model === undefined)
-    throw new Problem({ code: "not_found", message: `There is no model ${id}.` });
+  if (model === undefined) throw unknownModel(id);
   return model;
 }
 
@@ -185,19 +184,32 @@ function whyNotServed(
 
 function checkRoutes(routes: readonly RouteInput[], providers: readonly string[]): void {
   if (routes.length > mostRoutes)
-    throw new Problem({ code: "invalid", message: `A model has at most ${mostRoutes} routes.` });
+    throw new Problem({
+      code: "invalid",
+      field: "routes",
+      message: `A model has at most ${mostRoutes} routes.`,
+    });
   const seen = new Set<string>();
   for (const { provider, model } of routes) {
     if (provider !== engineProvider && !providers.includes(provider))
-      throw new Problem({ code: "invalid", message: `There is no provider ${provider}.` });
+      throw new Problem({
+        code: "invalid",
+        field: "routes",
+        message: `Unknown provider "${provider}".`,
+      });
     if (model.trim() === "")
       throw new Problem({
         code: "invalid",
-        message: `The route to ${provider} must name the model as it does there.`,
+        field: "routes",
+        message: `The route to ${provider} must have the provider's name of the model.`,
       });
     const name = `${provider}/${model}`;
     if (seen.has(name))
-      throw new Problem({ code: "invalid", message: `There are two routes to ${name}: keep one.` });
+      throw new Problem({
+        code: "invalid",
+        field: "routes",
+        message: `There are two routes to ${name}. Keep one.`,
+      });
     seen.add(name);
   }
 }
@@ -224,7 +236,8 @@ function voicesOf(names: VoiceMap | undefined, { provider, model }: RouteInput):
   if (names === undefined)
     throw new Problem({
       code: "invalid",
-      message: `The route to ${provider}/${model} must say what its voices are called there: the same, or a name for each of ${voices.join(", ")}.`,
+      field: "routes",
+      message: `The route to ${provider}/${model} must map the voices: the same names, or a name for each of ${voices.join(", ")}.`,
     });
   return names;
 }

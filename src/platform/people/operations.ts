@@ -53,7 +53,8 @@ export function peopleOperations(parts: PeopleParts): PeopleOperations {
       if (user === undefined)
         throw new Problem({
           code: "not_found",
-          message: `There is nobody with the email address ${email}.`,
+          field: "email",
+          message: `No user has the email address ${email}.`,
         });
       return toView(await invites.reset(user, by));
     },

@@ -62,7 +62,7 @@ export const peopleRoutes = [
     action: "operator.uninvite",
     async handle({ parts }, { params }) {
       if (!(await parts.people.store.removeInvite(params.id)))
-        throw new Problem({ code: "not_found", message: "There is no such link any more." });
+        throw new Problem({ code: "not_found", message: "This link no longer exists." });
       return isDone;
     },
   }),
@@ -80,7 +80,7 @@ export const peopleRoutes = [
         throw new Problem({
           code: "conflict",
           message:
-            "This is your own role: you could not give it back to yourself. Say that you mean it with oneself=yes.",
+            "This is your own role, and you could not give it back to yourself. Confirm it with oneself=yes.",
         });
       await parts.people.removeOperator(params.id);
       await parts.operations.endTemporaryKeys({ owner: params.id });
@@ -114,8 +114,7 @@ export const peopleRoutes = [
 
 async function findPerson({ people }: Context["parts"], id: string): Promise<User> {
   const user = await people.store.user(id);
-  if (user === undefined)
-    throw new Problem({ code: "not_found", message: "There is no such person." });
+  if (user === undefined) throw new Problem({ code: "not_found", message: "Unknown user." });
   return user;
 }
 

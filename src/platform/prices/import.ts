@@ -55,7 +55,8 @@ export function readMarkup(text: string): bigint {
   if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
     throw new Problem({
       code: "invalid",
-      message: `--markup must be percent on top of the public price, such as 20 or 12.5, not "${text}".`,
+      field: "markup",
+      message: `Markup must be a percentage on top of the public price, such as 20 or 12.5, not "${text}".`,
     });
   return one + percent;
 }

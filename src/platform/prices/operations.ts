@@ -14,6 +14,7 @@ import {
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
 import { futureDate, toMoment } from "../inputs.ts";
+import { findModel } from "../models/operations.ts";
 import { toPriceView } from "../views.ts";
 import { type ImportView, planImport, readMarkup } from "./import.ts";
 
@@ -66,7 +67,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
       const effectiveAtMs =
         from === undefined
           ? startOf(model, nowMs)
-          : futureDate({ text: from, flag: "--from", nowMs });
+          : futureDate({ text: from, field: "from", nowMs });
       await catalog.write({
         atMs: nowMs,
         addPrices: [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }],
@@ -80,7 +81,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
     },
     async listPrices({ model: id, at, history = false }) {
       const { models } = await catalog.load();
-      const atMs = at === undefined ? clock.nowMs() : toMoment(at, "--at");
+      const atMs = at === undefined ? clock.nowMs() : toMoment(at, "at");
       const chosen = id === undefined ? models : [findModel(models, id)];
       return chosen.flatMap((model) =>
         rowsOf({ model, atMs, shows: history ? "all" : at === undefined ? "ahead" : "then" }),
@@ -114,18 +115,6 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
 /** A model's first price holds from the start: the clock may be set back by a moment. */
 const startOf = ({ prices }: Model, nowMs: number) => (prices.length === 0 ? 0 : nowMs);
 
-function findModel(models: readonly Model[], id: string): Model {
-  const model = models.find((known) => known.id === id);
-  if (model === undefined)
-    throw new Problem({
-      code: "not_found",
-      message: `There is no model ${id}; ./svc model list shows those there are.`,
-    });
-  return model;
-}
-
-const flagOf = (key: PriceKey) => `--${key.replaceAll("_", "-")}`;
-
 function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
   const price: Partial<Record<PriceKey, bigint>> = {};
   for (const key of priceKeys) {
@@ -135,12 +124,14 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     if (units === undefined)
       throw new Problem({
         code: "invalid",
-        message: `${flagOf(key)} must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
+        field: key,
+        message: `The price must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
       });
     if (isTooDear(key, units))
       throw new Problem({
         code: "invalid",
-        message: `${flagOf(key)} must be at most ${maxPriceUsd} USD, not ${text}.`,
+        field: key,
+        message: `The price must be at most ${maxPriceUsd} USD, not ${text}.`,
       });
     price[key] = units;
   }
@@ -150,13 +141,15 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
   if (useless.length > 0)
     throw new Problem({
       code: "invalid",
-      message: `${useless.map(flagOf).join(" and ")} must not be named: ${id} is never billed by it, only by ${pricedClasses(endpoint, input).join(", ")}.`,
+      field: useless[0],
+      message: `${id} is never billed by ${useless.join(" or ")}, only by ${pricedClasses(endpoint, input).join(", ")}.`,
     });
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)
     throw new Problem({
       code: "invalid",
-      message: `${lacking.map(flagOf).join(" and ")} must be named: ${id} is billed by ${billedClasses(endpoint, input).join(" and ")} (0 is a price). What is not named is not taken over from the price before.`,
+      field: lacking[0],
+      message: `${id} needs a price for ${lacking.join(" and ")}, which can be 0. The previous price is not carried over.`,
     });
   return price;
 }

@@ -185,14 +185,16 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): ReadProv
   if (name === engineProvider)
     throw new Problem({
       code: "invalid",
-      message: "--name must be another: engine is that of the embedded models.",
+      field: "name",
+      message: "The name engine is taken by the embedded models. Choose another.",
     });
   if (vendor !== undefined && findVendor(vendor) === undefined)
-    throw new Problem({ code: "invalid", message: `--vendor ${vendor} is not known.` });
+    throw new Problem({ code: "invalid", field: "vendor", message: `Unknown vendor "${vendor}".` });
   if (vendor === undefined && baseUrl === undefined)
     throw new Problem({
       code: "invalid",
-      message: "--base-url is missing: say where the server is.",
+      field: "base_url",
+      message: "A server that is no known vendor's needs an address.",
     });
   const { keyEnv, literal } = readKey(given.api_key?.trim() ?? "");
   const texts = Object.entries(options).filter(([, value]) => value !== "");
@@ -211,7 +213,8 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): ReadProv
   if (drafted.lacksKey !== undefined)
     throw new Problem({
       code: "invalid",
-      message: `--api-key is missing: ${drafted.title} needs one. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
+      field: "api_key",
+      message: `${drafted.title} needs an API key. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
     });
   return {
     draft: drafted.draft,
@@ -230,11 +233,16 @@ function readKey(text: string): {
   if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
     throw new Problem({
       code: "invalid",
-      message: "--api-key must be exactly ${NAME}, with braces, to name a variable.",
+      field: "api_key",
+      message: "The API key must be exactly ${NAME}, with braces, to name a variable.",
     });
   // What a header cannot carry is no key: most often more than one line.
   if (!/^[\x21-\x7e]+$/.test(text))
-    throw new Problem({ code: "invalid", message: "--api-key must be one line without blanks." });
+    throw new Problem({
+      code: "invalid",
+      field: "api_key",
+      message: "The API key must be one line without spaces.",
+    });
   return { literal: text };
 }
 
@@ -243,8 +251,9 @@ function checkReference(variable: string | undefined): void {
   if (variable?.startsWith("SVC_") === true)
     throw new Problem({
       code: "invalid",
+      field: "api_key",
       message:
-        "--api-key must not name a variable that begins with SVC_: those are the gateway's own.",
+        "The API key must not name a variable that begins with SVC_: those are the gateway's own.",
     });
 }
 
@@ -253,14 +262,15 @@ async function checkFree(catalog: CatalogStore, name: string): Promise<void> {
   if (providers.some((known) => known.name === name))
     throw new Problem({
       code: "conflict",
-      message: `There is a provider ${name} already: choose another name.`,
+      field: "name",
+      message: `The provider ${name} already exists. Choose another name.`,
     });
 }
 
 async function findEntry(catalog: CatalogStore, name: string): Promise<void> {
   const { providers } = await catalog.load();
   if (!providers.some((known) => known.name === name))
-    throw new Problem({ code: "not_found", message: `There is no provider ${name}.` });
+    throw new Problem({ code: "not_found", message: `Unknown provider "${name}".` });
 }
 
 async function removeEntry(
@@ -299,7 +309,8 @@ function byField(error: unknown, provider: string): unknown {
   const words = rest.join(" ").replace("add allow_private: true", "allow private addresses");
   return new Problem({
     code: "invalid",
-    message: `--${field.replaceAll("_", "-")} ${words}`,
+    field,
+    message: `${field} ${words}`,
     cause: error,
   });
 }

@@ -45,7 +45,8 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   if (!nameText.test(name))
     throw new Problem({
       code: "invalid",
-      message: `"${name}" is not a good name: use letters, digits, - and _.`,
+      field: "name",
+      message: `The name "${name}" must have only letters, digits, - and _.`,
     });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
@@ -85,19 +86,23 @@ function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefine
   if (kind !== undefined && known === undefined)
     throw new Problem({
       code: "invalid",
-      message: `--kind ${kind} is not known; there are: ${providerKinds.join(", ")}.`,
+      field: "kind",
+      message: `Unknown kind "${kind}". The kinds are: ${providerKinds.join(", ")}.`,
     });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
     throw new Problem({
       code: "invalid",
-      message: `${vendor.title} is of kind ${vendor.kind}: leave out --kind, or choose another name.`,
+      field: "kind",
+      message: `${vendor.title} is of kind ${vendor.kind}. Leave the kind out, or choose another name.`,
     });
   if (vendor !== undefined) return vendor.kind;
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return "openai";
   throw new Problem({
     code: "invalid",
-    message: `${word} is no vendor that is known here (svc provider add --help lists them). For a server of your own, say where it is: svc provider add ${word} --base-url https://…/v1`,
+    field: "base_url",
+    message: `${word} is not a known vendor. For a server of your own, give its address.`,
+    command: "provider add --help",
   });
 }
 
@@ -110,7 +115,11 @@ function addressField(
   const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
   if (usual !== undefined && !usual.includes("{")) return {};
   const form = usual === undefined ? "https://…/v1" : usual;
-  throw new Problem({ code: "invalid", message: `Say where it is: --base-url ${form}` });
+  throw new Problem({
+    code: "invalid",
+    field: "base_url",
+    message: `An address is required, such as ${form}`,
+  });
 }
 
 function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
@@ -120,7 +129,8 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
       throw new Problem({
         code: "invalid",
-        message: "--key-env takes the name of a variable, not the key itself.",
+        field: "key_env",
+        message: "This must be the name of a variable, not the key itself.",
       });
     return reference(keyEnv);
   }
@@ -173,7 +183,8 @@ function readOptions(options: {
     else if (isNeeded === true)
       throw new Problem({
         code: "invalid",
-        message: `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
+        field: "options",
+        message: `The option ${name} is required (${about}).${variable === undefined ? "" : ` It can also be set as ${variable}.`}`,
       });
   }
   return { fields, literals };
@@ -182,7 +193,11 @@ function readOptions(options: {
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
   if (at < 1)
-    throw new Problem({ code: "invalid", message: "--option must be of the form name=value." });
+    throw new Problem({
+      code: "invalid",
+      field: "options",
+      message: "An option must have the form name=value.",
+    });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -190,7 +205,8 @@ function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKi
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
   return new Problem({
     code: "invalid",
-    message: `--option ${name} is not known for the kind ${kind}; there are: ${known.join(", ") || "none"}.`,
+    field: "options",
+    message: `Unknown option "${name}" of the kind ${kind}. The options are: ${known.join(", ") || "none"}.`,
   });
 }
 

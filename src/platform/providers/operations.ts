@@ -143,14 +143,15 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       if (gateway === undefined)
         throw new Problem({
           code: "failed",
-          message:
-            "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
+          message: "The gateway is not running, so no target is out of service.",
+          command: "serve",
         });
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
         throw new Problem({
           code: "not_found",
-          message: `${name} has no target ${model} that was called since the start; svc provider list shows them.`,
+          message: `No call was made to ${model} of ${name} since the gateway started.`,
+          command: "provider list",
         });
       return { targets };
     },
@@ -160,7 +161,10 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const { saveProviders = [] } = planOf(manifest, current).write;
       const entry = saveProviders.find(({ name }) => name === provider);
       if (entry === undefined)
-        throw new Problem({ code: "not_found", message: `The text has no provider ${provider}.` });
+        throw new Problem({
+          code: "not_found",
+          message: `The file has no provider "${provider}".`,
+        });
       const taken = takenIds(
         current.models.map((model) => toKnown(model, model.prices.length > 0)),
         manifest.models.map((model) => toKnown(model, model.price !== undefined)),
@@ -240,16 +244,13 @@ function findProvider({ providers }: CatalogContent, name: string): ProviderEntr
   if (name === engineProvider)
     throw new Problem({
       code: "invalid",
-      message:
-        "engine is the provider of the embedded models: svc engine status shows how they are.",
+      message: "engine is the provider of the embedded models and cannot be tested.",
+      command: "engine status",
     });
-  const known = providers.map((one) => one.name).join(", ");
   throw new Problem({
     code: "not_found",
-    message:
-      known === ""
-        ? `There is no provider ${name}, nor any other yet: svc provider add adds one.`
-        : `There is no provider ${name}; there are: ${known}.`,
+    message: `Unknown provider "${name}".`,
+    command: providers.length === 0 ? "provider add NAME" : "provider list",
   });
 }
 

@@ -207,7 +207,7 @@ export const providerRoutes = [
       if (made === undefined)
         throw new Problem({
           code: "conflict",
-          message: "Its routes have changed: begin the test anew.",
+          message: "The provider's routes have changed. Start the test again.",
         });
       return toTrial(made, await parts.operations.hasManifest({}));
     },

@@ -203,18 +203,19 @@ describe("the margin", () => {
     expect(await count(undefined, "2027-02-28")).toBe(1);
   });
 
-  test("is refused for days that are none, and names the flag", async () => {
+  test("is refused for days that are none, and names the field", async () => {
     const { operations } = home;
-    const cases: readonly (readonly [object, string])[] = [
-      [{ by: "colour" }, "--by must be one of model, account, provider"],
-      [{ from: "yesterday" }, "--from must be a day"],
-      [{ to: "2027-02-30" }, "--to must be a day"],
-      [{ from: "2027-03-02", to: "2027-03-01" }, "--from must not lie after --to"],
-      [{ from: "1970-01-01" }, "ten years"],
+    const cases: readonly (readonly [object, string, string])[] = [
+      [{ by: "colour" }, "by", "grouped by one of model, account, provider"],
+      [{ from: "yesterday" }, "from", "must be a day"],
+      [{ to: "2027-02-30" }, "to", "must be a day"],
+      [{ from: "2027-03-02", to: "2027-03-01" }, "from", "must not be after the last"],
+      [{ from: "1970-01-01" }, "from", "ten years"],
     ];
-    for (const [input, says] of cases)
+    for (const [input, field, says] of cases)
       expect(await problemOf(operations.reportMargin(input))).toEqual({
         code: "invalid",
+        field,
         message: expect.stringContaining(says),
       });
   });

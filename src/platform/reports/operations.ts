@@ -28,7 +28,8 @@ export function reportOperations(parts: MoneyParts): ReportOperations {
       if (by === undefined)
         throw new Problem({
           code: "invalid",
-          message: `--by must be one of ${marginGroups.join(", ")}, not "${word}".`,
+          field: "by",
+          message: `Rows must be grouped by one of ${marginGroups.join(", ")}, not "${word}".`,
         });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
       const names =
@@ -69,20 +70,20 @@ function readDays(options: {
   readonly nowMs: number;
 }): { readonly fromMs: number; readonly toMs: number } {
   const { from, to, nowMs } = options;
-  const lastMs = to === undefined ? periodStartMs("day", nowMs) : toDayStart(to, "--to");
+  const lastMs = to === undefined ? periodStartMs("day", nowMs) : toDayStart(to, "to");
   const fromMs =
-    from === undefined
-      ? periodStartMs("month", Math.min(lastMs, nowMs))
-      : toDayStart(from, "--from");
+    from === undefined ? periodStartMs("month", Math.min(lastMs, nowMs)) : toDayStart(from, "from");
   if (fromMs > lastMs)
     throw new Problem({
       code: "invalid",
-      message: `--from must not lie after --to: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
+      field: "from",
+      message: `The first day must not be after the last: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
     });
   if (lastMs - fromMs > mostDays * dayMs)
     throw new Problem({
       code: "invalid",
-      message: "--from and --to must not be more than ten years apart.",
+      field: "from",
+      message: "The first and the last day must not be more than ten years apart.",
     });
   return { fromMs, toMs: lastMs + dayMs };
 }

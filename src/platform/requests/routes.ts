@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { csvLine } from "../../base/csv.ts";
-import { fromDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
@@ -8,6 +7,7 @@ import type { Context, PlatformParts } from "../http/context.ts";
 import { apiHeaders } from "../http/refusal.ts";
 import { route } from "../http/route.ts";
 import { fields, nullable, oneOf, text } from "../http/schemas.ts";
+import { toMoment } from "../inputs.ts";
 import { memberColumns, operatorColumns } from "./columns.ts";
 import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
@@ -117,7 +117,7 @@ async function readOne(context: Context, id: string, account: string | undefined
   const receipt = await inTurn(() => parts.reports.receipt(id));
   // Of another account is told like one that there is not.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
-    throw new Problem({ code: "not_found", message: `There is no request with the id ${id}.` });
+    throw new Problem({ code: "not_found", message: `Unknown request "${id}".` });
   const { models } = await parts.catalog.load();
   const price = priceOfReceipt(models, receipt);
   return toReceiptView({ receipt, price, forOperator: isOperator });
@@ -186,10 +186,5 @@ function given(text: string | undefined): string | undefined {
 function readDate(field: string, asked: string | undefined): number | undefined {
   const text = given(asked);
   if (text === undefined) return undefined;
-  const ms = fromDateText(text);
-  if (ms !== undefined) return ms;
-  throw new Problem({
-    code: "invalid",
-    message: `--${field} must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
-  });
+  return toMoment(text, field);
 }

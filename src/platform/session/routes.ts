@@ -171,8 +171,7 @@ export const sessionRoutes = [
     async handle(context, { params }) {
       const { user } = personOf(context);
       const count = await context.parts.people.store.endSessions(user.id, { id: params.id });
-      if (count === 0)
-        throw new Problem({ code: "not_found", message: "There is no such session of yours." });
+      if (count === 0) throw new Problem({ code: "not_found", message: "Unknown session." });
       return isDone;
     },
   }),

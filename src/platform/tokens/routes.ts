@@ -110,7 +110,7 @@ export const tokenRoutes = [
 
 function readExpiry(expires: string | undefined, nowMs: number): number | undefined {
   if (expires === undefined || expires === "") return undefined;
-  return futureDate({ text: expires, flag: "--expires", nowMs });
+  return futureDate({ text: expires, field: "expires", nowMs });
 }
 
 const toViews = (tokens: readonly Token[], nowMs: number) =>

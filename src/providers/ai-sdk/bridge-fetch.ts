@@ -208,7 +208,8 @@ async function streamed(response: Response, provider: string): Promise<Response>
   const told = toldIn(provider, await response.text());
   const [plain = ""] = type.split(";");
   const detail = `${provider} sent ${plain} where a stream was asked for`;
-  throw told ?? upstreamError("upstream_error", { detail });
+  const symptom = plain === "text/html" ? "not_an_api" : undefined;
+  throw told ?? upstreamError("upstream_error", { detail, symptom });
 }
 
 /** What a package reads without a break: some 20 µs for each small event. */

@@ -136,7 +136,12 @@ export class Pin {
         return this.#dialled;
       }
       const detail = `${provider}: the name ${this.#name} cannot be found`;
-      throw upstreamError("upstream_error", { detail, reason: "unreachable", cause });
+      throw upstreamError("upstream_error", {
+        detail,
+        reason: "unreachable",
+        symptom: "unknown_name",
+        cause,
+      });
     }
     const refusal = this.#problemOf(addresses);
     if (refusal !== undefined) {
@@ -154,12 +159,14 @@ export class Pin {
   #problemOf(addresses: readonly string[]): ApiError | undefined {
     const { provider, allowPrivate } = this.#options;
     for (const address of addresses) {
-      const problem = placeProblem(placeOf(address), allowPrivate);
+      const place = placeOf(address);
+      const problem = placeProblem(place, allowPrivate);
       if (problem === undefined) continue;
       const what = address === this.#name ? address : `${this.#name} leads to ${address}, which`;
       return upstreamError("upstream_unavailable", {
         detail: `${provider}: ${what} ${problem}`,
         reason: "unreachable",
+        symptom: place === "private" ? "private_address" : "forbidden_address",
       });
     }
     return undefined;

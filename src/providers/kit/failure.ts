@@ -1,4 +1,4 @@
-import { ApiError, type ErrorCode, type UpstreamReason } from "../../base/errors.ts";
+import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/errors.ts";
 import { readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
 
@@ -11,6 +11,8 @@ export interface UpstreamFailure {
   readonly body: unknown;
   /** Our own engine: its words hold no vendor, key or address, and name the field at fault. */
   readonly isOwn?: boolean;
+  /** The server where the provider signs in answered so. */
+  readonly isSignIn?: boolean;
 }
 
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -44,42 +46,40 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
       message: said.words,
       param: said.param,
     });
+  const { provider, status, headers, isSignIn } = failure;
   return upstreamError(code, {
     // Messages are left out: upstreams quote keys and prompts in them.
-    detail: `${failure.provider} answered ${failure.status}${said.code === "" ? "" : ` (${said.code})`}`,
+    detail: `${placeName(provider, isSignIn)} answered ${status}${said.code === "" ? "" : ` (${said.code})`}`,
     reason,
-    delayMs: toldDelayMs(failure.headers) ?? said.delayMs,
+    status,
+    vendorCode: said.code === "" ? undefined : said.code,
+    delayMs: toldDelayMs(headers) ?? said.delayMs,
     isReply: byInput,
-    status: failure.status,
+    isSignIn,
   });
+}
+
+/** In the log's words, whose answer it was. */
+export function placeName(provider: string, isSignIn = false): string {
+  return isSignIn ? `${provider} (sign-in)` : provider;
+}
+
+interface UpstreamErrorOptions extends Partial<UpstreamTrouble> {
+  readonly detail: string;
+  readonly cause?: unknown;
 }
 
 export function upstreamError(
   code: ErrorCode,
-  {
-    detail,
-    reason = "failed",
-    delayMs,
-    isReply,
-    status,
-    cause,
-  }: {
-    readonly detail: string;
-    readonly reason?: UpstreamReason;
-    /** How long the upstream asks to be left alone. */
-    readonly delayMs?: number | undefined;
-    readonly isReply?: boolean | undefined;
-    readonly status?: number | undefined;
-    readonly cause?: unknown;
-  },
+  { detail, cause, reason = "failed", ...trouble }: UpstreamErrorOptions,
 ): ApiError {
   const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
   return new ApiError({
     code,
     message: words[code] ?? "The model failed to answer.",
     detail,
-    retryAfterMs: waits ? boundedWaitMs(delayMs) : undefined,
-    upstream: { reason, delayMs, isReply, status },
+    retryAfterMs: waits ? boundedWaitMs(trouble.delayMs) : undefined,
+    upstream: { reason, ...trouble },
     cause,
   });
 }

@@ -2,7 +2,7 @@ import { ApiError } from "../../base/errors.ts";
 import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
-import { toApiFailure, upstreamError } from "./failure.ts";
+import { placeName, toApiFailure, upstreamError } from "./failure.ts";
 
 export interface UpstreamRequest {
   readonly provider: string;
@@ -151,16 +151,18 @@ export function toNetworkError(options: {
   readonly provider: string;
   readonly signal: AbortSignal;
   readonly cause: unknown;
+  readonly isSignIn?: boolean;
 }): unknown {
-  const { provider, signal, cause } = options;
+  const { provider, signal, cause, isSignIn } = options;
   if (signal.aborted) return signal.reason;
   if (cause instanceof ApiError) return cause;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   // The runtime's sentences speak to programmers; its codes say it all.
   const words = networkWords[code] ?? (code === "" ? String(cause).slice(0, 200) : code);
   return upstreamError("upstream_error", {
-    detail: `${provider}: ${words}`,
+    detail: `${placeName(provider, isSignIn)}: ${words}`,
     reason: "unreachable",
+    isSignIn,
     cause,
   });
 }
@@ -216,7 +218,7 @@ export function readJson(
     // The parser's own words quote the reply.
     const kind = cause instanceof Error ? cause.name : typeof cause;
     const detail = `${provider} sent no JSON that can be read: ${kind}`;
-    throw upstreamError("upstream_error", { detail, cause });
+    throw upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
   });
 }
 

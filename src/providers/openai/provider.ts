@@ -180,6 +180,7 @@ function fromSpeechReply({
     response.body?.cancel().catch(() => {});
     throw upstreamError("upstream_error", {
       detail: `${provider} sent ${type || "nothing"} where audio was asked for`,
+      symptom: type.startsWith("text/html") ? "not_an_api" : undefined,
     });
   }
   const reader = response.body.getReader();

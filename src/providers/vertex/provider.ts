@@ -3,6 +3,7 @@ import type { Provider } from "../contract.ts";
 import { createGenerateCalls } from "../gemini/chat/generate.ts";
 import { createBroken } from "../kit/broken.ts";
 import type { Dialer } from "../kit/dial.ts";
+import { SetupFault } from "../kit/setup-fault.ts";
 import { modelPath, type Place, placePath, placeProblem, toBaseUrl } from "./address.ts";
 import { createEmbed } from "./embed.ts";
 import { createListModels } from "./list-models.ts";
@@ -26,7 +27,15 @@ export function createVertexProvider(parts: VertexOptions): Provider {
   const { project = "", location = "" } = parts.options;
   const place: Place = { project, location, isExpress: apiKey !== undefined };
   const problem = placeProblem(place);
-  if (problem !== undefined) return createBroken(name, problem);
+  if (problem !== undefined)
+    return createBroken({
+      name,
+      problem,
+      cause: new SetupFault("settings", {
+        what: `${name} cannot be called as it is set up: ${problem}.`,
+        advice: "",
+      }),
+    });
   const baseUrl = parts.baseUrl === "" ? toBaseUrl(place) : parts.baseUrl;
   const base = new URL(baseUrl).pathname.replace(/\/+$/, "");
   const { credentials: text, credentials_file: file } = parts.options;

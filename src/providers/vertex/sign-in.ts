@@ -110,7 +110,7 @@ export class SignIn {
     const late = new AbortController();
     const timer = setTimeout(() => {
       const detail = `${provider}: the sign-in was not answered within ${withinMs} ms`;
-      late.abort(upstreamError("upstream_timeout", { detail, reason: "timeout" }));
+      late.abort(upstreamError("upstream_timeout", { detail, reason: "timeout", withinMs }));
     }, withinMs);
     try {
       const response = await this.#post(grant, late.signal);
@@ -119,7 +119,7 @@ export class SignIn {
       if (!response.ok) throw refusal({ provider, response, reply });
       return this.#toToken({ reply, nowMs, grant });
     } catch (cause) {
-      throw toNetworkError({ provider: `${provider} (sign-in)`, signal: late.signal, cause });
+      throw toNetworkError({ provider, signal: late.signal, cause, isSignIn: true });
     } finally {
       clearTimeout(timer);
     }
@@ -184,7 +184,7 @@ function refusal(options: {
   const { provider, response, reply } = options;
   const { status, headers } = response;
   if (status === 408 || status === 429 || status >= 500)
-    return toApiFailure({ provider: `${provider} (sign-in)`, status, headers, body: "" });
+    return toApiFailure({ provider, status, headers, body: "", isSignIn: true });
   const { error, error_description: words } = isJsonObject(reply) ? reply : {};
   const code = typeof error === "string" && /^[\w.-]{1,60}$/.test(error) ? ` (${error})` : "";
   const hint = typeof words === "string" ? hintOf(words) : "";

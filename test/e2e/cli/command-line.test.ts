@@ -161,31 +161,39 @@ describe("without a server", () => {
   test("exit codes tell usage, values, absence and conflict apart", async () => {
     await home.svc(["account", "create", "taken"]);
     const cases: readonly (readonly [words: string, code: number, says: string])[] = [
-      ["key nonsense", 2, 'no command "key nonsense"'],
-      ["nonsense", 2, "svc --help"],
+      ["key nonsense", 2, 'Unknown command "key nonsense"'],
+      ["nonsense", 2, "Try: svc --help"],
       ["account create", 2, "NAME is missing"],
-      ["account create a b", 2, "there is one word too many"],
+      ["account create a b", 2, "There is one word too many"],
       ["account create ''", 2, "1 to 100 letters"],
       ["account list --colour", 2, "--colour"],
-      ["key create", 2, "--account is missing"],
+      ["key create", 2, "--account: A value is required"],
       ["key create --account taken --expires yesterday", 2, "a day such as"],
-      ["key create --account taken --expires 2020-01-01", 2, "must lie in the future"],
+      [
+        "key create --account taken --expires 2020-01-01",
+        2,
+        "--expires: The date must be in the future",
+      ],
       ["key create --account taken --expires 2999-02-30", 2, "a day such as"],
-      ["key create --account taken --models ,", 2, "--models needs model ids"],
-      ["key create --account none", 3, "no account none"],
-      ["key list --account none", 3, "no account none"],
-      ["account show none", 3, "no account none"],
-      ["key revoke key_none", 3, "no key with the id key_none"],
-      ["model retire none", 3, "no model none"],
+      ["key create --account taken --models ,", 2, "--models: Models must be a list"],
+      ["key create --account none", 3, 'Unknown account "none".\nTry: svc account list\n'],
+      ["key list --account none", 3, 'Unknown account "none".\nTry: svc account list\n'],
+      ["account show none", 3, 'Unknown account "none".\nTry: svc account list\n'],
+      ["key revoke key_none", 3, 'Unknown key "key_none".\nTry: svc key list\n'],
+      ["model retire none", 3, 'Unknown model "none".\nTry: svc model list\n'],
       ["apply /none/svc.yaml", 3, "/none/svc.yaml"],
-      ["account create taken", 4, "named taken already"],
-      ["model retire svc-3-flash", 4, "deprecate it first"],
+      ["account create taken", 4, "account taken already exists"],
+      ["model retire svc-3-flash", 4, "Deprecate it first.\nTry: svc model deprecate svc-3-flash"],
       [
         "model deprecate svc-2-flash --retires 2999-01-01 --replacement svc-embedding-2",
         2,
         "another endpoint",
       ],
-      ["model deprecate svc-2-flash --replacement svc-3-flash", 2, "--retires is missing"],
+      [
+        "model deprecate svc-2-flash --replacement svc-3-flash",
+        2,
+        "--retires: A value is required",
+      ],
     ];
     for (const [words, code, says] of cases) {
       const result = await home.svc(words.split(" ").map((word) => (word === "''" ? "" : word)));
@@ -193,6 +201,43 @@ describe("without a server", () => {
       expect(result.stderr).toStartWith("error: ");
       expect(result.stderr).toContain(says);
       expect(result.stdout).toBe("");
+    }
+  });
+
+  test("wrong words are followed by the usage, on lines of their own", async () => {
+    const { stderr } = await home.svc(["key", "revoke"]);
+    expect(stderr).toBe(
+      "error: ID is missing.\nUsage: svc key revoke ID [--json]\nTry: svc key revoke --help\n",
+    );
+  });
+
+  test("with --json a failing command prints the problem's fields", async () => {
+    const cases: readonly (readonly [words: string, code: number, error: object])[] = [
+      [
+        "model retire org--llama-3 --json",
+        3,
+        { code: "not_found", message: 'Unknown model "org--llama-3".', command: "model list" },
+      ],
+      [
+        "key create --account taken --rpm 0 --json",
+        2,
+        { code: "invalid", message: expect.stringContaining("whole number"), field: "rpm" },
+      ],
+      [
+        "key create --json",
+        2,
+        {
+          code: "invalid",
+          message: "A value is required.",
+          field: "account",
+          command: "key create --help",
+        },
+      ],
+    ];
+    for (const [words, code, error] of cases) {
+      const result = await home.svc(words.split(" "));
+      expect([words, result.code, result.stdout]).toEqual([words, code, ""]);
+      expect(JSON.parse(result.stderr)).toEqual({ error });
     }
   });
 });

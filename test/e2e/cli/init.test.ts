@@ -213,7 +213,10 @@ describe("without a terminal", () => {
       [["--preset", "nothing", "--yes"], "there are: google, local"],
       [["--preset", "nothing"], "there are: google, local"],
       [["--preset", "google"], "svc init --yes writes the preset google unasked"],
-      [["--provider", "ollama", "--markup", "much", "--yes"], "--markup must be percent"],
+      [
+        ["--provider", "ollama", "--markup", "much", "--yes"],
+        "--markup: Markup must be a percentage",
+      ],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],
     ];

@@ -128,29 +128,41 @@ describe("prices", () => {
 
   test("that are wrong are refused by the name of their flag", async () => {
     const cases: readonly (readonly [line: string, code: number, says: string])[] = [
-      ["set svc-3-flash --input 1", 2, "--output must be named"],
-      ["set svc-3-flash", 2, "--input and --output must be named"],
-      ["set svc-2.5-pro-tts --input 1", 2, "--audio-output must be named"],
+      ["set svc-3-flash --input 1", 2, "--output: svc-3-flash needs a price for output"],
+      ["set svc-3-flash", 2, "--input: svc-3-flash needs a price for input and output"],
+      [
+        "set svc-2.5-pro-tts --input 1",
+        2,
+        "--audio-output: svc-2.5-pro-tts needs a price for audio_output",
+      ],
       [
         "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
         2,
-        "--output must not be named",
+        "--output: svc-2.5-pro-tts is never billed by output",
       ],
-      ["set svc-3-flash --input 10001 --output 1", 2, "--input must be at most 10000 USD"],
-      ["set svc-3-flash --input cheap --output 1", 2, "--input must be a decimal number of USD"],
+      [
+        "set svc-3-flash --input 10001 --output 1",
+        2,
+        "--input: The price must be at most 10000 USD",
+      ],
+      [
+        "set svc-3-flash --input cheap --output 1",
+        2,
+        "--input: The price must be a decimal number of USD",
+      ],
       ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 digits"],
       [
         "set svc-3-flash --input 1 --output 1 --from 2001-01-01",
         2,
-        "--from must lie in the future",
+        "--from: The date must be in the future",
       ],
-      ["set none --input 1 --output 1", 3, "no model none"],
-      ["list none", 3, "no model none"],
-      ["list --at soon", 2, "--at must be a day"],
-      ["list a b", 2, "there is one word too many"],
-      ["import none", 3, "no model none"],
-      ["import --markup lots", 2, "--markup must be percent"],
-      ["import --markup -5", 2, "a number must not be below zero, like -5"],
+      ["set none --input 1 --output 1", 3, 'Unknown model "none"'],
+      ["list none", 3, 'Unknown model "none"'],
+      ["list --at soon", 2, "--at: The date must be a day"],
+      ["list a b", 2, "There is one word too many"],
+      ["import none", 3, 'Unknown model "none"'],
+      ["import --markup lots", 2, "--markup: Markup must be a percentage"],
+      ["import --markup -5", 2, "A number must not be below zero, like -5"],
     ];
     for (const [line, code, says] of cases) {
       const result = await home.svc(words(`price ${line}`));

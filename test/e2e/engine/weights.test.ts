@@ -176,7 +176,7 @@ describe("svc engine", () => {
     });
     const shown = await svcEngine(["status"]);
     expect(shown.stdout).toContain("engine: switched off (SVC_ENGINE=off)\n");
-    expect(shown.stdout).toContain("./svc engine pull text chat speech image");
+    expect(shown.stdout).toContain("svc engine pull text chat speech image");
   });
 
   test("status tells what is ready and what was begun", async () => {
@@ -267,7 +267,7 @@ describe("svc engine", () => {
       const { code, stderr } = await svcEngine([verb, "texts"]);
       expect([code, stderr]).toEqual([
         2,
-        'error: There is no set "texts". These are the sets: text, chat, speech, image.\n',
+        'error: Unknown set "texts". The sets are: text, chat, speech, image.\n',
       ]);
     }
   });

@@ -62,7 +62,7 @@ describe("a link", () => {
   test("for one email address lets nobody else in", async () => {
     const { link } = await gateway.server.operations.inviteOperator({ email: "Eve@Example.com" });
     await expect(join(gateway.platformUrl, link, { email: "mallory@example.com" })).rejects.toThrow(
-      "email must be eve@example.com",
+      "address must be eve@example.com",
     );
     const eve = await join(gateway.platformUrl, link, { email: "eve@example.com" });
     expect((await eve.ask("GET /api/session")).body.user.email).toBe("eve@example.com");

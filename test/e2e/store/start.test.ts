@@ -60,13 +60,16 @@ async function call({ baseUrl }: ChildServer, key: string): Promise<string> {
   return reply.headers.get("x-request-id") ?? "";
 }
 
-/** One line for a person, and no stack. */
+/** One line for a person, a hint at most, and no stack. */
 async function refusal(words: readonly string[] = ["serve"]): Promise<string> {
   const { code, stderr } = await home.svc(words, { environment: { FAKE_KEY: "x" } });
   expect({
     code,
     isStack: /\n\s+at /.test(stderr),
-    lines: stderr.trim().split("\n").length,
+    lines: stderr
+      .replace(/\nTry: svc [^\n]+\n$/, "")
+      .trim()
+      .split("\n").length,
   }).toEqual({ code: 1, isStack: false, lines: 1 });
   return stderr;
 }
@@ -232,7 +235,7 @@ describe("a ledger below zero", () => {
     const text = await refusal();
     const missing = toUsd(BigInt(charged) - 1_000_000_000n);
     expect(text).toContain(`payer (${id}) is below zero by ${missing} USD`);
-    expect(text).toContain("./svc ledger verify");
+    expect(text).toContain("Try: svc ledger verify");
     expect((await home.svc(["ledger", "verify"])).code).toBe(1);
     await home.json(["account", "credit", "payer", "0.5", "--reference", "part"]);
     expect(await refusal()).toContain("is below zero by");

@@ -82,7 +82,7 @@ describe("what is wrong", () => {
     const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "region is missing (such as us-east-1): give it by --option region=…, or set AWS_REGION.",
+      "--option: The option region is required (such as us-east-1). It can also be set as AWS_REGION.",
     );
   });
 });
@@ -197,7 +197,7 @@ describe("a config file that SVC_CONFIG names and that is not there", () => {
       // Whoever starts with a wrong name has not made a store by it.
       if (words[0] === "serve") expect(existsSync(stage.home.dataDir)).toBe(false);
       expect(code).toBe(2);
-      expect(stderr).toContain(`${lacking()}, which is not there. svc init makes it`);
+      expect(stderr).toContain(`${lacking()}, which does not exist.\nTry: svc init\n`);
     }
     expect(existsSync(lacking())).toBe(false);
   });

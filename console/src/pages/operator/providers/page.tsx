@@ -60,7 +60,7 @@ export function Page() {
         <p className={classes.file}>
           This gateway also has a file, <code>svc.yaml</code>. It is applied again only when it
           changes. Then it wins over what was changed here, so write lasting changes into it too:{" "}
-          <code>./svc export</code> shows how they read there.
+          <code>svc export</code> shows how they read there.
         </p>
       )}
       <AddDialog

@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "secrets",
     "manifest",
     "wire/changes.ts",
-    "wire/v1/openapi.ts",
+    "wire/v1/openapi/openapi.ts",
     ...domains,
   ],
   store: ["base", "call", ...domains],

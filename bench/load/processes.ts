@@ -1,0 +1,220 @@
+/**
+ * Child processes of the bench: started, waited for, weighed, and always ended, by id. The bench's
+ * own children talk over Bun's IPC channel and leave when it closes, so that they do not outlive a
+ * bench that was killed; the gateway knows nothing of the bench and is watched from outside.
+ */
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Subprocess } from "bun";
+
+export type ChildOptions = {
+  readonly name: string;
+  /** Script and arguments, given to this same Bun. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where its output goes, to be shown only when something is wrong. */
+  readonly logPath: string;
+  /** One of the bench's own, which announces itself. */
+  readonly talks: boolean;
+};
+
+type Message =
+  | { readonly type: "ready"; readonly port: number }
+  | { readonly type: "result"; readonly result: unknown }
+  | { readonly type: "failed"; readonly reason: string };
+
+export const projectDir = fileURLToPath(new URL("../..", import.meta.url));
+
+const readyTimeoutMs = 20_000;
+const stopTimeoutMs = 5_000;
+
+export class Child {
+  readonly name: string;
+  readonly #logPath: string;
+  readonly #process: Subprocess;
+  /** Messages that came before they were asked for: at most one, as every question has one answer. */
+  #early: Message | undefined;
+  #waiting: ((message: Message) => void) | undefined;
+
+  constructor({ name, args, env, logPath, talks }: ChildOptions) {
+    this.name = name;
+    this.#logPath = logPath;
+    writeFileSync(logPath, "");
+    // Both to one descriptor that appends: two of their own would overwrite each other.
+    const log = openSync(logPath, "a");
+    this.#process = Bun.spawn([process.execPath, "--no-env-file", ...args], {
+      cwd: projectDir,
+      env: { ...plainEnvironment(), ...env },
+      stdin: "ignore",
+      stdout: log,
+      stderr: log,
+      ...(talks ? { ipc: (message: Message) => this.#receive(message) } : {}),
+    });
+    closeSync(log);
+    void this.#process.exited.then((code) => {
+      this.#receive({ type: "failed", reason: `${name} ended with ${code}\n${this.lastWords()}` });
+    });
+  }
+
+  weigh(): Weight {
+    try {
+      return weigh(this.#process.pid);
+    } catch (cause) {
+      throw new Error(`${this.name} cannot be weighed; has it ended?\n${this.lastWords()}`, {
+        cause,
+      });
+    }
+  }
+
+  /** The end of what it wrote. */
+  lastWords(): string {
+    return existsSync(this.#logPath) ? readFileSync(this.#logPath, "utf8").slice(-2000).trim() : "";
+  }
+
+  get ended(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  /** The port that the child announced. */
+  async ready(): Promise<number> {
+    const message = await this.#next(readyTimeoutMs);
+    if (message.type === "ready") return message.port;
+    throw new Error(message.type === "failed" ? message.reason : `${this.name} is out of step`);
+  }
+
+  async ask(question: unknown, timeoutMs: number): Promise<unknown> {
+    this.#process.send(question);
+    const message = await this.#next(timeoutMs);
+    if (message.type === "result") return message.result;
+    throw new Error(message.type === "failed" ? message.reason : `${this.name} is out of step`);
+  }
+
+  async stop(): Promise<void> {
+    if (this.ended) return;
+    this.#process.kill("SIGTERM");
+    await Promise.race([this.#process.exited, Bun.sleep(stopTimeoutMs)]);
+    this.kill();
+    await this.#process.exited;
+  }
+
+  kill(): void {
+    if (!this.ended) this.#process.kill("SIGKILL");
+  }
+
+  #receive(message: Message): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#early = message;
+    else waiting(message);
+  }
+
+  async #next(timeoutMs: number): Promise<Message> {
+    const { promise, resolve } = Promise.withResolvers<Message>();
+    const timer = setTimeout(() => {
+      resolve({ type: "failed", reason: `${this.name} was silent for ${timeoutMs} ms` });
+    }, timeoutMs);
+    const early = this.#early;
+    this.#early = undefined;
+    if (early === undefined) this.#waiting = resolve;
+    else resolve(early);
+    try {
+      return await promise;
+    } finally {
+      this.#waiting = undefined;
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Every child of this bench, so that all of them can be ended wherever it stops. */
+export class Children {
+  readonly #dir: string;
+  readonly #all: Child[] = [];
+
+  /** The directory is for their logs. */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  start(options: Omit<ChildOptions, "logPath">): Child {
+    const logPath = join(this.#dir, `${options.name.replaceAll(" ", "-")}.log`);
+    const child = new Child({ ...options, logPath });
+    this.#all.push(child);
+    return child;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all.map((child) => child.stop()));
+  }
+
+  /** For signal handlers, which cannot wait. */
+  kill(): void {
+    for (const child of this.#all) child.kill();
+  }
+}
+
+/** In a child: says that it listens, and ties its life to the parent's. */
+export function announce(port: number | undefined): void {
+  process.on("disconnect", () => process.exit(0));
+  process.send?.({ type: "ready", port: port ?? 0 } satisfies Message);
+}
+
+/** In a child: answers questions, one at a time. */
+export function serveJobs(work: (question: unknown) => Promise<unknown>): void {
+  process.on("message", async (question: unknown) => {
+    try {
+      process.send?.({ type: "result", result: await work(question) } satisfies Message);
+    } catch (error) {
+      process.send?.({ type: "failed", reason: String(error) } satisfies Message);
+    }
+  });
+  announce(undefined);
+}
+
+export type Weight = { readonly cpuMs: number; readonly rssBytes: number };
+
+/** CPU time of all threads of a process since its start, and its resident memory. */
+export function weigh(pid: number): Weight {
+  return process.platform === "linux" ? weighFromProc(pid) : weighFromPs(pid);
+}
+
+/** Not the caller's environment: proxies and SVC_ settings of the shell have no place in a bench. */
+function plainEnvironment(): Record<string, string> {
+  const kept = ["PATH", "HOME", "TMPDIR", "LANG"];
+  return Object.fromEntries(kept.flatMap((name) => [[name, process.env[name] ?? ""]]));
+}
+
+/** The kernel counts in ticks of 10 ms for readers, on every architecture that Bun runs on. */
+const tickMs = 10;
+
+function weighFromProc(pid: number): Weight {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The name in parentheses may hold blanks; what follows it starts with field 3, the state.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  const rssKib = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1];
+  return weight({
+    pid,
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
+    rssBytes: Number(rssKib) * 1024,
+  });
+}
+
+function weighFromPs(pid: number): Weight {
+  const { stdout } = Bun.spawnSync(["ps", "-o", "time=,rss=", "-p", String(pid)]);
+  const [time = "", rssKib = ""] = stdout.toString().trim().split(/\s+/);
+  return weight({ pid, cpuMs: fromPsTime(time), rssBytes: Number(rssKib) * 1024 });
+}
+
+/** `[[days-]hours:]minutes:seconds[.hundredths]`: Linux and macOS write different parts of it. */
+export function fromPsTime(time: string): number {
+  const [clock = "", days = "0"] = time.split("-").toReversed();
+  const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
+  return Math.round((Number(days) * 86_400 + seconds) * 1000);
+}
+
+function weight({ pid, cpuMs, rssBytes }: Weight & { readonly pid: number }): Weight {
+  if (Number.isFinite(cpuMs) && Number.isFinite(rssBytes)) return { cpuMs, rssBytes };
+  throw new Error(`cannot read CPU time and memory of process ${pid}`);
+}

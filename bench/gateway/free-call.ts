@@ -2,7 +2,7 @@
 import type { Usage } from "../../src/call/usage.ts";
 import { usualOutputTokens } from "../../src/catalog/model.ts";
 import type { Charge, Measured } from "../../src/gateway/billing/charge.ts";
-import type { AdmitOptions } from "../../src/gateway/billing/reserve.ts";
+import type { ReserveOptions } from "../../src/gateway/billing/reserve.ts";
 import type { ChatNeed } from "../../src/gateway/endpoints/chat/chat-money.ts";
 import type { Need } from "../../src/ledger/need.ts";
 import { Pot } from "../../src/ledger/purse.ts";
@@ -22,7 +22,7 @@ const nothing: Measured = { units: {}, reasoningTokens: 0, estimated: false };
 export function enter(): void {}
 
 /** In place of `admit`: no account is looked at, no limit, no hold is taken. */
-export function admit(_options: AdmitOptions, need: Need, _tokens: number): FreeCharge {
+export function admit(_options: ReserveOptions, need: Need, _tokens: number): FreeCharge {
   return new FreeCharge(need.cap);
 }
 

@@ -15,8 +15,7 @@ import { ActiveCalls } from "../gateway/active-calls.ts";
 import { Idempotency } from "../gateway/idempotency.ts";
 import { BodyBytes } from "../gateway/request/body-bytes.ts";
 import { type GatewayServer, startGateway } from "../gateway/server.ts";
-import { v1 } from "../gateway/v1.ts";
-import type { Major } from "../gateway/versions.ts";
+import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { providerWarnings } from "../manifest/plan.ts";
 import { audited } from "../platform/audit/audited.ts";
@@ -60,7 +59,7 @@ export interface ServerOptions {
   readonly version: string;
   readonly writeLog?: (line: string) => void;
   /** The versions of the API that the gateway serves. */
-  readonly majors?: readonly Major[];
+  readonly versions?: readonly ApiVersion[];
   readonly clock?: Clock;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
@@ -73,7 +72,7 @@ export async function startServer({
   configuration,
   version,
   writeLog = (line) => void process.stderr.write(line),
-  majors = [v1],
+  versions = [v1],
   clock = systemClock,
   open = openStore,
   lookup,
@@ -138,7 +137,7 @@ export async function startServer({
       opened,
       state,
       calls,
-      majors,
+      versions,
       money,
       metrics,
       clock,
@@ -346,7 +345,7 @@ interface ListenOptions {
   readonly opened: Opened;
   readonly state: State;
   readonly calls: ActiveCalls;
-  readonly majors: readonly Major[];
+  readonly versions: readonly ApiVersion[];
   readonly money: Money;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -358,14 +357,14 @@ function listenGateway({
   opened,
   state,
   calls,
-  majors,
+  versions,
   money,
   metrics,
   clock,
   log,
 }: ListenOptions): GatewayServer {
   const { keys, catalog, router, origins } = state;
-  const parts = {
+  const dependencies = {
     keys,
     catalog,
     router,
@@ -375,13 +374,13 @@ function listenGateway({
     bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
     clock,
     log,
-    tally: metrics.traffic,
+    replyCounter: metrics.traffic,
     origins,
     publicUrl: () => settings.publicUrl ?? toUrl(settings.host, gateway.port),
   };
   const gateway: GatewayServer = startGateway({
-    parts,
-    majors,
+    dependencies,
+    versions,
     host: settings.host,
     port: settings.port,
     checkReady: async () => {

@@ -1,20 +1,19 @@
 import { ApiError } from "../../base/errors.ts";
-import { toUsd } from "../../base/money.ts";
 import type { Model, PriceInForce } from "../../catalog/model.ts";
 import type { KeyRecord } from "../../keys/directory.ts";
-import { cover, type Need, partsOf, worstCase } from "../../ledger/need.ts";
-import { type BudgetPot, leastFree } from "../../ledger/purse.ts";
+import { cover, holdParts, type Need } from "../../ledger/need.ts";
+import { leastFree } from "../../ledger/purse.ts";
 import type { Purse } from "../../ledger/purses.ts";
-import { type LimitRefusal, type LimitRequest, Permit } from "../../limits/limiter.ts";
+import { type LimitRequest, Permit } from "../../limits/limiter.ts";
 import type { ActiveCall } from "../active-calls.ts";
+import type { GatewayDependencies } from "../dependencies.ts";
 import type { Exchange } from "../exchange.ts";
 import type { OpenClaim } from "../idempotency.ts";
-import type { GatewayParts } from "../pipeline.ts";
-import { Charge, storeUnavailable } from "./charge.ts";
-import { checkStanding } from "./standing.ts";
+import { Charge } from "./charge.ts";
+import { notCovered, overLimit, storeUnavailable } from "./refusals.ts";
 
-export interface AdmitOptions {
-  readonly parts: GatewayParts;
+export interface ReserveOptions {
+  readonly dependencies: GatewayDependencies;
   readonly exchange: Exchange;
   readonly key: KeyRecord;
   readonly purse: Purse;
@@ -24,15 +23,18 @@ export interface AdmitOptions {
   readonly call: ActiveCall;
 }
 
-type Caller = Pick<AdmitOptions, "key" | "purse">;
+type Caller = Pick<ReserveOptions, "key" | "purse">;
 
 /**
  * The first look at a request with a known key: is its account in good standing, and is there a
  * request and a place left for it? Whatever becomes of it, it has used one request.
  */
-export function enter(parts: GatewayParts, exchange: Exchange, caller: Caller): void {
+export function enter(dependencies: GatewayDependencies, exchange: Exchange, caller: Caller): void {
   if (isLimited(caller)) {
-    const taken = parts.limiter.enter({ ...ownersOf(caller), nowMs: parts.clock.nowMs() });
+    const taken = dependencies.limiter.enter({
+      ...ownersOf(caller),
+      nowMs: dependencies.clock.nowMs(),
+    });
     if (!(taken instanceof Permit)) {
       checkStanding(caller.purse);
       throw overLimit(taken);
@@ -40,6 +42,15 @@ export function enter(parts: GatewayParts, exchange: Exchange, caller: Caller): 
     exchange.permit = taken;
   }
   checkStanding(caller.purse);
+}
+
+/** A suspended account gets nothing: no call, and no reply that was kept. */
+export function checkStanding({ account }: Purse): void {
+  if (account.suspendedAtMs === undefined) return;
+  throw new ApiError({
+    code: "account_suspended",
+    message: "The account of this key is suspended. Ask the operator to resume it.",
+  });
 }
 
 const isLimited = ({ key, purse }: Caller) =>
@@ -53,17 +64,17 @@ function ownersOf({ key, purse: { account } }: Caller): Omit<LimitRequest, "nowM
 }
 
 /**
- * Lets a call in, or says why not: limits, then money. All in memory and in one go, so that no two
- * calls can be let in on the same dollar.
+ * Admits a call or throws the refusal: limits, then money. All in memory and in one step, so that no
+ * two calls are admitted on the same dollar.
  */
-export function admit(options: AdmitOptions, need: Need, tokens: number): Charge {
-  const { parts, exchange, key, purse, claim } = options;
+export function reserve(options: ReserveOptions, need: Need, tokens: number): Charge {
+  const { dependencies, exchange, key, purse, claim } = options;
   // Not the request's own moment: its body may have taken a minute.
-  const nowMs = parts.clock.nowMs();
+  const nowMs = dependencies.clock.nowMs();
   checkStanding(purse);
-  if (parts.journal.isFailing) throw storeUnavailable();
+  if (dependencies.journal.isFailing) throw storeUnavailable();
   takeTokens(options, { tokens, nowMs });
-  const budgets = parts.purses.budgetsOf({
+  const budgets = dependencies.purses.budgetsOf({
     purse,
     key,
     // The request's own moment, which its receipt has too.
@@ -72,7 +83,7 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
   const covered = cover(need, leastFree(purse.pot, budgets));
   const hold =
     covered &&
-    parts.purses.take(covered.nano, {
+    dependencies.purses.take(covered.nano, {
       purse,
       budgets,
       id: exchange.requestId,
@@ -94,85 +105,26 @@ export function admit(options: AdmitOptions, need: Need, tokens: number): Charge
     pricing: options.pricing,
     hold,
     terms: {
-      keyLimits: parts.purses.limitsVersionOf(key.id, key),
-      accountLimits: parts.purses.limitsVersionOf(purse.account.id, purse.account),
-      hold: partsOf(need.units, covered.cap),
+      keyLimits: dependencies.purses.limitsVersionOf(key.id, key),
+      accountLimits: dependencies.purses.limitsVersionOf(purse.account.id, purse.account),
+      hold: holdParts(need.units, covered.cap),
     },
     cap: covered.cap,
     permit,
     claim,
     call: options.call,
-    parts,
+    dependencies,
   });
 }
 
 function takeTokens(
-  options: AdmitOptions,
+  options: ReserveOptions,
   { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
 ): void {
   if (!isLimited(options)) return;
-  const { parts, exchange } = options;
+  const { dependencies, exchange } = options;
   const owners = ownersOf(options);
-  const taken = parts.limiter.takeTokens(exchange.permit, { ...owners, tokens, nowMs });
+  const taken = dependencies.limiter.takeTokens(exchange.permit, { ...owners, tokens, nowMs });
   if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
   exchange.permit = taken;
-}
-
-function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): ApiError {
-  if (retryAfterMs === undefined)
-    return new ApiError({
-      code: "rate_limit_exceeded",
-      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute: it can never be admitted. Ask for less, or for a higher limit.`,
-      retryable: false,
-    });
-  const what =
-    kind === "concurrency"
-      ? `${limit} ${limit === 1 ? "request" : "requests"} at a time`
-      : `${limit} ${kind} per minute`;
-  return new ApiError({
-    code: "rate_limit_exceeded",
-    message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,
-    retryAfterMs,
-  });
-}
-
-const toSeconds = (ms: number) => (ms / 1000).toFixed(ms < 10_000 ? 2 : 0);
-
-function notCovered(options: {
-  readonly need: Need;
-  readonly purse: Purse;
-  readonly budgets: readonly BudgetPot[];
-}): ApiError {
-  const { need, purse, budgets } = options;
-  const { account, pot } = purse;
-  const needed = worstCase(need, need.cap);
-  const isShort = cover(need, pot.free) === undefined;
-  const budget = isShort ? undefined : budgets.find(({ free }) => cover(need, free) === undefined);
-  if (budget !== undefined) {
-    const owner = budget.ownerId === account.id ? "account" : "key";
-    return new ApiError({
-      code: "budget_exceeded",
-      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held by running requests. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
-    });
-  }
-  const command =
-    account.name === "default"
-      ? " Add credit: ./svc account credit default 5 --reference top-up-1"
-      : " Ask the operator to add credit.";
-  return new ApiError({
-    code: "insufficient_quota",
-    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}.${command}`,
-  });
-}
-
-const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
-
-/** Only chats have a length that a caller can lower. */
-const advice = ({ perToken }: Need) =>
-  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less";
-
-function renewal({ periodEndMs }: BudgetPot): string {
-  return Number.isFinite(periodEndMs)
-    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it begins anew`
-    : "";
 }

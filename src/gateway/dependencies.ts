@@ -9,6 +9,7 @@ import type { TokenCounter } from "../ledger/token-counter.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Router } from "../router/router.ts";
 import type { ActiveCalls } from "./active-calls.ts";
+import type { Billing } from "./billing/billing.ts";
 import type { ReplyCounter } from "./failures.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { BodyBytes } from "./request/body-bytes.ts";
@@ -20,6 +21,7 @@ export interface GatewayDependencies {
   readonly router: Router;
   readonly calls: ActiveCalls;
   readonly purses: Purses;
+  readonly billing: Billing;
   readonly limiter: Limiter;
   readonly journal: Journal;
   readonly idempotency: Idempotency;

@@ -8,7 +8,7 @@ import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { formatReset, type Limiter, type Permit, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
-import type { Charge } from "./billing/charge.ts";
+import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 import type { HeldBody } from "./request/body-bytes.ts";
 
@@ -57,7 +57,7 @@ export class Exchange {
   /** What was asked for; "" until an endpoint has taken it. */
   endpoint: Endpoint | "models" | "" = "";
   /** The money of the call, once it is admitted: from then on it will have a receipt. */
-  charge: Charge | undefined;
+  charge: CallCharge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
   /** Known once the caller is: what is left of their limits is told on every reply from then on. */

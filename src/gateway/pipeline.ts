@@ -2,8 +2,8 @@ import { toApiError } from "../base/errors.ts";
 import type { Endpoint } from "../call/endpoint.ts";
 import type { KeyRecord } from "../keys/directory.ts";
 import { callerLeft, shuttingDown } from "./active-calls.ts";
+import { checkStanding } from "./billing/billing.ts";
 import { storeUnavailable } from "./billing/refusals.ts";
-import { checkStanding, enter } from "./billing/reserve.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
@@ -43,16 +43,13 @@ export function modelEndpoint(
   endpoint: Endpoint,
   serve: Serve,
 ): Work {
-  const { keys, purses, bodies, clock } = dependencies;
+  const { keys, billing, bodies, clock } = dependencies;
   return (exchange, server) => {
     exchange.endpoint = endpoint;
     const { request, startedMs: nowMs } = exchange;
     const key: KeyRecord = authenticate(request, keys, nowMs);
-    const purse = purses.find(key.accountId);
-    if (purse === undefined) throw new Error(`the account of ${key.id} is not in memory`);
     exchange.key = key;
-    exchange.purse = purse;
-    enter(dependencies, exchange, { key, purse });
+    const purse = billing.enter(exchange, key);
     const sizeBytes = announcedBytes(request);
     const owner = { keyId: key.id, accountId: key.accountId };
     const held = bodies.open(owner, sizeBytes ?? 0);

@@ -8,9 +8,9 @@ import type { KeyRecord } from "../keys/directory.ts";
 import type { Need } from "../ledger/need.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { type ActiveCall, callerLeft } from "./active-calls.ts";
-import type { Charge } from "./billing/charge.ts";
+import type { ReserveOptions } from "./billing/billing.ts";
+import type { CallCharge } from "./billing/charge.ts";
 import { storeUnavailable } from "./billing/refusals.ts";
-import { type ReserveOptions, reserve } from "./billing/reserve.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import type { Exchange } from "./exchange.ts";
 import { noteFailure } from "./failures.ts";
@@ -57,7 +57,7 @@ export class ServedCall implements ReserveOptions {
   readonly claim: OpenClaim | undefined;
   readonly call: ActiveCall;
   readonly #server: BunServer;
-  #charge: Charge | undefined;
+  #charge: CallCharge | undefined;
 
   constructor({ dependencies, endpoint, caller, claim }: ServedCallOptions) {
     const { exchange, key, purse, body } = caller;
@@ -105,8 +105,8 @@ export class ServedCall implements ReserveOptions {
    * Admits the call or throws the refusal; `tokens` is about what it will use. With an
    * Idempotency-Key, the claim is durable first: hence, perhaps, a promise.
    */
-  admit(need: Need, tokens: number): Charge | Promise<Charge> {
-    const charge = reserve(this, need, tokens);
+  admit(need: Need, tokens: number): CallCharge | Promise<CallCharge> {
+    const charge = this.dependencies.billing.reserve(this, need, tokens);
     this.#charge = charge;
     this.exchange.charge = charge;
     return this.claim === undefined

@@ -6,8 +6,8 @@ import { createLog } from "../../src/base/log.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { priceAt } from "../../src/catalog/model.ts";
 import { ActiveCall, ActiveCalls } from "../../src/gateway/active-calls.ts";
+import { LedgerBilling } from "../../src/gateway/billing/billing.ts";
 import type { Charge } from "../../src/gateway/billing/charge.ts";
-import { enter, reserve } from "../../src/gateway/billing/reserve.ts";
 import type { GatewayDependencies } from "../../src/gateway/dependencies.ts";
 import { Exchange } from "../../src/gateway/exchange.ts";
 import { Idempotency } from "../../src/gateway/idempotency.ts";
@@ -89,6 +89,7 @@ export class RealLedger {
   readonly store: Store;
   readonly #sqlite: Sqlite;
   readonly #dependencies: GatewayDependencies;
+  readonly #billing: LedgerBilling;
   readonly #rollups: Rollups;
   readonly #follower: FeedFollower;
   #journalMs = 0;
@@ -114,13 +115,23 @@ export class RealLedger {
     const catalog = new Catalog(store.catalog);
     const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
     this.#follower = followerOf(store, this.purses, keys, catalog);
+    const limiter = new Limiter();
+    this.#billing = new LedgerBilling({
+      purses: this.purses,
+      limiter,
+      journal: this.journal,
+      clock,
+      log,
+      creditAdvice: () => "",
+    });
     this.#dependencies = {
       keys,
       catalog,
       router: new Router({ findProvider: () => undefined }),
       calls: new ActiveCalls({ ...callLimits, maxCallMs }),
       purses: this.purses,
-      limiter: new Limiter(),
+      billing: this.#billing,
+      limiter,
       journal: this.journal,
       idempotency: new Idempotency({ ledger, journal: this.journal }),
       counter: new TokenCounter(),
@@ -185,17 +196,15 @@ export class RealLedger {
   admit({ secret, model: id, need, exchange }: AdmitInput): Charge | string {
     const nowMs = this.#dependencies.clock.nowMs();
     const key = this.#dependencies.keys.verify(secret, nowMs);
-    const purse = key && this.purses.find(key.accountId);
     const model = this.#dependencies.catalog.findServed(id, nowMs);
     const pricing = model && priceAt(model, nowMs);
-    if (key === undefined || purse === undefined || model === undefined || pricing === undefined)
-      throw new Error("the key, its account or the model is unknown");
+    if (key === undefined || model === undefined || pricing === undefined)
+      throw new Error("the key or the model is unknown");
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
-      enter(this.#dependencies, exchange, { key, purse });
-      return reserve(
+      const purse = this.#billing.enter(exchange, key);
+      return this.#billing.reserve(
         {
-          dependencies: this.#dependencies,
           exchange,
           key,
           purse,

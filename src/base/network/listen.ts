@@ -27,3 +27,9 @@ export function listen<T>({ host, port, setting }: Place, start: () => T): T {
     });
   }
 }
+
+/** An address that a caller on this machine can use. */
+export function listenerUrl(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -42,6 +42,9 @@ export interface ChargeOptions {
   };
 }
 
+/** A charge as the call and its endpoint see it. */
+export type CallCharge = Pick<Charge, keyof Charge>;
+
 const nothing: Measured = { units: {}, reasoningTokens: 0, estimated: false };
 
 /**

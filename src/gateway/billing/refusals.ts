@@ -15,6 +15,13 @@ export function storeUnavailable(cause?: unknown): ApiError {
   });
 }
 
+export function accountSuspended(): ApiError {
+  return new ApiError({
+    code: "account_suspended",
+    message: "The account of this key is suspended. Ask the operator to resume it.",
+  });
+}
+
 export function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): ApiError {
   if (retryAfterMs === undefined)
     return new ApiError({
@@ -39,6 +46,7 @@ export function notCovered(options: {
   readonly need: Need;
   readonly purse: Purse;
   readonly budgets: readonly BudgetPot[];
+  readonly creditAdvice: (account: Purse["account"]) => string;
 }): ApiError {
   const { need, purse, budgets } = options;
   const { account, pot } = purse;
@@ -52,13 +60,9 @@ export function notCovered(options: {
       message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held by running requests. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
-  const command =
-    account.name === "default"
-      ? " Add credit: ./svc account credit default 5 --reference top-up-1"
-      : " Ask the operator to add credit.";
   return new ApiError({
     code: "insufficient_quota",
-    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}.${command}`,
+    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}. ${options.creditAdvice(account)}`,
   });
 }
 

@@ -6,7 +6,7 @@ import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat/call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat/events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat/reply.ts";
 import { callerLeft } from "../../active-calls.ts";
-import type { Charge } from "../../billing/charge.ts";
+import type { CallCharge } from "../../billing/charge.ts";
 import { notProvided } from "../../failures.ts";
 import { checkTextBytes, isLargeBody } from "../../request/read-body.ts";
 import type { ServedCall } from "../../served-call.ts";
@@ -20,7 +20,7 @@ interface AdmittedChat {
   readonly served: ServedCall;
   readonly order: ChatOrder;
   readonly chat: ChatCall;
-  readonly charge: Charge;
+  readonly charge: CallCharge;
   readonly identity: ReplyIdentity;
 }
 
@@ -37,7 +37,7 @@ export function serveChat(served: ServedCall): Promise<Response> {
     createdS: Math.floor(exchange.startedMs / 1000),
     model: model.id,
   };
-  const begin = (charge: Charge): Promise<Response> => {
+  const begin = (charge: CallCharge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.
     const { messages, maxOutputTokens, options } = order.call;
     const hasCap = maxOutputTokens !== undefined || need.perToken > 0n || isShortened;

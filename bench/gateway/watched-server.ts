@@ -7,7 +7,8 @@
 import { mock } from "bun:test";
 import * as fs from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { LedgerWrite, RollupStore } from "../../src/ledger/store.ts";
+import type { RollupStore } from "../../src/ledger/rollups.ts";
+import type { LedgerWrite } from "../../src/ledger/store.ts";
 import { serveJobs } from "../load/processes.ts";
 import { Samples, type Times } from "../load/samples.ts";
 import { serve } from "./serve.ts";

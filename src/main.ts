@@ -2,7 +2,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { completeFirstStart } from "./app/first-start.ts";
 import { withLedger, withOperations } from "./app/store.ts";
 import { createLog } from "./base/log.ts";
-import { socketPath } from "./base/network/socket-path.ts";
+import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";

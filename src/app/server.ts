@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { FeedFollower } from "../base/feed.ts";
 import { createLog, type Log } from "../base/log.ts";
-import { listenerUrl } from "../base/network/listen.ts";
-import { socketPath } from "../base/network/socket-path.ts";
+import { listenerUrl, socketPath } from "../base/network/listen.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "../catalog/model.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../base/errors.ts";
+import { requestPath } from "../base/network/address.ts";
 import { listen } from "../base/network/listen.ts";
-import { requestPath } from "../base/network/request-path.ts";
 import { shuttingDown } from "./active-calls.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { noteFailure } from "./failures.ts";

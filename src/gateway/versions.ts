@@ -1,4 +1,4 @@
-import { requestPath } from "../base/network/request-path.ts";
+import { requestPath } from "../base/network/address.ts";
 import type { GatewayDependencies } from "./dependencies.ts";
 import { serveChat } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";

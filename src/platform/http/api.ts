@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { newId } from "../../base/ids.ts";
 import { JsonWeight } from "../../base/json/weight.ts";
-import { requestPath } from "../../base/network/request-path.ts";
+import { requestPath } from "../../base/network/address.ts";
 import { Problem } from "../../base/problem.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";

@@ -1,6 +1,10 @@
 /** How long one who clicks waits for the chart: the console in a real Chromium. */
 import type { BrowserContext, Page } from "playwright-core";
-import { type ConsoleBrowser, openBrowser, windowOf } from "../../test/console/console-home.ts";
+import {
+  type ConsoleBrowser,
+  openBrowser,
+  windowOf,
+} from "../../test/console/setup/console-home.ts";
 import type { Tell } from "./data.ts";
 import type { Served } from "./server.ts";
 import { type Result, resultOf } from "./table.ts";

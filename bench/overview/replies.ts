@@ -1,5 +1,5 @@
 /** What the overview's page asks the platform for when it opens, over HTTP and all at once. */
-import type { Visitor } from "../../test/platform-home.ts";
+import type { Visitor } from "../../test/setup/platform-home.ts";
 import type { Tell } from "./data.ts";
 import type { Served } from "./server.ts";
 import { type Result, resultOf } from "./table.ts";

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildConsole } from "../../test/console/tab.ts";
+import { buildConsole } from "../../test/console/setup/tab.ts";
 import { Children } from "../load/processes.ts";
 import { OverviewBar } from "./bar.ts";
 import { measureBrowser } from "./browser.ts";

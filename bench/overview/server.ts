@@ -1,6 +1,6 @@
 /** The real server on a large ledger, in a process of its own, and who looks at it. */
 import { connectControl } from "../../src/platform/control-socket.ts";
-import { join as joinByLink, type Visitor } from "../../test/platform-home.ts";
+import { join as joinByLink, type Visitor } from "../../test/setup/platform-home.ts";
 import { type Gateway, prepareStock, type Stock, startGateway } from "../gateway/gateway.ts";
 import type { Children } from "../load/processes.ts";
 import { benchSecret, type Made } from "./data.ts";

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { type ApiVersion, get, mount, post, v1 } from "../../../src/gateway/versions.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 /** A next version that breaks: other paths, and another form of the same call. */
 const v2: ApiVersion = {

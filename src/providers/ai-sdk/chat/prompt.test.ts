@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { anthropicMessage } from "../../../../test/fake/anthropic-messages.ts";
-import { bedrockReply } from "../../../../test/fake/bedrock-converse.ts";
-import { jsonReply } from "../../../../test/fake/http-reply.ts";
+import { jsonReply } from "../../../../test/fake/http/reply.ts";
+import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
+import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 import type { JsonObject } from "../../../call/chat.ts";

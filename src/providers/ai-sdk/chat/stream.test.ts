@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { anthropicEvent, anthropicEvents } from "../../../../test/fake/anthropic-messages.ts";
-import { bedrockEvents } from "../../../../test/fake/bedrock-converse.ts";
-import { bedrockException } from "../../../../test/fake/bedrock-frames.ts";
-import { type Bytes, httpReply } from "../../../../test/fake/http-reply.ts";
+import { type Bytes, httpReply } from "../../../../test/fake/http/reply.ts";
+import {
+  anthropicEvent,
+  anthropicEvents,
+} from "../../../../test/fake/vendors/anthropic-messages.ts";
+import { bedrockEvents } from "../../../../test/fake/vendors/bedrock-converse.ts";
+import { bedrockException } from "../../../../test/fake/vendors/bedrock-frames.ts";
 import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../../test/providers/stage.ts";
 

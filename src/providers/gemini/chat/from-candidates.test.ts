@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GEMINI_USAGE, geminiReply } from "../../../../test/fake/gemini-replies.ts";
+import { GEMINI_USAGE, geminiReply } from "../../../../test/fake/vendors/gemini-replies.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { fromGenerateReply } from "./from-candidates.ts";

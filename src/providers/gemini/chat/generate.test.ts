@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { geminiReply } from "../../../../test/fake/gemini-replies.ts";
+import { geminiReply } from "../../../../test/fake/vendors/gemini-replies.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { createGenerateCalls } from "./generate.ts";
 

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { GEMINI_USAGE, geminiEvent, geminiReply } from "../../../../test/fake/gemini-replies.ts";
+import {
+  GEMINI_USAGE,
+  geminiEvent,
+  geminiReply,
+} from "../../../../test/fake/vendors/gemini-replies.ts";
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatPart, ChatStream, JsonObject } from "../../../call/chat.ts";
 import { GeminiChatStream } from "./stream.ts";

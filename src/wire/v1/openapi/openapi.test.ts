@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv } from "ajv";
-import { problemsOf } from "../../../../test/conformance.ts";
+import { problemsOf } from "../../../../test/replies/conformance.ts";
 import { errorKinds } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../call/chat.ts";
 import { endpointPaths } from "../../../call/endpoint.ts";

@@ -131,7 +131,7 @@ async function startTargets(
       dataDir,
       configPath,
       env: proxyEnv,
-      ...(name === "free" ? { preload: "./bench/without-money.ts" } : {}),
+      ...(name === "free" ? { script: "bench/gateway/free-server.ts" } : {}),
     });
     const { keys } = stock;
     const catchUp = () => writeSums(dataDir);
@@ -229,7 +229,7 @@ async function watch({
     dataDir,
     configPath,
     env: { ...proxyEnv, BENCH_SYNC_DELAY_MS: String(syncDelayMs) },
-    preload: "./bench/watch-commits.ts",
+    script: "bench/gateway/watched-server.ts",
     talks: true,
   });
   const watched = await watchCommits({

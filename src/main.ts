@@ -1,7 +1,8 @@
 import packageJson from "../package.json" with { type: "json" };
+import { completeFirstStart } from "./app/first-start.ts";
 import { withLedger, withOperations } from "./app/store.ts";
 import { createLog } from "./base/log.ts";
-import { socketPath } from "./base/network/socket-path.ts";
+import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
@@ -58,7 +59,8 @@ async function serve(): Promise<void> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
-  const screen = await printServing({ server, configuration, version });
+  const first = await completeFirstStart(server.operations, configuration.settings);
+  const screen = await printServing({ server, configuration, version, first });
   output.write = (line) =>
     screen.above(() => {
       process.stderr.write(line);

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Subprocess } from "bun";
-import { socketPath } from "../../src/base/network/socket-path.ts";
+import { socketPath } from "../../src/base/network/listen.ts";
 import type { Gateway } from "./calls.ts";
 
 export type ServerOptions = {

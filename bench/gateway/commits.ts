@@ -1,5 +1,5 @@
 /**
- * A gateway under watch (`watch-commits.ts`), after the rounds: what commits of receipts do to its
+ * A gateway under watch (`watched-server.ts`), after the rounds: what commits of receipts do to its
  * event loop, on this disk and, where asked for, on one that is slower to sync.
  */
 import type { LoadResult } from "../load/load.ts";
@@ -7,7 +7,7 @@ import type { Child } from "../load/processes.ts";
 import type { Times } from "../load/samples.ts";
 import { aligned, number, spreadOf } from "./report.ts";
 import { measure, type Phase, type Target } from "./rounds.ts";
-import type { CommitFigures } from "./watch-commits.ts";
+import type { CommitFigures } from "./watched-server.ts";
 
 export type Watched = {
   readonly syncDelayMs: number;

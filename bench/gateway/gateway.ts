@@ -17,9 +17,9 @@ export type GatewayOptions = {
   readonly dataDir: string;
   readonly configPath: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A script of the bench that runs before the gateway's own. */
-  readonly preload?: string;
-  /** The preload answers questions. */
+  /** A script of the bench that serves in place of `main.ts serve`. */
+  readonly script?: string;
+  /** The script answers questions. */
   readonly talks?: boolean;
 };
 
@@ -71,11 +71,11 @@ export function copyStock({ dataDir }: Stock, name: string): string {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { children, name, dataDir, configPath, preload, talks = false } = options;
+  const { children, name, dataDir, configPath, script, talks = false } = options;
   const port = freePort();
   const child = children.start({
     name,
-    args: [...(preload === undefined ? [] : ["--preload", preload]), "src/main.ts", "serve"],
+    args: script === undefined ? ["src/main.ts", "serve"] : [script],
     env: {
       ...options.env,
       SVC_PORT: String(port),

@@ -142,7 +142,7 @@ async function measureServed(
   if (!["replies", "browser", "watched"].some((name) => parts.has(name as PartName))) return {};
   if (parts.has("browser")) await buildConsole();
   const start = (name: string, script: string) =>
-    children.start({ name, args: [`bench/${script}.ts`], talks: true });
+    children.start({ name, args: [`bench/load/${script}.ts`], talks: true });
   const upstream = start("upstream", "upstream");
   const generator = start("load generator", "load");
   const upstreamPort = await upstream.ready();

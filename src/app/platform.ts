@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { trustedProxies } from "../base/network/client-address.ts";
+import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import { Invites } from "../people/invites.ts";
 import { People } from "../people/people.ts";
@@ -24,8 +25,6 @@ export interface ControlOptions {
   readonly operations: Operations;
   /** As callers see it; without /v1. */
   readonly gatewayUrl: string;
-  /** An address of a listener that can be used on this machine. */
-  readonly toUrl: (host: string, port: number) => string;
   readonly metricsText: () => string;
   readonly version: string;
   readonly clock: Clock;
@@ -50,7 +49,7 @@ export function openControl(options: ControlOptions): {
   const people = new People(store, clock);
   const tokens = new Tokens(store, clock);
   const live = new Live({ watchers: money.receiptWatchers });
-  const url = () => settings.platformUrl ?? options.toUrl(settings.platformHost, platform.port);
+  const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
   const api = new Api(
     {
       operations,

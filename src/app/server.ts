@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { FeedFollower } from "../base/feed.ts";
 import { createLog, type Log } from "../base/log.ts";
-import { socketPath } from "../base/network/socket-path.ts";
+import { listenerUrl, socketPath } from "../base/network/listen.ts";
 import { fillTextBounds } from "../call/text-bound.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
@@ -12,11 +12,8 @@ import { embeddedModels } from "../engine/embedded.ts";
 import { createEngineProvider } from "../engine/provider.ts";
 import { EngineSupervisor } from "../engine/supervisor.ts";
 import { ActiveCalls } from "../gateway/active-calls.ts";
-import { Idempotency } from "../gateway/idempotency.ts";
-import { BodyBytes } from "../gateway/request/body-bytes.ts";
-import { type GatewayServer, startGateway } from "../gateway/server.ts";
-import { v1 } from "../gateway/v1.ts";
-import type { Major } from "../gateway/versions.ts";
+import type { Billing } from "../gateway/billing/billing.ts";
+import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { providerWarnings } from "../manifest/plan.ts";
 import { audited } from "../platform/audit/audited.ts";
@@ -28,6 +25,7 @@ import { Router } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import { listenGateway } from "./gateway.ts";
 import { checkLedger, type Money, openMoney, whenTakenOver } from "./ledger.ts";
 import { openControl } from "./platform.ts";
 import {
@@ -60,7 +58,9 @@ export interface ServerOptions {
   readonly version: string;
   readonly writeLog?: (line: string) => void;
   /** The versions of the API that the gateway serves. */
-  readonly majors?: readonly Major[];
+  readonly versions?: readonly ApiVersion[];
+  /** What admits and charges calls; the ledger by default. */
+  readonly billing?: Billing | undefined;
   readonly clock?: Clock;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
@@ -73,7 +73,8 @@ export async function startServer({
   configuration,
   version,
   writeLog = (line) => void process.stderr.write(line),
-  majors = [v1],
+  versions = [v1],
+  billing,
   clock = systemClock,
   open = openStore,
   lookup,
@@ -125,7 +126,7 @@ export async function startServer({
         health: () => state.router.health(),
         resetHealth: (provider, model) => state.router.reset(provider, model),
         // Not the public address: the command line calls from this machine.
-        baseUrl: () => `${toUrl(settings.host, gateway.port)}/v1`,
+        baseUrl: () => `${listenerUrl(settings.host, gateway.port)}/v1`,
       },
     });
     void fillTextBounds();
@@ -138,21 +139,21 @@ export async function startServer({
       opened,
       state,
       calls,
-      majors,
+      versions,
+      billing,
       money,
       metrics,
       clock,
       log,
     });
     undo.push(() => gateway.close());
-    const gatewayUrl = settings.publicUrl ?? toUrl(settings.host, gateway.port);
+    const gatewayUrl = settings.publicUrl ?? listenerUrl(settings.host, gateway.port);
     const control = openControl({
       configuration,
       opened,
       money,
       operations,
       gatewayUrl,
-      toUrl,
       metricsText: () => metrics.text(),
       version,
       clock,
@@ -161,7 +162,7 @@ export async function startServer({
     undo.push(() => control.close());
     // Where a public address is set, people come from there, and from this machine too.
     const { url: platformUrl, port: platformPort } = control;
-    const own = [platformUrl, toUrl(settings.platformHost, platformPort)];
+    const own = [platformUrl, listenerUrl(settings.platformHost, platformPort)];
     for (const origin of settings.corsOrigins ?? [...own, `http://localhost:${platformPort}`])
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
@@ -172,7 +173,7 @@ export async function startServer({
       audited({ ...noted, by: "svc.yaml" }),
     );
     if (engine !== undefined) await addEmbedded({ configuration, opened, state, clock });
-    opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
+    opened.lock.describe({ pid: process.pid, address: listenerUrl(settings.host, gateway.port) });
     const socket = startControl(settings.dataDir, audited(noted));
     undo.push(() => socket.close());
     let stopped: Promise<void> | undefined;
@@ -339,61 +340,4 @@ function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly P
     return [];
   }
   return [openSettings({ entry, secrets, variable })];
-}
-
-interface ListenOptions {
-  readonly configuration: Configuration;
-  readonly opened: Opened;
-  readonly state: State;
-  readonly calls: ActiveCalls;
-  readonly majors: readonly Major[];
-  readonly money: Money;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-function listenGateway({
-  configuration: { settings },
-  opened,
-  state,
-  calls,
-  majors,
-  money,
-  metrics,
-  clock,
-  log,
-}: ListenOptions): GatewayServer {
-  const { keys, catalog, router, origins } = state;
-  const parts = {
-    keys,
-    catalog,
-    router,
-    calls,
-    ...money,
-    idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
-    bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
-    clock,
-    log,
-    tally: metrics.traffic,
-    origins,
-    publicUrl: () => settings.publicUrl ?? toUrl(settings.host, gateway.port),
-  };
-  const gateway: GatewayServer = startGateway({
-    parts,
-    majors,
-    host: settings.host,
-    port: settings.port,
-    checkReady: async () => {
-      if (money.journal.isFailing) throw new Error("the ledger cannot be written");
-      await opened.store.check();
-    },
-  });
-  return gateway;
-}
-
-/** An address that a caller on this machine can use. */
-function toUrl(host: string, port: number): string {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

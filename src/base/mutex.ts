@@ -1,9 +1,10 @@
-/** One after the other: a change reads what is there before it writes. */
-export function createTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work);
-    last = next.catch(() => {});
+/** Runs one piece of work at a time: a change reads the present state before it writes. */
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => {});
     return next;
-  };
+  }
 }

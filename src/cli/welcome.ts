@@ -20,6 +20,11 @@ export interface ServingOptions {
   };
   readonly configuration: Configuration;
   readonly version: string;
+  /** What this start has created, where it was the first. */
+  readonly first: {
+    readonly key: { readonly secret: string; readonly balanceUsd: string } | undefined;
+    readonly operatorLink: string | undefined;
+  };
 }
 
 /** What goes on below the first screen. */
@@ -31,6 +36,7 @@ export async function printServing({
   server,
   configuration,
   version,
+  first: { key, operatorLink },
 }: ServingOptions): Promise<Screen> {
   const { operations, applied, gatewayUrl, platformUrl, engine } = server;
   const { settings, file } = configuration;
@@ -46,18 +52,15 @@ export async function printServing({
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
   print(`  console   ${style.cyan(platformUrl)}`);
   print(`  data      ${settings.dataDir}`);
-  const first = settings.firstKey === "on" ? await makeFirstKey(operations) : undefined;
-  const key = first?.key;
-  if (first !== undefined) {
-    print(`  API key   ${style.bold(first.key)}`);
+  if (key !== undefined) {
+    print(`  API key   ${style.bold(key.secret)}`);
     print(`            ${style.yellow("shown this once: keep it")}`);
     print(
-      `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: svc account credit default 5 --reference TEXT")}`,
+      `  balance   ${key.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
     );
   }
-  const link = await operations.firstOperator({});
-  if (link !== null) {
-    print(`  operator  ${style.cyan(link.link)}`);
+  if (operatorLink !== undefined) {
+    print(`  operator  ${style.cyan(operatorLink)}`);
     print(`            ${style.yellow("works once: open it to choose your email and password")}`);
   }
   if (key === undefined && settings.firstKey === "off")
@@ -66,8 +69,8 @@ export async function printServing({
     );
   printModels(models, engine, settings.engine === "off");
   if (key !== undefined)
-    print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key, models, weights })}`);
-  print(`\n  ${style.dim("ctrl-c stops it; svc --help lists the commands")}\n`);
+    print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key: key.secret, models, weights })}`);
+  print(`\n  ${style.dim("ctrl-c stops it; ./svc --help lists the commands")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
@@ -168,29 +171,6 @@ function inOrder(models: readonly ModelView[]): readonly ModelView[] {
     return set === undefined ? -1 : setNames.indexOf(set);
   };
   return models.toSorted((left, right) => place(left) - place(right));
-}
-
-interface FirstKey {
-  readonly key: string;
-  readonly balanceUsd: string;
-}
-
-/** Only on the very first start, when nobody has made an account yet. */
-async function makeFirstKey(operations: Operations): Promise<FirstKey | undefined> {
-  const [first, ...others] = await operations.listAccounts({});
-  // A first start that was cut off may have left the account without money and key.
-  const isHalfMade = first?.name === "default" && first.keys === 0 && others.length === 0;
-  if (first !== undefined && !isHalfMade) return undefined;
-  const account = first ?? (await operations.createAccount({ name: "default" }));
-  const { balance_usd: balanceUsd } = await operations.addEntry({
-    account: account.id,
-    kind: "credit",
-    usd: "5",
-    reference: "welcome",
-    note: "to try the gateway with; made at its first start",
-  });
-  const { key } = await operations.createKey({ account: account.id, name: "first" });
-  return { key, balanceUsd };
 }
 
 /** The models that a command takes when none is named. */

@@ -8,12 +8,12 @@ import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { formatReset, type Limiter, type Permit, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
-import type { Charge } from "./billing/charge.ts";
+import type { CallCharge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
 import type { HeldBody } from "./request/body-bytes.ts";
 
 /** What replies are made with. */
-export interface ExchangeParts {
+export interface ExchangeDependencies {
   /** Origins whose pages may read our replies; `*`: all. */
   readonly origins: ReadonlySet<string>;
   /** Asked when needed: the port may be known only once it is bound. */
@@ -53,11 +53,11 @@ export class Exchange {
   readonly request: Request;
   readonly requestId: string;
   readonly startedMs: number;
-  readonly #parts: ExchangeParts;
+  readonly #dependencies: ExchangeDependencies;
   /** What was asked for; "" until an endpoint has taken it. */
   endpoint: Endpoint | "models" | "" = "";
-  /** The money of the call, once it was let in: from then on it will have a receipt. */
-  charge: Charge | undefined;
+  /** The money of the call, once it is admitted: from then on it will have a receipt. */
+  charge: CallCharge | undefined;
   /** Known once the key may call it: its lifecycle is told on every reply from then on. */
   model: Model | undefined;
   /** Known once the caller is: what is left of their limits is told on every reply from then on. */
@@ -74,16 +74,16 @@ export class Exchange {
   /** What the path has below an endpoint that takes whatever follows. */
   rest = "";
 
-  constructor(request: Request, nowMs: number, parts: ExchangeParts) {
+  constructor(request: Request, nowMs: number, dependencies: ExchangeDependencies) {
     this.request = request;
     this.requestId = newId("req", nowMs);
     this.startedMs = nowMs;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
   /** The request is over: what it held is free for others. A second time does nothing. */
   leave(): void {
-    const { limiter, clock } = this.#parts;
+    const { limiter, clock } = this.#dependencies;
     if (this.permit !== undefined) limiter.release(this.permit, 0, clock.nowMs());
     this.permit = undefined;
     this.heldBody?.release();
@@ -151,7 +151,7 @@ export class Exchange {
     const origin = this.request.headers.get("origin");
     if (origin === null) return false;
     headers["vary"] = "origin";
-    const { origins } = this.#parts;
+    const { origins } = this.#dependencies;
     if (!origins.has("*") && !origins.has(origin)) return false;
     headers["access-control-allow-origin"] = origin;
     headers["access-control-expose-headers"] = exposed;
@@ -164,17 +164,17 @@ export class Exchange {
     if (key === undefined || purse === undefined) return;
     const { account } = purse;
     if (key.limits === undefined && account.limits === undefined) return;
-    const left = this.#parts.limiter.look(
+    const left = this.#dependencies.limiter.look(
       { id: key.id, kind: "key", limits: key.limits },
       { id: account.id, kind: "account", limits: account.limits },
-      this.#parts.clock.nowMs(),
+      this.#dependencies.clock.nowMs(),
     );
     if (left?.requests !== undefined) addRate(headers, "requests", left.requests);
     if (left?.tokens !== undefined) addRate(headers, "tokens", left.tokens);
   }
 
   #addLifecycle(headers: ReplyHeaders): void {
-    const { catalog, publicUrl } = this.#parts;
+    const { catalog, publicUrl } = this.#dependencies;
     const deprecation = this.model && catalog.deprecationOf(this.model, this.startedMs);
     if (deprecation === undefined) return;
     const { deprecatedAtMs, retiresAtMs, replacement } = deprecation;

@@ -31,9 +31,9 @@ function linesOf(code: ErrorCode): readonly string[] {
   const lines: string[] = [];
   const at = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  const tally = { answered: (_: unknown, outcome: string) => void lines.push(outcome) };
-  const parts = { log, tally, clock: { nowMs: () => 2_000 } };
-  noteFailure(parts, exchange, new ApiError({ code, message: "words" }));
+  const replyCounter = { count: (_: unknown, outcome: string) => void lines.push(outcome) };
+  const dependencies = { log, replyCounter, clock: { nowMs: () => 2_000 } };
+  noteFailure(dependencies, exchange, new ApiError({ code, message: "words" }));
   return lines;
 }
 

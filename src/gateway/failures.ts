@@ -1,27 +1,33 @@
-import { type ApiError, faultOf } from "../base/errors.ts";
+import { ApiError, faultOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Model } from "../catalog/model.ts";
 import { JournalError } from "../ledger/journal.ts";
 import { isCallerLeft } from "./active-calls.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Told of every reply that leaves no receipt; the others are counted by theirs. */
-export interface Tally {
-  answered(exchange: Pick<Exchange, "endpoint" | "model">, outcome: string): void;
+/** Counts replies without a receipt; the others are counted by theirs. */
+export interface ReplyCounter {
+  count(exchange: Pick<Exchange, "endpoint" | "model">, outcome: string): void;
 }
 
-interface FailureParts {
+interface FailureDependencies {
   readonly log: Log;
-  readonly tally: Tally;
+  readonly replyCounter: ReplyCounter;
   readonly clock: { nowMs(): number };
 }
 
 type Failed = Pick<Exchange, "requestId" | "endpoint" | "model" | "key" | "charge" | "startedMs">;
 
 /** A request that did not get what it asked for: one line in the log, and one count. */
-export function noteFailure(parts: FailureParts, exchange: Failed, error: ApiError): void {
+export function noteFailure(
+  dependencies: FailureDependencies,
+  exchange: Failed,
+  error: ApiError,
+): void {
   const isLeft = isCallerLeft(error);
-  if (!hasReceipt(exchange, error)) parts.tally.answered(exchange, isLeft ? "left" : error.code);
-  logFailure(parts, exchange, error);
+  if (!hasReceipt(exchange, error))
+    dependencies.replyCounter.count(exchange, isLeft ? "left" : error.code);
+  logFailure(dependencies, exchange, error);
 }
 
 /** One that could not be written, and of which nothing was delivered, is taken back. */
@@ -30,7 +36,7 @@ function hasReceipt({ charge }: Failed, { cause }: ApiError): boolean {
 }
 
 /** Failures of ours and of upstreams; never a prompt, a reply, a key or what an upstream wrote. */
-function logFailure({ log, clock }: FailureParts, exchange: Failed, error: ApiError): void {
+function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error: ApiError): void {
   const { requestId, endpoint, model, key, charge, startedMs } = exchange;
   const fields = {
     request_id: requestId,
@@ -73,4 +79,12 @@ function detailOf({ code, cause, detail }: ApiError): string | undefined {
   if (!(cause instanceof Error)) return "something was thrown that is no error";
   const frames = (cause.stack ?? "").split("\n").filter((line) => /^\s*at /.test(line));
   return [cause.name, ...frames.slice(0, mostFrames).map((frame) => frame.trim())].join(" ");
+}
+
+export function notProvided(model: Model): ApiError {
+  return new ApiError({
+    code: "upstream_unavailable",
+    message: "The model cannot be reached at present. The operator finds the reason in the log.",
+    detail: `a provider of ${model.id} does not serve ${model.endpoint}`,
+  });
 }

@@ -1,14 +1,23 @@
 import { ApiError } from "../base/errors.ts";
+import { requestPath } from "../base/network/address.ts";
 import { listen } from "../base/network/listen.ts";
-import { requestPath } from "../base/network/request-path.ts";
 import { shuttingDown } from "./active-calls.ts";
+import type { GatewayDependencies } from "./dependencies.ts";
 import { noteFailure } from "./failures.ts";
-import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./pipeline.ts";
-import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./versions.ts";
+import { respond } from "./pipeline.ts";
+import { type BunServer, idleTimeoutS } from "./served-call.ts";
+import {
+  type ApiVersion,
+  type Endpoint,
+  type Endpoints,
+  findEndpoint,
+  get,
+  mount,
+} from "./versions.ts";
 
 export interface GatewayServerOptions {
-  readonly parts: GatewayParts;
-  readonly majors: readonly Major[];
+  readonly dependencies: GatewayDependencies;
+  readonly versions: readonly ApiVersion[];
   readonly host: string;
   readonly port: number;
   /** Rejects when the gateway should get no traffic. */
@@ -24,26 +33,26 @@ export interface GatewayServer {
 
 const flushWithinMs = 2_000;
 
-/** The whole data plane: these paths and nothing else. Majors stand side by side by their prefix. */
+/** The whole data plane: these paths and nothing else. Versions stand side by side, each below its prefix. */
 export function startGateway(options: GatewayServerOptions): GatewayServer {
-  const { parts, majors, host, port, checkReady } = options;
+  const { dependencies, versions, host, port, checkReady } = options;
   let isDraining = false;
   const endpoints: Endpoints = {
     ...healthEndpoints(async () => {
       if (isDraining) throw new Error("draining");
       await checkReady();
     }),
-    ...mount(majors, parts),
+    ...mount(versions, dependencies),
   };
   const run =
     (endpoint: Endpoint | undefined, rest = "") =>
     (request: Request, server: BunServer) =>
-      respond(parts, request, server, (exchange) => {
+      respond(dependencies, request, server, (exchange) => {
         if (request.method === "OPTIONS") return exchange.preflight();
         if (endpoint === undefined) throw notFound(request.url, Object.keys(endpoints));
         if (!endpoint.methods.includes(request.method)) {
           const error = wrongMethod(endpoint.methods);
-          noteFailure(parts, exchange, error);
+          noteFailure(dependencies, exchange, error);
           const response = exchange.fail(error);
           response.headers.set("allow", `${endpoint.methods.join(", ")}, OPTIONS`);
           return response;

@@ -1,5 +1,10 @@
-import { requestPath } from "../base/network/request-path.ts";
-import type { GatewayParts, Work } from "./pipeline.ts";
+import { requestPath } from "../base/network/address.ts";
+import type { GatewayDependencies } from "./dependencies.ts";
+import { serveChat } from "./endpoints/chat/chat.ts";
+import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
+import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
+import { serveSpeech } from "./endpoints/speech/speech.ts";
+import { modelEndpoint, type Work } from "./pipeline.ts";
 
 export interface Endpoint {
   readonly methods: readonly string[];
@@ -9,20 +14,36 @@ export interface Endpoint {
 /** By path. One that ends in `/*` takes every path below it and finds the rest in `exchange.rest`. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;
 
-/** A major version of the API: mounted by its prefix, so that the next can stand beside it. */
-export interface Major {
+/** A version of the API: mounted by its prefix, so that the next can stand beside it. */
+export interface ApiVersion {
   readonly prefix: string;
-  readonly endpoints: (parts: GatewayParts) => Endpoints;
+  readonly endpoints: (dependencies: GatewayDependencies) => Endpoints;
 }
 
 export const post = (work: Work): Endpoint => ({ methods: ["POST"], work });
 export const get = (work: Work): Endpoint => ({ methods: ["GET", "HEAD"], work });
 
-/** All majors' endpoints by their full paths. */
-export function mount(majors: readonly Major[], parts: GatewayParts): Endpoints {
+/** Version 1 of the API. */
+export const v1: ApiVersion = {
+  prefix: "/v1",
+  endpoints: (dependencies) => ({
+    "/chat/completions": post(modelEndpoint(dependencies, "chat", serveChat)),
+    "/embeddings": post(modelEndpoint(dependencies, "embeddings", serveEmbeddings)),
+    "/audio/speech": post(modelEndpoint(dependencies, "speech", serveSpeech)),
+    "/models": get(listModels(dependencies)),
+    "/models/*": get(showModel(dependencies)),
+    "/audio/voices": get(listVoices()),
+  }),
+};
+
+/** The endpoints of all versions by their full paths. */
+export function mount(
+  versions: readonly ApiVersion[],
+  dependencies: GatewayDependencies,
+): Endpoints {
   const mounted: Record<string, Endpoint> = {};
-  for (const { prefix, endpoints } of majors)
-    for (const [path, endpoint] of Object.entries(endpoints(parts))) {
+  for (const { prefix, endpoints } of versions)
+    for (const [path, endpoint] of Object.entries(endpoints(dependencies))) {
       if (Object.hasOwn(mounted, prefix + path))
         throw new Error(`${prefix}${path} is mounted twice`);
       mounted[prefix + path] = endpoint;

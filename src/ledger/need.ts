@@ -45,7 +45,7 @@ export function needOf(options: {
   const { units, price, cap = 0, isCapNamed = true } = options;
   return {
     units,
-    fixed: weighed(partsOf(units, 0), price),
+    fixed: weighed(holdParts(units, 0), price),
     perToken: BigInt(units.choices ?? 0) * unitPrice(price, "output"),
     cap,
     isCapNamed,
@@ -53,7 +53,7 @@ export function needOf(options: {
 }
 
 /** What is held when the answer may become so long. */
-export function partsOf(units: NeedUnits, cap: number): HoldParts {
+export function holdParts(units: NeedUnits, cap: number): HoldParts {
   const { input = 0, choices = 0, audio = 0, image = 0, video = 0 } = units;
   return { input, output: choices * cap, audio, image, video };
 }

@@ -7,8 +7,7 @@ import { newId } from "../base/ids.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import type { Receipt } from "./receipt.ts";
-import { hourMs, type Rollup, Rollups } from "./rollups.ts";
-import type { RollupStore } from "./store.ts";
+import { hourMs, type Rollup, type RollupStore, Rollups } from "./rollups.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-rollups-"));
 afterAll(() => rmSync(root, { recursive: true }));

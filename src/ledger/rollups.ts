@@ -1,7 +1,7 @@
 import { idTimeMs } from "../base/ids.ts";
+import { Mutex } from "../base/mutex.ts";
 import type { Receipt } from "./receipt.ts";
 import { latencyBoundsMs, noShortestMs, type TimeEnds } from "./reports.ts";
-import type { RollupStore } from "./store.ts";
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -55,6 +55,32 @@ export function isFolded({ hourMs, accountId, keyId }: FoldMark, mark: FoldMark)
   return keyId <= mark.keyId;
 }
 
+export interface RollupFilter {
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+}
+
+export interface RollupStore {
+  /**
+   * Adds to what is there, and to what the accounts have spent. From `openFromMs` on, sums may lack
+   * receipts until the next call.
+   */
+  add(rollups: readonly Rollup[], openFromMs: number | undefined): Promise<void>;
+  list(filter: RollupFilter): Promise<readonly Rollup[]>;
+  /** From which hour on sums may lack receipts; undefined when none does. */
+  openFromMs(): Promise<number | undefined>;
+  /** Sums the receipts from this hour on anew, what the accounts have spent too. Then none is open. */
+  recount(fromMs: number): Promise<void>;
+  /**
+   * Adds a piece of the oldest hour that begins before this moment, and is not in them yet, to the
+   * sums by day and to the totals; false when there is none. From then on what is added to its rows
+   * goes there too.
+   */
+  fold(beforeMs: number): Promise<boolean>;
+}
+
 /** How many rows are written in one turn of the event loop: a commit must not hold it up. */
 const rowsAtOnce = 25;
 /** Of closed hours, so many pieces are added to the sums by day in one flush. */
@@ -70,7 +96,8 @@ export class Rollups {
   /** Calls that began so long ago can still end. */
   readonly #maxCallMs: number;
   #open = new Map<string, Rollup>();
-  #flushing: Promise<void> = Promise.resolve();
+  /** One write at a time; what could not be written is kept. */
+  readonly #writing = new Mutex();
   /** Whether every closed hour is known to be in the sums by day. */
   #isFolded = false;
 
@@ -105,7 +132,7 @@ export class Rollups {
 
   /** Without the days, for who waits: hours that are in no day yet are read as they are. */
   write(nowMs: number, isLast = false): Promise<void> {
-    return this.#inTurn(() => this.#write(nowMs, isLast));
+    return this.#writing.run(() => this.#write(nowMs, isLast));
   }
 
   /**
@@ -113,7 +140,7 @@ export class Rollups {
    * of it, in what `unwritten` returns at the same moment.
    */
   betweenWrites<T>(work: (unwritten: Unwritten) => Promise<T>): Promise<T> {
-    return this.#inTurn(() =>
+    return this.#writing.run(() =>
       work(({ accountId, keyId, fromMs, toMs }) => {
         let charged = 0n;
         for (const row of this.#open.values())
@@ -129,16 +156,6 @@ export class Rollups {
     );
   }
 
-  /** One runs at a time; what could not be written is kept. */
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const next = this.#flushing.then(run);
-    this.#flushing = next.then(
-      () => {},
-      () => {},
-    );
-    return next;
-  }
-
   async #write(nowMs: number, isLast: boolean): Promise<void> {
     const openFromMs = isLast ? undefined : toHour(nowMs - this.#maxCallMs);
     const mark = await this.#store.openFromMs();
@@ -151,7 +168,7 @@ export class Rollups {
   /** Piece by piece: who wants something written comes between. */
   async #fold(beforeMs: number): Promise<void> {
     for (let pieces = 0; pieces < piecesAtOnce && !this.#isFolded; pieces++) {
-      await this.#inTurn(async () => {
+      await this.#writing.run(async () => {
         this.#isFolded = !(await this.#store.fold(beforeMs));
       });
       await new Promise((resolve) => setImmediate(resolve));

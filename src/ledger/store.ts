@@ -3,7 +3,7 @@ import type { Limits } from "../call/limits.ts";
 import type { Price } from "../call/price.ts";
 import type { CountedReceipt } from "./reasoning.ts";
 import type { Receipt } from "./receipt.ts";
-import type { FoldMark, Rollup, Sums, Unwritten } from "./rollups.ts";
+import type { FoldMark, Rollup, RollupStore, Sums, Unwritten } from "./rollups.ts";
 
 export const entryKinds = ["credit", "withdrawal", "refund"] as const;
 export type EntryKind = (typeof entryKinds)[number];
@@ -149,32 +149,6 @@ export interface LedgerStore {
   /** Some of the claims past their day; how many. */
   eraseClaims(nowMs: number): Promise<number>;
   readonly rollups: RollupStore;
-}
-
-export interface RollupFilter {
-  readonly fromMs?: number | undefined;
-  readonly toMs?: number | undefined;
-  readonly accountId?: string | undefined;
-  readonly keyId?: string | undefined;
-}
-
-export interface RollupStore {
-  /**
-   * Adds to what is there, and to what the accounts have spent. From `openFromMs` on, sums may lack
-   * receipts until the next call.
-   */
-  add(rollups: readonly Rollup[], openFromMs: number | undefined): Promise<void>;
-  list(filter: RollupFilter): Promise<readonly Rollup[]>;
-  /** From which hour on sums may lack receipts; undefined when none does. */
-  openFromMs(): Promise<number | undefined>;
-  /** Sums the receipts from this hour on anew, what the accounts have spent too. Then none is open. */
-  recount(fromMs: number): Promise<void>;
-  /**
-   * Adds a piece of the oldest hour that begins before this moment, and is not in them yet, to the
-   * sums by day and to the totals; false when there is none. From then on what is added to its rows
-   * goes there too.
-   */
-  fold(beforeMs: number): Promise<boolean>;
 }
 
 /** What totals tell apart; an account, a key or a model each stands in them with all that it did. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../base/problem.ts";
-import { type AddressCheck, readManifest } from "./manifest.ts";
+import { readManifest } from "./manifest.ts";
+import type { AddressCheck } from "./read-provider.ts";
 
 const anyAddress: AddressCheck = () => undefined;
 const read = (text: string) => readManifest(text, anyAddress);

@@ -12,20 +12,9 @@ import {
 } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
 import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
-import type { ProviderKind } from "../catalog/provider-kinds.ts";
 import { Fields, type Path } from "./fields.ts";
+import type { AddressCheck, ManifestProvider } from "./read-provider.ts";
 import { readProvider } from "./read-provider.ts";
-
-export interface ManifestProvider {
-  readonly name: string;
-  readonly kind: ProviderKind;
-  readonly baseUrl: string;
-  /** As written: `${NAME}`, a literal, or `<stored>`. */
-  readonly apiKey?: string;
-  readonly allowPrivate: boolean;
-  /** As written, like the key. */
-  readonly options?: Readonly<Record<string, string>>;
-}
 
 export interface ManifestModel {
   readonly id: string;
@@ -48,8 +37,6 @@ export interface Manifest {
   readonly providers: readonly ManifestProvider[];
   readonly models: readonly ManifestModel[];
 }
-
-export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
 
 /** Reads svc.yaml whole or not at all: every problem is named, with its line. */
 export function readManifest(text: string, checkAddress: AddressCheck): Manifest {

@@ -13,7 +13,8 @@ import {
 } from "../catalog/model.ts";
 import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
 import { referencedName, type Secrets } from "../secrets/secrets.ts";
-import type { Manifest, ManifestProvider } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
+import type { ManifestProvider } from "./read-provider.ts";
 
 /** Stands in an export for a literal that is kept encrypted; an apply leaves that as it is. */
 export const storedMark = "<stored>";

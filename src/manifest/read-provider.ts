@@ -8,7 +8,19 @@ import {
 import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
 import { referencedName } from "../secrets/secrets.ts";
 import type { Fields } from "./fields.ts";
-import type { AddressCheck, ManifestProvider } from "./manifest.ts";
+
+export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
+
+export interface ManifestProvider {
+  readonly name: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  /** As written: `${NAME}`, a literal, or `<stored>`. */
+  readonly apiKey?: string;
+  readonly allowPrivate: boolean;
+  /** As written, like the key. */
+  readonly options?: Readonly<Record<string, string>>;
+}
 
 /** One entry of `providers:`. A vendor that is known brings its kind and address along. */
 export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {

@@ -9,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ownUid, socketPath } from "../base/network/socket-path.ts";
+import { ownUid, socketPath } from "../base/network/listen.ts";
 import { Problem } from "../base/problem.ts";
 import type { Operations } from "./operations.ts";
 

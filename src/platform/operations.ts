@@ -8,8 +8,9 @@ import type { Account, AccountStore } from "../ledger/account.ts";
 import { manifestDigest } from "../manifest/digest.ts";
 import { exportManifest } from "../manifest/export.ts";
 import { type Literals, withLiterals } from "../manifest/literals.ts";
-import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
+import { readManifest } from "../manifest/manifest.ts";
 import { type Difference, planApply } from "../manifest/plan.ts";
+import type { AddressCheck } from "../manifest/read-provider.ts";
 import { type MoneyOperations, moneyOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
@@ -29,11 +30,8 @@ import { type CatalogOperations, catalogOperations } from "./models/operations.t
 import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people/operations.ts";
 import { type PriceOperations, priceOperations } from "./prices/operations.ts";
 import { type ConnectOperations, connectOperations } from "./providers/connect.ts";
-import {
-  type ProviderOperations,
-  providerOperations,
-  type Upstreams,
-} from "./providers/operations.ts";
+import { type ProviderOperations, providerOperations } from "./providers/operations.ts";
+import type { Upstreams } from "./providers/views.ts";
 import { type ReportOperations, reportOperations } from "./reports/operations.ts";
 import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
 

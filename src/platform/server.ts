@@ -1,6 +1,6 @@
+import { requestPath } from "../base/network/address.ts";
 import { clientAddress, type TrustedProxies } from "../base/network/client-address.ts";
 import { listen } from "../base/network/listen.ts";
-import { requestPath } from "../base/network/request-path.ts";
 import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
 import { type Change, toChangesText } from "../wire/changes.ts";

@@ -21,12 +21,12 @@ export interface ProviderSettings {
 }
 
 /** What a builder gets: the settings, and the one way to the outside. */
-export type ProviderParts = ProviderSettings & {
+export type BuildOptions = ProviderSettings & {
   readonly dialer: Dialer;
   readonly takesUrls: boolean;
 };
 
-const builders: Readonly<Record<ProviderSettings["kind"], (parts: ProviderParts) => Provider>> = {
+const builders: Readonly<Record<ProviderSettings["kind"], (options: BuildOptions) => Provider>> = {
   openai: createOpenAiProvider,
   gemini: createGeminiProvider,
   vertex: createVertexProvider,

@@ -39,7 +39,7 @@ export class Traffic {
   };
 
   /** A reply without a receipt. */
-  answered({ endpoint, model }: Asked, outcome: string): void {
+  count({ endpoint, model }: Asked, outcome: string): void {
     count(this.#find(endpoint, model?.id ?? "").requests, outcome);
   }
 

@@ -6,11 +6,11 @@ import { createLog } from "../../src/base/log.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { priceAt } from "../../src/catalog/model.ts";
 import { ActiveCall, ActiveCalls } from "../../src/gateway/active-calls.ts";
+import { LedgerBilling } from "../../src/gateway/billing/billing.ts";
 import type { Charge } from "../../src/gateway/billing/charge.ts";
-import { admit, enter } from "../../src/gateway/billing/reserve.ts";
+import type { GatewayDependencies } from "../../src/gateway/dependencies.ts";
 import { Exchange } from "../../src/gateway/exchange.ts";
 import { Idempotency } from "../../src/gateway/idempotency.ts";
-import type { GatewayParts } from "../../src/gateway/pipeline.ts";
 import { BodyBytes } from "../../src/gateway/request/body-bytes.ts";
 import { KeyDirectory } from "../../src/keys/directory.ts";
 import { Journal } from "../../src/ledger/journal.ts";
@@ -88,7 +88,8 @@ export class RealLedger {
   readonly journal: Journal;
   readonly store: Store;
   readonly #sqlite: Sqlite;
-  readonly #parts: GatewayParts;
+  readonly #dependencies: GatewayDependencies;
+  readonly #billing: LedgerBilling;
   readonly #rollups: Rollups;
   readonly #follower: FeedFollower;
   #journalMs = 0;
@@ -114,13 +115,23 @@ export class RealLedger {
     const catalog = new Catalog(store.catalog);
     const keys = new KeyDirectory(store.keys, secrets.keyHashKey);
     this.#follower = followerOf(store, this.purses, keys, catalog);
-    this.#parts = {
+    const limiter = new Limiter();
+    this.#billing = new LedgerBilling({
+      purses: this.purses,
+      limiter,
+      journal: this.journal,
+      clock,
+      log,
+      creditAdvice: () => "",
+    });
+    this.#dependencies = {
       keys,
       catalog,
       router: new Router({ findProvider: () => undefined }),
       calls: new ActiveCalls({ ...callLimits, maxCallMs }),
       purses: this.purses,
-      limiter: new Limiter(),
+      billing: this.#billing,
+      limiter,
       journal: this.journal,
       idempotency: new Idempotency({ ledger, journal: this.journal }),
       counter: new TokenCounter(),
@@ -128,7 +139,7 @@ export class RealLedger {
       bodies: new BodyBytes({ perProcess: 2 ** 30, perKey: 2 ** 30 }),
       clock,
       log,
-      tally: { answered: () => {} },
+      replyCounter: { count: () => {} },
       origins: new Set(),
       publicUrl: () => "",
     };
@@ -172,29 +183,36 @@ export class RealLedger {
   }
 
   flush(): Promise<void> {
-    return this.#rollups.flush(this.#parts.clock.nowMs());
+    return this.#rollups.flush(this.#dependencies.clock.nowMs());
   }
 
   /** A request has come; its body has not. */
   begin(): Exchange {
     const request = new Request("http://gateway/v1/chat/completions", { method: "POST" });
-    return new Exchange(request, this.#parts.clock.nowMs(), this.#parts);
+    return new Exchange(request, this.#dependencies.clock.nowMs(), this.#dependencies);
   }
 
   /** A charge, or the code of the refusal. */
   admit({ secret, model: id, need, exchange }: AdmitInput): Charge | string {
-    const nowMs = this.#parts.clock.nowMs();
-    const key = this.#parts.keys.verify(secret, nowMs);
-    const purse = key && this.purses.find(key.accountId);
-    const model = this.#parts.catalog.findServed(id, nowMs);
+    const nowMs = this.#dependencies.clock.nowMs();
+    const key = this.#dependencies.keys.verify(secret, nowMs);
+    const model = this.#dependencies.catalog.findServed(id, nowMs);
     const pricing = model && priceAt(model, nowMs);
-    if (key === undefined || purse === undefined || model === undefined || pricing === undefined)
-      throw new Error("the key, its account or the model is unknown");
+    if (key === undefined || model === undefined || pricing === undefined)
+      throw new Error("the key or the model is unknown");
     const call = new ActiveCall({ ...callLimits, maxCallMs }, nowMs);
     try {
-      enter(this.#parts, exchange, { key, purse });
-      return admit(
-        { parts: this.#parts, exchange, key, purse, model, pricing, claim: undefined, call },
+      const purse = this.#billing.enter(exchange, key);
+      return this.#billing.reserve(
+        {
+          exchange,
+          key,
+          purse,
+          model,
+          pricing,
+          claim: undefined,
+          call,
+        },
         needOf({
           units: { input: need.input, choices: need.choices },
           price: pricing.price,
@@ -219,11 +237,11 @@ export class RealLedger {
 
   /** The budget of an account or a key in the period of this moment. */
   budgetPot(owner: { readonly id: string; readonly secret: string | undefined }): BudgetPot {
-    const nowMs = this.#parts.clock.nowMs();
+    const nowMs = this.#dependencies.clock.nowMs();
     const record =
       (owner.secret === undefined
         ? this.purses.find(owner.id)?.account
-        : this.#parts.keys.verify(owner.secret, nowMs)) ?? {};
+        : this.#dependencies.keys.verify(owner.secret, nowMs)) ?? {};
     const pot = this.purses.budgetOf(owner.id, record, nowMs);
     if (pot === undefined) throw new Error(`${owner.id} has no budget in memory`);
     return pot;
@@ -257,8 +275,8 @@ export class RealLedger {
   /** The process is gone: nothing that only memory has is written any more. */
   async die(): Promise<void> {
     this.disk.mode = "gone";
-    await this.#parts.calls.drain(0);
-    this.#parts.counter.close();
+    await this.#dependencies.calls.drain(0);
+    this.#dependencies.counter.close();
     await this.store.close();
   }
 }

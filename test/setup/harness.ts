@@ -5,7 +5,7 @@ import { OpenAI } from "openai";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/app/server.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
-import type { Major } from "../../src/gateway/versions.ts";
+import type { ApiVersion } from "../../src/gateway/versions.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 
@@ -33,7 +33,7 @@ export interface TestGatewayOptions {
   /** svc.yaml; UPSTREAM stands for the fake's base URL. */
   readonly manifest?: string;
   /** The versions of the API; version 1 unless told. */
-  readonly majors?: readonly Major[];
+  readonly versions?: readonly ApiVersion[];
   readonly writeLog?: (line: string) => void;
   /** What the account has to begin with; enough for everything unless told. */
   readonly creditUsd?: string;
@@ -60,7 +60,7 @@ models:
 export async function startTestGateway({
   environment = {},
   manifest = standardManifest,
-  majors,
+  versions,
   writeLog,
   creditUsd = "1000000",
   clock,
@@ -73,7 +73,7 @@ export async function startTestGateway({
   writeFileSync(config, manifest.replaceAll("UPSTREAM", upstream.baseUrl));
   const server = await startServer({
     version: "0.0.0-test",
-    ...(majors === undefined ? {} : { majors }),
+    ...(versions === undefined ? {} : { versions }),
     ...(writeLog === undefined ? {} : { writeLog }),
     ...(clock === undefined ? {} : { clock }),
     ...(open === undefined ? {} : { open }),

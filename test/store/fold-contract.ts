@@ -6,7 +6,7 @@ import type { StoredSums } from "../../src/ledger/store.ts";
 import { Problems } from "../../src/ledger/verify/problems.ts";
 import { checkFolded } from "../../src/ledger/verify/sums.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
-import type { Opened } from "./ledger-contract.ts";
+import type { Opened } from "./ledger-samples.ts";
 import {
   entryOf,
   maxBalance,

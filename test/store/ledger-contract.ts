@@ -3,10 +3,10 @@ import type { ReceiptAttempt } from "../../src/ledger/attempt.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { emptyRollup } from "../../src/ledger/rollups.ts";
 import { type Claim, type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
-import type { Store } from "../../src/store/sqlite/store.ts";
 import type { ContractDatabase } from "./contract.ts";
 import { foldTests } from "./fold-contract.ts";
 import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
+import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
   claimOf,
@@ -21,11 +21,6 @@ import {
 } from "./ledger-samples.ts";
 import { limitTests } from "./limits-contract.ts";
 import { reportTests } from "./reports-contract.ts";
-
-export interface Opened {
-  readonly database: ContractDatabase;
-  readonly store: Store;
-}
 
 /** What the ledger relies on, whatever the database. */
 export function ledgerContract(name: string, create: () => Promise<ContractDatabase>): void {

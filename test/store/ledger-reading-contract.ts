@@ -3,7 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { hourMs, mergeInto, type Rollup } from "../../src/ledger/rollups.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
-import type { Opened } from "./ledger-contract.ts";
+import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
   entryOf,

@@ -16,6 +16,13 @@ import type {
   LimitsChange,
   LimitsSet,
 } from "../../src/ledger/store.ts";
+import type { Store } from "../../src/store/sqlite/store.ts";
+import type { ContractDatabase } from "./contract.ts";
+
+export interface Opened {
+  readonly database: ContractDatabase;
+  readonly store: Store;
+}
 
 /** Numbers lose digits from 2^53 on; money must not. */
 export const above2to53 = 9_007_199_254_740_993n;

@@ -3,7 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import type { Limits } from "../../src/call/limits.ts";
 import { hourMs } from "../../src/ledger/rollups.ts";
 import type { LimitsOwner } from "../../src/ledger/store.ts";
-import type { Opened } from "./ledger-contract.ts";
+import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
   entryOf,

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Problem } from "../problem.ts";
 
 export interface Place {
@@ -27,3 +29,19 @@ export function listen<T>({ host, port, setting }: Place, start: () => T): T {
     });
   }
 }
+
+/** An address that a caller on this machine can use. */
+export function listenerUrl(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** A socket's path has at most about 100 characters: a deeper data directory gets a short one. */
+export function socketPath(dataDir: string, name: string): string {
+  const path = join(dataDir, name);
+  if (Buffer.byteLength(path) <= 100) return path;
+  const digest = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 16);
+  return join(tmpdir(), `svc-${ownUid()}-${digest}`, name);
+}
+
+export const ownUid = () => process.getuid?.() ?? 0;

@@ -1,5 +1,5 @@
 import { Problem } from "../../base/problem.ts";
-import type { TroubleView } from "../../platform/providers/operations.ts";
+import type { TroubleView } from "../../platform/providers/views.ts";
 
 /** What is wrong, and what to do, in one line. */
 export function newTrouble({ what, advice }: TroubleView): string {

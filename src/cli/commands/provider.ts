@@ -1,8 +1,12 @@
 import { Problem } from "../../base/problem.ts";
 import { namesOf, removeProvider } from "../../manifest/edit.ts";
 import type { Operations } from "../../platform/operations.ts";
-import type { TrialView } from "../../platform/providers/operations.ts";
-import type { ProviderView, SecretView, TargetView } from "../../platform/providers/views.ts";
+import type {
+  ProviderView,
+  SecretView,
+  TargetView,
+  TrialView,
+} from "../../platform/providers/views.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
 import { isInteractive, openAsker } from "../terminal/interactive.ts";
 import { interruptible } from "../terminal/interrupt.ts";

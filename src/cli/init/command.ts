@@ -3,17 +3,9 @@ import { resolve } from "node:path";
 import { inFile, Problem } from "../../base/problem.ts";
 import { replaceFile } from "../../base/replace-file.ts";
 import { checkSettings } from "../../config/load.ts";
-import type { Edited } from "../../manifest/edit.ts";
-import type { ApplyView } from "../../platform/operations.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import {
-  type ManifestFile,
-  openManifest,
-  type PutView,
-  putManifest,
-  takeBack,
-} from "../commands/manifest-file.ts";
+import { openManifest, putManifest, takeBack } from "../commands/manifest-file.ts";
 import { Asker } from "../terminal/ask.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, style } from "../terminal/output.ts";
@@ -21,6 +13,7 @@ import { ProgressLine } from "../terminal/progress-line.ts";
 import { askMarkup, askModels, askWhich, type Dialogue } from "./dialogue.ts";
 import { discover, type Found } from "./discover.ts";
 import { readFileIfThere } from "./file.ts";
+import type { Goal, LeftOut, Outcome, Planned, Written } from "./finish.ts";
 import { printNext } from "./finish.ts";
 import { chooseModels, type Offer, readOffers } from "./offer.ts";
 import {
@@ -31,7 +24,6 @@ import {
   localPreset,
   nameWithin,
   type Present,
-  type PresetFate,
   presetFate,
   readPresent,
 } from "./plan.ts";
@@ -139,19 +131,6 @@ interface Wishes {
   /** Absent where the flags decide. */
   readonly dialogue: Dialogue | undefined;
   readonly signal: AbortSignal;
-}
-
-export interface LeftOut {
-  readonly provider: string;
-  readonly reason: string;
-}
-
-interface Planned extends PresetFate {
-  readonly edited: Edited;
-  readonly connections: readonly Connection[];
-  readonly leftOut: readonly LeftOut[];
-  /** Those that are written, but did not tell their models. */
-  readonly unlisted: readonly LeftOut[];
 }
 
 async function plan(wishes: Wishes): Promise<Planned> {
@@ -273,15 +252,6 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-/** The file that is to be written. */
-export interface Goal {
-  readonly file: ManifestFile;
-  /** The one that this gateway reads. */
-  readonly isOwn: boolean;
-  /** Its old text is not kept. */
-  readonly isReplaced: boolean;
-}
-
 async function openGoal({ flags, switches, wiring }: Invocation): Promise<Goal> {
   const own = await openManifest(wiring);
   const named = flags["file"] === undefined ? own.path : resolve(flags["file"]);
@@ -290,10 +260,6 @@ async function openGoal({ flags, switches, wiring }: Invocation): Promise<Goal> 
   const text = isOwn ? own.text : (readFileIfThere(path) ?? "");
   const file = isOwn ? own : { path, text, isThere: existsSync(path) };
   return { file, isOwn, isReplaced: switches.has("force") && text !== "" };
-}
-
-export interface Outcome extends Planned {
-  readonly goal: Goal;
 }
 
 function printDryRun(outcome: Outcome, isJson: boolean): void {
@@ -319,12 +285,6 @@ async function isConfirmed(
   if (await asker.confirm(question, !isReplaced)) return true;
   print("Nothing was written.");
   return false;
-}
-
-export interface Written {
-  readonly isWritten: boolean;
-  /** Undefined: it is not the file that this gateway reads. */
-  readonly applied: (ApplyView & Partial<PutView>) | undefined;
 }
 
 /** Checked before it is written, so that a file which cannot be applied never stands there. */

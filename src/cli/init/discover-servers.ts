@@ -1,5 +1,13 @@
 import { vendors } from "../../catalog/vendors.ts";
-import type { DiscoverOptions } from "./discover.ts";
+
+export interface DiscoverOptions {
+  readonly variable: (name: string) => string | undefined;
+  /** The port of the gateway itself, which may be a server's usual one. */
+  readonly ownPort: number;
+  /** Where servers may be on this machine; the usual ports of the vendors unless told. */
+  readonly ports?: readonly number[];
+  readonly withinMs?: number;
+}
 
 /** A server that answered, with the address for its compatible interface. */
 export interface FoundServer {

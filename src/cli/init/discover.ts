@@ -1,6 +1,7 @@
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
 import type { ProviderDraft } from "../../manifest/edit.ts";
+import type { DiscoverOptions } from "./discover-servers.ts";
 import { type FoundServer, probeServers } from "./discover-servers.ts";
 
 /** A provider that could be connected: how it was found, and what svc.yaml would say of it. */
@@ -21,15 +22,6 @@ export interface Found {
   /** Why it cannot be connected as it is. */
   readonly problem?: string;
   readonly notes: readonly string[];
-}
-
-export interface DiscoverOptions {
-  readonly variable: (name: string) => string | undefined;
-  /** The port of the gateway itself, which may be a server's usual one. */
-  readonly ownPort: number;
-  /** Where servers may be on this machine; the usual ports of the vendors unless told. */
-  readonly ports?: readonly number[];
-  readonly withinMs?: number;
 }
 
 const usualLocation = "us-central1";

@@ -1,9 +1,44 @@
+import type { Edited } from "../../manifest/edit.ts";
+import type { ApplyView } from "../../platform/operations.ts";
 import { curlText } from "../call/curl-line.ts";
 import type { Wiring } from "../command.ts";
+import type { ManifestFile, PutView } from "../commands/manifest-file.ts";
 import { warningLines } from "../commands/manifest-file.ts";
 import { print, style } from "../terminal/output.ts";
-import type { Outcome, Written } from "./command.ts";
+import type { Connection, PresetFate } from "./plan.ts";
 import { notListed } from "./show.ts";
+
+export interface LeftOut {
+  readonly provider: string;
+  readonly reason: string;
+}
+
+export interface Planned extends PresetFate {
+  readonly edited: Edited;
+  readonly connections: readonly Connection[];
+  readonly leftOut: readonly LeftOut[];
+  /** Those that are written, but did not tell their models. */
+  readonly unlisted: readonly LeftOut[];
+}
+
+/** The file that is to be written. */
+export interface Goal {
+  readonly file: ManifestFile;
+  /** The one that this gateway reads. */
+  readonly isOwn: boolean;
+  /** Its old text is not kept. */
+  readonly isReplaced: boolean;
+}
+
+export interface Outcome extends Planned {
+  readonly goal: Goal;
+}
+
+export interface Written {
+  readonly isWritten: boolean;
+  /** Undefined: it is not the file that this gateway reads. */
+  readonly applied: (ApplyView & Partial<PutView>) | undefined;
+}
 
 /** What was done, what is still missing, and what to do next. */
 export async function printNext(options: {

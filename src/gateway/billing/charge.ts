@@ -11,6 +11,7 @@ import type { Limiter, Permit } from "../../limits/limiter.ts";
 import { type Attempt, shortDetail } from "../../router/attempt.ts";
 import { type ActiveCall, callerLeft, isCallerLeft } from "../active-calls.ts";
 import type { OpenClaim, Reply } from "../idempotency.ts";
+import { storeUnavailable } from "./refusals.ts";
 
 /** What a call has used. */
 export interface Measured {
@@ -34,7 +35,7 @@ export interface ChargeOptions {
   readonly permit: Permit | undefined;
   readonly claim: OpenClaim | undefined;
   readonly call: Pick<ActiveCall, "heard" | "isLeft">;
-  readonly parts: {
+  readonly dependencies: {
     readonly journal: Journal;
     readonly limiter: Limiter;
     readonly clock: Clock;
@@ -42,10 +43,13 @@ export interface ChargeOptions {
   };
 }
 
+/** A charge as the call and its endpoint see it. */
+export type CallCharge = Pick<Charge, keyof Charge>;
+
 const nothing: Measured = { units: {}, reasoningTokens: 0, estimated: false };
 
 /**
- * The money of one call: a hold when it is let in, one receipt when it is over. It belongs to the
+ * The money of one call: a hold when it is admitted, one receipt when it is over. It belongs to the
  * call, not to its stream: whichever end comes first settles it, and any other changes nothing.
  */
 export class Charge {
@@ -103,8 +107,8 @@ export class Charge {
   /** Something of the answer goes to the caller. */
   deliver(): void {
     if (this.#firstByteMs !== undefined) return;
-    const { parts, startedMs } = this.#options;
-    this.#firstByteMs = Math.max(0, parts.clock.nowMs() - startedMs);
+    const { dependencies, startedMs } = this.#options;
+    this.#firstByteMs = Math.max(0, dependencies.clock.nowMs() - startedMs);
   }
 
   /**
@@ -135,17 +139,17 @@ export class Charge {
 
   #write(measured: Measured, outcome: string, reply: Reply | undefined): Promise<void> {
     if (this.#settled !== undefined) return this.#settled;
-    const { hold, permit, claim, parts } = this.#options;
-    const nowMs = parts.clock.nowMs();
+    const { hold, permit, claim, dependencies } = this.#options;
+    const nowMs = dependencies.clock.nowMs();
     const receipt = this.#toReceipt({ measured, outcome, nowMs });
     const { units, charged } = receipt;
     if (receipt.cost > receipt.hold) this.#logAnomaly(receipt);
-    if (permit !== undefined) parts.limiter.release(permit, tokensOf(units), nowMs);
+    if (permit !== undefined) dependencies.limiter.release(permit, tokensOf(units), nowMs);
     // Nothing but the end of a stream has gone out before its receipt; a whole reply not at all.
     const mayTakeBack = outcome === "ok" && this.#firstByteMs === undefined;
     // Who fails may try again with the same key, whatever was delivered; who left has been served.
     const isDone = outcome === "ok" || (outcome === "left" && charged > 0n);
-    this.#settled = parts.journal
+    this.#settled = dependencies.journal
       .append(
         {
           type: "receipt",
@@ -202,7 +206,7 @@ export class Charge {
 
   /** The hold is the worst case that the caller was told: the rest is the operator's loss. */
   #logAnomaly({ id, model, provider, units, hold, cost, charged }: Receipt): void {
-    this.#options.parts.log.warn("a call cost more than its worst case", {
+    this.#options.dependencies.log.warn("a call cost more than its worst case", {
       request_id: id,
       model,
       provider,
@@ -247,14 +251,4 @@ export class Charge {
 function tokensOf(units: Units): number {
   const { input = 0, cached_input = 0, cache_write = 0, output = 0, audio_output = 0 } = units;
   return input + cached_input + cache_write + output + audio_output;
-}
-
-export function storeUnavailable(cause?: unknown): ApiError {
-  return new ApiError({
-    code: "store_unavailable",
-    message: "The gateway cannot write its ledger just now, so it takes no calls. Try again.",
-    retryAfterMs: 1_000,
-    detail: cause === undefined ? undefined : String(cause),
-    cause,
-  });
 }

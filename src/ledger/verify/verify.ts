@@ -1,8 +1,7 @@
 import type { Receipt } from "../receipt.ts";
 import type { Rollup } from "../rollups.ts";
-import type { Entry, LedgerReader } from "../store.ts";
+import type { Entry, LedgerReader, LostTail } from "../store.ts";
 import { BudgetSums } from "./budgets.ts";
-import { checkMark } from "./mark.ts";
 import { type LedgerProblem, Problems } from "./problems.ts";
 import { checkFolded, RollupSums } from "./sums.ts";
 import { TermChecks } from "./terms.ts";
@@ -140,5 +139,26 @@ class AccountSums {
   #unknown(subject: string, accountId: string): void {
     const expected = "an account that there is";
     this.#problems.add({ kind: "unknown-account", subject, expected, found: accountId });
+  }
+}
+
+/** What the disk had confirmed must be there. */
+function checkMark(lost: readonly LostTail[], problems: Problems): void {
+  for (const { receiptId, sequence, foundAtMs } of lost) {
+    const found = `none since ${new Date(foundAtMs).toISOString()}`;
+    if (receiptId !== "")
+      problems.add({
+        kind: "lost-receipts",
+        subject: receiptId,
+        expected: "this receipt, and others before it",
+        found,
+      });
+    if (sequence > 0)
+      problems.add({
+        kind: "lost-changes",
+        subject: `change ${sequence}`,
+        expected: "credits, keys, accounts and models up to this change",
+        found,
+      });
   }
 }

@@ -1,6 +1,6 @@
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
-import { createTurns } from "../../base/mutex.ts";
+import { Mutex } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
 import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
@@ -103,10 +103,10 @@ export function accountOperations(parts: AccountParts): AccountOperations {
 
 function accountChanges(parts: AccountParts) {
   const { accounts, keys, clock, takeEffect, sync } = parts;
-  const inTurn = createTurns();
+  const mutex = new Mutex();
   /** `edit` returns the same account where there is nothing to change. */
   const change = (name: string, edit: (account: Account) => Promise<Account>) =>
-    inTurn(async () => {
+    mutex.run(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
       const { granted, spent } = await standingOf(parts, after.id);

@@ -2,14 +2,13 @@ import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { newId } from "../../base/ids.ts";
 import { JsonWeight } from "../../base/json/weight.ts";
-import { requestPath } from "../../base/network/request-path.ts";
+import { requestPath } from "../../base/network/address.ts";
 import { Problem } from "../../base/problem.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
 import { takesGzip } from "../site/encoding.ts";
 import { ChangeLimits } from "./change-limits.ts";
-import { Share } from "./concurrency-share.ts";
 import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
 import {
   bearerOf,
@@ -22,17 +21,18 @@ import {
   noAccount,
   readCookie,
 } from "./entry.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
 import type { Route, Told } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
-/** About ten milliseconds of parsing (json-weight.ts): anybody may send a body, signed in or not. */
+/** About ten milliseconds of parsing (base/json/weight.ts): anybody may send a body, signed in or not. */
 const mostBodyWeight = 1_500_000;
 
 /** Of the questions to the ledger that one person or one token has open. */
-const reportShare = { mostAtOnce: 4, mostWaiting: 20 };
+const reportLimits = { maxRunning: 4, maxWaiting: 20 };
 
 /** Changes after which somebody may have no right any more to what they look at. */
 const changesRights = /^(?:person|session|member|operator|token)\./;
@@ -46,7 +46,7 @@ interface Checks {
 export class Api {
   readonly #parts: PlatformParts;
   readonly #table: RouteTable;
-  readonly #reportShare = new Share(reportShare);
+  readonly #reportQueue = new FairQueue(reportLimits);
   readonly #changeLimits = new ChangeLimits();
   readonly #checks = new Map<Route, Checks>();
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
@@ -109,7 +109,7 @@ export class Api {
       isBrowser: isBrowser(request),
       signal: request.signal,
       standing: async () => this.#standing(route, await find(), account),
-      inTurn: (question) => this.#reportShare.run(actorOf(actor).id, question),
+      inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
       headers,
       isSecure,

@@ -1,5 +1,5 @@
 import { newId } from "../../base/ids.ts";
-import { createTurns } from "../../base/mutex.ts";
+import { Mutex } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
@@ -47,7 +47,7 @@ const maxOverlapDays = 30;
 
 export function keyOperations(parts: KeyParts): KeyOperations {
   const { accounts, keys, clock, takeEffect } = parts;
-  const inTurn = createTurns();
+  const mutex = new Mutex();
   return {
     createKey: (input) => createKey(parts, input),
     async listKeys({ account: accountName }) {
@@ -75,7 +75,7 @@ export function keyOperations(parts: KeyParts): KeyOperations {
       return keyView(parts, record);
     },
     setKeyLimits: ({ id, ...inputs }) =>
-      inTurn(async () => {
+      mutex.run(async () => {
         checkNamed(inputs);
         const { limits: before, accountId, ...rest } = await findLive(keys, id);
         const limits = readLimits(before, inputs);
@@ -83,7 +83,7 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
       }),
     updateKey: (input) => updateKey(parts, input),
-    rotateKey: (input) => inTurn(() => rotateKey(parts, input)),
+    rotateKey: (input) => mutex.run(() => rotateKey(parts, input)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
-import { createTurns } from "../../base/mutex.ts";
+import { Mutex } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
 import {
   billedClasses,
@@ -83,7 +83,7 @@ const mostRoutes = 50;
 
 export function catalogOperations(parts: CatalogParts): CatalogOperations {
   const { catalog, clock, takeEffect, gateway } = parts;
-  const inTurn = createTurns();
+  const mutex = new Mutex();
   const view = (model: Model) =>
     toEntryView({ model, nowMs: clock.nowMs(), health: gateway?.health() ?? [], parts });
   return {
@@ -94,7 +94,7 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
       return view(findModel((await catalog.load()).models, id));
     },
     setRoutes: ({ id, routes: given }) =>
-      inTurn(async () => {
+      mutex.run(async () => {
         const { models, providers } = await catalog.load();
         const model = findModel(models, id);
         checkRoutes(

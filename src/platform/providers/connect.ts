@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { createTurns } from "../../base/mutex.ts";
+import { Mutex } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { engineProvider, type Model } from "../../catalog/model.ts";
@@ -8,8 +8,9 @@ import { findVendor, vendors } from "../../catalog/vendors.ts";
 import { addToManifest } from "../../manifest/edit.ts";
 import { exportManifest } from "../../manifest/export.ts";
 import { type Literals, withLiterals } from "../../manifest/literals.ts";
-import { type AddressCheck, readManifest } from "../../manifest/manifest.ts";
+import { readManifest } from "../../manifest/manifest.ts";
 import { planApply } from "../../manifest/plan.ts";
+import type { AddressCheck } from "../../manifest/read-provider.ts";
 import { referencedName, type Secrets } from "../../secrets/secrets.ts";
 import { type DraftedProvider, draftProvider } from "./draft.ts";
 import type { OfferView, ProviderOperations } from "./operations.ts";
@@ -91,7 +92,7 @@ export function connectOperations(
   { offerModels }: Pick<ProviderOperations, "offerModels">,
 ): ConnectOperations {
   const { catalog, clock } = parts;
-  const inTurn = createTurns();
+  const mutex = new Mutex();
   const isSet = (name: string) => (parts.variable(name) ?? "") !== "";
   const text = async () => exportManifest(await catalog.load(), clock.nowMs());
   const offer = async (name: string) => {
@@ -102,7 +103,7 @@ export function connectOperations(
     listVendors: async () => vendorViews(isSet),
     hasManifest: async () => (await catalog.manifestHash()) !== undefined,
     addProvider: (given) =>
-      inTurn(async () => {
+      mutex.run(async () => {
         const { draft, literals } = readNew(given, isSet);
         await checkFree(catalog, given.name);
         const drafted = { providers: { [given.name]: draft }, models: {} };
@@ -118,10 +119,10 @@ export function connectOperations(
         return { name: given.name, warnings: own };
       }),
     removeProvider: ({ name, emptiesModels = false }) =>
-      inTurn(() => removeEntry(parts, name, emptiesModels)),
+      mutex.run(() => removeEntry(parts, name, emptiesModels)),
     providerOffer: ({ name }) => offer(name),
     serveOffered: ({ name, ids }) =>
-      inTurn(async () => {
+      mutex.run(async () => {
         const { proposals, problem } = await offer(name);
         if (problem !== null)
           throw new Problem({ code: "failed", message: `${problem.what} ${problem.advice}` });

@@ -1,16 +1,8 @@
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { ProviderEntry } from "../../catalog/model.ts";
 import { hasCompleteList, namesMissing } from "../../catalog/model-lists.ts";
-import type { TrialView, Upstreams } from "./operations.ts";
+import type { TrialView, UnlistedView, Upstreams } from "./views.ts";
 import { vendorOf } from "./views.ts";
-
-/** A route to a model that its vendor does not list: it may be shut down, or about to be. */
-export interface UnlistedView {
-  /** Our name of the model. */
-  readonly model: string;
-  /** The vendor's, as the route has it. */
-  readonly upstream: string;
-}
 
 export interface ListingView {
   /** How many the vendor lists; null where there is no list that routes can be compared with. */

@@ -12,17 +12,11 @@ import {
 } from "../../catalog/model.ts";
 import { manifestDigest } from "../../manifest/digest.ts";
 import { type Literals, withLiterals } from "../../manifest/literals.ts";
-import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
+import { type Manifest, readManifest } from "../../manifest/manifest.ts";
 import { type Difference, planApply } from "../../manifest/plan.ts";
+import type { AddressCheck } from "../../manifest/read-provider.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
-import {
-  canCompare,
-  compareList,
-  type ListingView,
-  listingTrial,
-  routesTo,
-  type UnlistedView,
-} from "./listing.ts";
+import { canCompare, compareList, type ListingView, listingTrial, routesTo } from "./listing.ts";
 import {
   type KnownModel,
   type OfferedModel,
@@ -32,27 +26,8 @@ import {
   takenIds,
   useOf,
 } from "./proposal.ts";
+import type { TrialView, TroubleView, Upstreams } from "./views.ts";
 import { type ProviderView, toProviderView, vendorOf } from "./views.ts";
-
-/** What is wrong with a provider, in plain words, and what to do. */
-export interface TroubleView {
-  /** For machines: bad_key, no_credit, wrong_address, … */
-  readonly trouble: string;
-  readonly what: string;
-  readonly advice: string;
-}
-
-export interface TrialView {
-  readonly kind: TrialKind | "models";
-  readonly model: string | null;
-  readonly ok: boolean;
-  readonly duration_ms: number;
-  /** What came of it, in a few words. */
-  readonly result: string | null;
-  readonly problem: TroubleView | null;
-  /** Of the list of models: routes to what the vendor does not list. */
-  readonly unlisted: readonly UnlistedView[];
-}
 
 /** A call that a test would make. */
 export interface PlannedTrialView {
@@ -67,18 +42,6 @@ export interface OfferView {
   readonly left_out: number;
   /** Why it could not be asked. */
   readonly problem: TroubleView | null;
-}
-
-/** Calls providers as the gateway would; what it says holds no secret. */
-export interface Upstreams {
-  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
-  offer(
-    entry: ProviderEntry,
-    isNew: boolean,
-  ): Promise<
-    { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
-  >;
-  tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
 }
 
 export interface ProviderOperations {

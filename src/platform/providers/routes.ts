@@ -2,9 +2,7 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../http/route.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
-import type { UnlistedView } from "./listing.ts";
-import type { TrialView, TroubleView } from "./operations.ts";
-import type { ProviderView, SecretView } from "./views.ts";
+import type { ProviderView, SecretView, TrialView, TroubleView, UnlistedView } from "./views.ts";
 
 const secret = Type.Object({
   from: oneOf(["variable", "store"]),

@@ -1,7 +1,49 @@
 import { toDateText } from "../../base/dates.ts";
+import type { Trial, TrialKind } from "../../call/trial.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import type { Model, ProviderEntry, StoredOption } from "../../catalog/model.ts";
 import { quirksOf, type Vendor, vendors } from "../../catalog/vendors.ts";
+import type { OfferedModel } from "./proposal.ts";
+
+/** A route to a model that its vendor does not list: it may be shut down, or about to be. */
+export interface UnlistedView {
+  /** Our name of the model. */
+  readonly model: string;
+  /** The vendor's, as the route has it. */
+  readonly upstream: string;
+}
+
+/** What is wrong with a provider, in plain words, and what to do. */
+export interface TroubleView {
+  /** For machines: bad_key, no_credit, wrong_address, … */
+  readonly trouble: string;
+  readonly what: string;
+  readonly advice: string;
+}
+
+export interface TrialView {
+  readonly kind: TrialKind | "models";
+  readonly model: string | null;
+  readonly ok: boolean;
+  readonly duration_ms: number;
+  /** What came of it, in a few words. */
+  readonly result: string | null;
+  readonly problem: TroubleView | null;
+  /** Of the list of models: routes to what the vendor does not list. */
+  readonly unlisted: readonly UnlistedView[];
+}
+
+/** Calls providers as the gateway would; what it says holds no secret. */
+export interface Upstreams {
+  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
+  offer(
+    entry: ProviderEntry,
+    isNew: boolean,
+  ): Promise<
+    { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
+  >;
+  tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
+}
 
 /** Where a secret is: never the secret itself. */
 export interface SecretView {

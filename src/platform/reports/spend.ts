@@ -1,5 +1,5 @@
-import { hourMs, mergeInto, type Rollup, toHour } from "../../ledger/rollups.ts";
-import type { LedgerStore, RollupFilter } from "../../ledger/store.ts";
+import { hourMs, mergeInto, type Rollup, type RollupFilter, toHour } from "../../ledger/rollups.ts";
+import type { LedgerStore } from "../../ledger/store.ts";
 import type { MoneyParts } from "../accounts/entries.ts";
 
 const dayMs = 24 * hourMs;

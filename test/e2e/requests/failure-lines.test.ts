@@ -2,8 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
-import { v1 } from "../../../src/gateway/v1.ts";
-import { type Major, post } from "../../../src/gateway/versions.ts";
+import { type ApiVersion, post, v1 } from "../../../src/gateway/versions.ts";
 import {
   chatChunk,
   chatJson,
@@ -44,10 +43,12 @@ models:
 `;
 
 /** A version whose endpoint chokes on the prompt, as no code of ours should. */
-const broken: Major = {
+const broken: ApiVersion = {
   prefix: "/broken",
-  endpoints: (parts) => ({
-    "/chat": post(modelEndpoint(parts, "chat", async ({ body }) => JSON.parse(`${body["ask"]}`))),
+  endpoints: (dependencies) => ({
+    "/chat": post(
+      modelEndpoint(dependencies, "chat", async ({ body }) => JSON.parse(`${body["ask"]}`)),
+    ),
   }),
 };
 
@@ -70,7 +71,7 @@ async function stop(): Promise<void> {
 async function start(level: string, options: TestGatewayOptions = {}): Promise<void> {
   gateway = await startTestGateway({
     manifest,
-    majors: [v1, broken],
+    versions: [v1, broken],
     writeLog: (line) => (text += line),
     ...options,
     environment: {

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
-import { v1 } from "../../../src/gateway/v1.ts";
-import { get, type Major, mount, post } from "../../../src/gateway/versions.ts";
+import { type ApiVersion, get, mount, post, v1 } from "../../../src/gateway/versions.ts";
 import { chatJson } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 /** A next version that breaks: other paths, and another form of the same call. */
-const v2: Major = {
+const v2: ApiVersion = {
   prefix: "/v2",
-  endpoints: (parts) => ({
+  endpoints: (dependencies) => ({
     "/answers": post(
-      modelEndpoint(parts, "chat", async ({ exchange, body, model, end }) => {
-        end();
+      modelEndpoint(dependencies, "chat", async (served) => {
+        const { exchange, body, model } = served;
+        served.end();
         return exchange.json(JSON.stringify({ version: 2, model: model.id, asked: body["ask"] }));
       }),
     ),
@@ -24,7 +24,7 @@ const v2: Major = {
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startTestGateway({ majors: [v1, v2] });
+  gateway = await startTestGateway({ versions: [v1, v2] });
 });
 afterAll(() => gateway.stop());
 

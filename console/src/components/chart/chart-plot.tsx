@@ -1,14 +1,9 @@
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
 import { type ChartPoint, niceTicks, stack, timeLabels, topOf } from "./chart-scale.ts";
+import type { ColouredSeries } from "./chart-tip.tsx";
 import { ChartTip } from "./chart-tip.tsx";
 import classes from "./time-chart.module.css";
-
-export interface ColouredSeries {
-  readonly key: string;
-  readonly label: string;
-  readonly color: string;
-}
 
 interface PlotProps {
   readonly title: string;

@@ -1,6 +1,11 @@
-import type { ColouredSeries } from "./chart-plot.tsx";
 import type { ChartPoint } from "./chart-scale.ts";
 import classes from "./time-chart.module.css";
+
+export interface ColouredSeries {
+  readonly key: string;
+  readonly label: string;
+  readonly color: string;
+}
 
 interface ChartTipProps {
   readonly time: string;

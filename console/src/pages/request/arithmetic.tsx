@@ -5,7 +5,7 @@ import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { formatUsdExact } from "../../format/money.ts";
 import classes from "./page.module.css";
-import type { Receipt } from "./page.tsx";
+import type { Receipt } from "./receipt.ts";
 
 type Row = NonNullable<Receipt["arithmetic"]>["rows"][number];
 

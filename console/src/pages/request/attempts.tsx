@@ -1,7 +1,7 @@
 import { Panel } from "../../components/layout/panel.tsx";
 import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import classes from "./page.module.css";
-import type { Receipt } from "./page.tsx";
+import type { Receipt } from "./receipt.ts";
 
 type Attempt = Receipt["attempts"][number];
 

@@ -7,7 +7,7 @@ import { formatUnits } from "../../format/units.ts";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay } from "../../session.tsx";
 import classes from "./page.module.css";
-import type { Receipt } from "./page.tsx";
+import type { Receipt } from "./receipt.ts";
 
 interface FactsProps {
   readonly receipt: Receipt;

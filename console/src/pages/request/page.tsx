@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ApiProblem, type Reply, request } from "../../api.ts";
+import { type ApiProblem, request } from "../../api.ts";
 import { CopyButton } from "../../components/code/copy-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
@@ -12,9 +12,8 @@ import { Arithmetic } from "./arithmetic.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Facts } from "./facts.tsx";
 import classes from "./page.module.css";
+import type { Receipt } from "./receipt.ts";
 import { TimelinePanel } from "./timeline-panel.tsx";
-
-export type Receipt = Reply<"GET /api/requests/:id">;
 
 export function Page() {
   const account = useAccountId();

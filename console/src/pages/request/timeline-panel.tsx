@@ -2,7 +2,7 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import classes from "./page.module.css";
-import type { Receipt } from "./page.tsx";
+import type { Receipt } from "./receipt.ts";
 import { attemptBarOf, timelineOf } from "./timeline.ts";
 
 /** When the call began, when the first byte went out, and when it was over. */

@@ -3,13 +3,9 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";
 import { Icon } from "../../components/layout/icons.tsx";
 import type { Filters } from "./filters.ts";
+import type { Option } from "./outcomes.ts";
 import { outcomeOptions } from "./outcomes.ts";
 import classes from "./page.module.css";
-
-export interface Option {
-  readonly value: string;
-  readonly label: string;
-}
 
 /** What there is to choose from; empty where it is not to be chosen. */
 export interface Choices {

@@ -1,4 +1,7 @@
-import type { Option } from "./filter-bar.tsx";
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+}
 
 /** What can come of a call that was let in. */
 export const outcomeOptions: readonly Option[] = [

@@ -1,6 +1,7 @@
 import { useApi } from "../../queries.ts";
 import { useAccounts } from "../../session.tsx";
-import type { Choices, Option } from "./filter-bar.tsx";
+import type { Choices } from "./filter-bar.tsx";
+import type { Option } from "./outcomes.ts";
 
 const same = (value: string): Option => ({ value, label: value });
 

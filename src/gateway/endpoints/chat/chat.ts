@@ -6,26 +6,27 @@ import { type ChatOrder, toChatOrder } from "../../../wire/v1/chat/call.ts";
 import { ChatEventWriter } from "../../../wire/v1/chat/events.ts";
 import { type ReplyIdentity, toChatReply } from "../../../wire/v1/chat/reply.ts";
 import { callerLeft } from "../../active-calls.ts";
-import type { Charge } from "../../billing/charge.ts";
-import { type ModelCall, notProvided } from "../../pipeline.ts";
+import type { CallCharge } from "../../billing/charge.ts";
+import { notProvided } from "../../failures.ts";
 import { checkTextBytes, isLargeBody } from "../../request/read-body.ts";
+import type { ServedCall } from "../../served-call.ts";
 import { toReplyStream } from "../../stream-reply.ts";
 import { chatNeed, countUsage, hasSaid, measured, saidIn } from "./chat-money.ts";
 import { ChatSource } from "./chat-source.ts";
 import { type OpenedChat, openChat } from "./open-chat.ts";
 
-/** A chat that was let in. */
+/** An admitted chat. */
 interface AdmittedChat {
-  readonly modelCall: ModelCall;
+  readonly served: ServedCall;
   readonly order: ChatOrder;
   readonly chat: ChatCall;
-  readonly charge: Charge;
+  readonly charge: CallCharge;
   readonly identity: ReplyIdentity;
 }
 
 /** POST /v1/chat/completions */
-export function serveChat(modelCall: ModelCall): Promise<Response> {
-  const { body, model, exchange, price } = modelCall;
+export function serveChat(served: ServedCall): Promise<Response> {
+  const { body, model, exchange, price } = served;
   const order = toChatOrder(body, model.maxOutputTokens);
   exchange.isStreamed = order.stream;
   checkTextBytes(exchange, "messages", () => textsOf(order.call).texts);
@@ -36,30 +37,24 @@ export function serveChat(modelCall: ModelCall): Promise<Response> {
     createdS: Math.floor(exchange.startedMs / 1000),
     model: model.id,
   };
-  const begin = (charge: Charge): Promise<Response> => {
+  const begin = (charge: CallCharge): Promise<Response> => {
     // Without a cap there is no worst case; one that costs nothing needs none.
     const { messages, maxOutputTokens, options } = order.call;
     const hasCap = maxOutputTokens !== undefined || need.perToken > 0n || isShortened;
     const isSame = !hasCap || maxOutputTokens === charge.cap;
     const chat = isSame ? order.call : { messages, maxOutputTokens: charge.cap, options };
-    const admitted = { modelCall, order, chat, charge, identity };
+    const admitted = { served, order, chat, charge, identity };
     const serve = () => (order.stream ? stream(admitted) : whole(admitted));
     return isLargeBody(exchange) ? nextTurn().then(serve) : serve();
   };
-  const charge = modelCall.admit(need, tokens);
+  const charge = served.admit(need, tokens);
   return charge instanceof Promise ? charge.then(begin) : begin(charge);
 }
 
-async function whole({
-  modelCall,
-  order,
-  chat,
-  charge,
-  identity,
-}: AdmittedChat): Promise<Response> {
-  const { parts, exchange, model, call, end } = modelCall;
-  const counted = { counter: parts.counter, chat, model, choices: order.choices };
-  const result = await parts.router.serve(model, call, (attempt) => {
+async function whole({ served, order, chat, charge, identity }: AdmittedChat): Promise<Response> {
+  const { dependencies, exchange, model, call } = served;
+  const counted = { counter: dependencies.counter, chat, model, choices: order.choices };
+  const result = await dependencies.router.serve(model, call, (attempt) => {
     const { provider, target } = attempt;
     if (provider.chat === undefined) throw notProvided(model);
     charge.begin(attempt);
@@ -72,20 +67,14 @@ async function whole({
   const usage = isTold ? told : await countUsage({ ...counted, said: saidIn(result) });
   const text = toChatReply(identity, result, usage);
   await charge.settle(measured(usage), { contentType: "application/json", body: text });
-  end();
+  served.end();
   return exchange.json(text);
 }
 
-async function stream({
-  modelCall,
-  order,
-  chat,
-  charge,
-  identity,
-}: AdmittedChat): Promise<Response> {
-  const { parts, exchange, model, call, end } = modelCall;
+async function stream({ served, order, chat, charge, identity }: AdmittedChat): Promise<Response> {
+  const { dependencies, exchange, model, call } = served;
   const writer = new ChatEventWriter(identity, order);
-  const opening = parts.router.serve(model, call, async (attempt): Promise<OpenedChat> => {
+  const opening = dependencies.router.serve(model, call, async (attempt): Promise<OpenedChat> => {
     const { provider, target } = attempt;
     if (provider.streamChat === undefined) throw notProvided(model);
     charge.begin(attempt);
@@ -99,7 +88,7 @@ async function stream({
     });
     return openChat(parts, provider.name);
   });
-  const { reasoning, counter } = parts;
+  const { reasoning, counter } = dependencies;
   // Asked once, when the caller leaves.
   let hidesWork = false;
   const mayHide = () => {
@@ -128,7 +117,7 @@ async function stream({
   ]);
   // Left before the model spoke, and read on: there is nobody to reply to.
   if (call.isLeft) throw callerLeft("the caller closed the connection");
-  return exchange.events(toReplyStream({ call, source, onEnd: end }));
+  return exchange.events(toReplyStream({ call, source, onEnd: (error) => served.end(error) }));
 }
 
 /** The fields by which callers ask a model to think. */

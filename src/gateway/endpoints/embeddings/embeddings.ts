@@ -16,8 +16,9 @@ import {
   toEmbeddingsReply,
 } from "../../../wire/v1/embeddings/reply.ts";
 import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
-import { type ModelCall, notProvided } from "../../pipeline.ts";
+import { notProvided } from "../../failures.ts";
 import { checkTextBytes, isLargeBody, largeBodyBytes } from "../../request/read-body.ts";
+import type { ServedCall } from "../../served-call.ts";
 import { countTokens, embeddingNeed, toMeasured } from "./embeddings-money.ts";
 
 const defaultDimensions = 3072;
@@ -25,8 +26,8 @@ const defaultDimensions = 3072;
 const numbersPerTurn = 50_000;
 
 /** POST /v1/embeddings */
-export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
-  const { parts, exchange, body, model, call, end } = modelCall;
+export async function serveEmbeddings(served: ServedCall): Promise<Response> {
+  const { dependencies, exchange, body, model, call } = served;
   const isMedia = model.input === "media";
   if (isMedia && body["dimensions"] !== undefined)
     throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
@@ -34,12 +35,12 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
   const request = readEmbeddingRequest(body);
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
   const encoding = request.encoding_format ?? "float";
-  const { need, tokens } = embeddingNeed(input, modelCall.price);
-  const admitted = modelCall.admit(need, tokens);
+  const { need, tokens } = embeddingNeed(input, served.price);
+  const admitted = served.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
-  const { counter } = parts;
+  const { counter } = dependencies;
   if (isLargeBody(exchange)) await nextTurn();
-  const result = await parts.router.serve(model, call, async (attempt) => {
+  const result = await dependencies.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.embed === undefined) throw notProvided(model);
     charge.begin(attempt);
@@ -68,7 +69,7 @@ export async function serveEmbeddings(modelCall: ModelCall): Promise<Response> {
     contentType: "application/json",
     body: text,
   });
-  end();
+  served.end();
   return exchange.json(text);
 }
 

@@ -9,11 +9,13 @@ import {
   toModelList,
   toVoiceList,
 } from "../../../wire/v1/models/reply.ts";
-import type { GatewayParts, Work } from "../../pipeline.ts";
-import { authenticate, findCallable, toShown } from "../../request/authenticate.ts";
+import type { GatewayDependencies } from "../../dependencies.ts";
+import type { Work } from "../../pipeline.ts";
+import { authenticate } from "../../request/authenticate.ts";
+import { findCallable, toShown } from "../../request/find-model.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
-export function listModels({ keys, catalog, purses, tally }: GatewayParts): Work {
+export function listModels({ keys, catalog, purses, replyCounter }: GatewayDependencies): Work {
   return (exchange) => {
     exchange.endpoint = "models";
     const { request, startedMs } = exchange;
@@ -26,13 +28,13 @@ export function listModels({ keys, catalog, purses, tally }: GatewayParts): Work
       if (model !== undefined && lifecycleState(model.lifecycle, startedMs) !== "retired")
         listed.push(toListed(model, catalog, startedMs));
     }
-    tally.answered(exchange, "ok");
+    replyCounter.count(exchange, "ok");
     return exchange.json(JSON.stringify(toModelList(listed)));
   };
 }
 
 /** GET /v1/models/{id} */
-export function showModel({ keys, catalog, purses, tally }: GatewayParts): Work {
+export function showModel({ keys, catalog, purses, replyCounter }: GatewayDependencies): Work {
   return (exchange) => {
     exchange.endpoint = "models";
     const { request, startedMs, rest: id } = exchange;
@@ -47,7 +49,7 @@ export function showModel({ keys, catalog, purses, tally }: GatewayParts): Work 
         message: `There is no model "${toShown(id)}" for this key. GET /v1/models lists yours.`,
       });
     exchange.model = model;
-    tally.answered(exchange, "ok");
+    replyCounter.count(exchange, "ok");
     return exchange.json(JSON.stringify(toModel(toListed(model, catalog, startedMs))));
   };
 }

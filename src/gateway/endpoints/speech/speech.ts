@@ -2,34 +2,38 @@ import type { SpeakCall, SpeakOption, Voice } from "../../../call/speak.ts";
 import type { Model } from "../../../catalog/model.ts";
 import type { SpeechRequest } from "../../../wire/v1/speech/request.ts";
 import { fieldError, readSpeechRequest } from "../../../wire/v1/validate.ts";
+import type { GatewayDependencies } from "../../dependencies.ts";
 import { eventsType } from "../../exchange.ts";
-import { type GatewayParts, type ModelCall, notProvided } from "../../pipeline.ts";
+import { notProvided } from "../../failures.ts";
+import type { ServedCall } from "../../served-call.ts";
 import { toReplyStream } from "../../stream-reply.ts";
 import { openPcm } from "./pcm.ts";
 import { mostAudioBytes, speechNeed } from "./speech-money.ts";
 import { SpeechSource } from "./speech-source.ts";
 
 /** POST /v1/audio/speech. Preview. */
-export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
-  const { parts, exchange, body, call, end } = modelCall;
+export async function serveSpeech(served: ServedCall): Promise<Response> {
+  const { dependencies, exchange, body, call } = served;
   const request = readSpeechRequest(body);
   const speak = toSpeakCall(request);
   const { text, speed, instructions } = speak;
-  const model = fitting(parts, modelCall.model, speak);
+  const model = fitting(dependencies, served.model, speak);
   exchange.isStreamed = true;
   const mostBytes = mostAudioBytes(text, { maxAudioSeconds: model.maxAudioSeconds, speed });
-  const { need, tokens } = speechNeed({ text, instructions, mostBytes, price: modelCall.price });
-  const admitted = modelCall.admit(need, tokens);
+  const { need, tokens } = speechNeed({ text, instructions, mostBytes, price: served.price });
+  const admitted = served.admit(need, tokens);
   const charge = admitted instanceof Promise ? await admitted : admitted;
   // No upstream counts the text of plain audio; the count is there long before the audio ends.
-  const counting = parts.counter.count(instructions === undefined ? [text] : [text, instructions]);
+  const counting = dependencies.counter.count(
+    instructions === undefined ? [text] : [text, instructions],
+  );
   charge.measure = async () => ({
     units: { input: await counting },
     reasoningTokens: 0,
     estimated: true,
   });
   // A failure before the first sound still gets its real status.
-  const pcm = await parts.router.serve(model, call, async (attempt) => {
+  const pcm = await dependencies.router.serve(model, call, async (attempt) => {
     const { provider, target } = attempt;
     if (provider.speak === undefined) throw notProvided(model);
     charge.begin(attempt);
@@ -48,7 +52,7 @@ export async function serveSpeech(modelCall: ModelCall): Promise<Response> {
   const form = { asWav, asEvents, contentType };
   const source = new SpeechSource({ pcm, ...form, mostBytes, counting, charge });
   charge.measure = () => source.measure();
-  const stream = toReplyStream({ call, source, onEnd: end });
+  const stream = toReplyStream({ call, source, onEnd: (error) => served.end(error) });
   return asEvents ? exchange.events(stream) : exchange.reply(stream, contentType);
 }
 
@@ -63,7 +67,7 @@ function toSpeakCall({ input: text, voice, speed, instructions }: SpeechRequest)
 }
 
 /** The model without the routes that would ignore what the caller asks for. */
-function fitting({ router }: GatewayParts, model: Model, speak: SpeakCall): Model {
+function fitting({ router }: GatewayDependencies, model: Model, speak: SpeakCall): Model {
   const { speed, instructions } = speak;
   if (speed === undefined && instructions === undefined) return model;
   let fit = model;

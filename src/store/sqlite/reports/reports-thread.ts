@@ -1,6 +1,23 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../../base/problem.ts";
-import type { ReportAnswer, ReportQuestion } from "./reports.ts";
+import type { Receipt } from "../../../ledger/receipt.ts";
+import type { ReceiptPage, ReceiptQuery } from "../../../ledger/reports.ts";
+import type { StoredMinute } from "./minute-reading.ts";
+import type { PackedUsage } from "./usage-packing.ts";
+import type { UsageQuestion } from "./usage-reading.ts";
+
+export type ReportQuestion =
+  | { readonly type: "usage"; readonly query: UsageQuestion }
+  | { readonly type: "receipts"; readonly query: ReceiptQuery }
+  | { readonly type: "receipt"; readonly id: string }
+  | { readonly type: "minutes"; readonly fromMs: number; readonly toMs: number };
+
+export type ReportAnswer =
+  | { readonly usage: PackedUsage }
+  | { readonly page: ReceiptPage }
+  | { readonly receipt: Receipt | undefined }
+  | { readonly minutes: readonly StoredMinute[] }
+  | { readonly error: string };
 
 const maxOpen = 64;
 

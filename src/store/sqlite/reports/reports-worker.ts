@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { readMinutes, type StoredMinute } from "./minute-reading.ts";
 import { readReceipt, readReceipts } from "./receipt-reading.ts";
-import type { ReportAnswer, ReportQuestion } from "./reports.ts";
+import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { packUsage } from "./usage-packing.ts";
 import { readUsage } from "./usage-reading.ts";
 

@@ -12,23 +12,9 @@ import {
   type UsageQuery,
 } from "../../../ledger/reports.ts";
 import { dayMs, hourMs } from "../../../ledger/rollups.ts";
-import type { StoredMinute } from "./minute-reading.ts";
+import type { ReportAnswer, ReportQuestion } from "./reports-thread.ts";
 import { ReportsThread, type ReportsThreadOptions } from "./reports-thread.ts";
-import { type PackedUsage, unpackUsage } from "./usage-packing.ts";
-import type { UsageQuestion } from "./usage-reading.ts";
-
-export type ReportQuestion =
-  | { readonly type: "usage"; readonly query: UsageQuestion }
-  | { readonly type: "receipts"; readonly query: ReceiptQuery }
-  | { readonly type: "receipt"; readonly id: string }
-  | { readonly type: "minutes"; readonly fromMs: number; readonly toMs: number };
-
-export type ReportAnswer =
-  | { readonly usage: PackedUsage }
-  | { readonly page: ReceiptPage }
-  | { readonly receipt: Receipt | undefined }
-  | { readonly minutes: readonly StoredMinute[] }
-  | { readonly error: string };
+import { unpackUsage } from "./usage-packing.ts";
 
 export interface ReportOptions extends Pick<ReportsThreadOptions, "limitMs" | "workerUrl"> {
   readonly clock: Clock;

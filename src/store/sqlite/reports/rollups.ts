@@ -1,7 +1,14 @@
 import { sql } from "kysely";
 import { idFloor } from "../../../base/ids.ts";
-import { type FoldMark, hourMs, type Rollup, toDay } from "../../../ledger/rollups.ts";
-import type { RollupFilter, RollupStore, StoredSums, Total } from "../../../ledger/store.ts";
+import {
+  type FoldMark,
+  hourMs,
+  type Rollup,
+  type RollupFilter,
+  type RollupStore,
+  toDay,
+} from "../../../ledger/rollups.ts";
+import type { StoredSums, Total } from "../../../ledger/store.ts";
 import { readMeta, writeMeta } from "../meta.ts";
 import { type Db, localNode } from "../schema.ts";
 import {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { Share } from "./concurrency-share.ts";
+import { FairQueue } from "./fair-queue.ts";
 
 /** Questions that are answered when the test says so. */
-function openShare(limits = { mostAtOnce: 2, mostWaiting: 3 }) {
-  const share = new Share(limits);
+function openQueue(limits = { maxRunning: 2, maxWaiting: 3 }) {
+  const share = new FairQueue(limits);
   const begun: string[] = [];
   const answers = new Map<string, PromiseWithResolvers<string>>();
   return {
@@ -22,7 +22,7 @@ function openShare(limits = { mostAtOnce: 2, mostWaiting: 3 }) {
 }
 
 test("one asker has so many at work, the others wait in their order, and none is lost", async () => {
-  const { begun, ask, answer, fail } = openShare();
+  const { begun, ask, answer, fail } = openQueue();
   const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
   expect(begun).toEqual(["a", "b"]);
   answer("b");
@@ -36,7 +36,7 @@ test("one asker has so many at work, the others wait in their order, and none is
 });
 
 test("more than the line has room for is refused in words, and later is let in again", async () => {
-  const { begun, ask, answer } = openShare();
+  const { begun, ask, answer } = openQueue();
   const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
   await expect(ask("ada", "f")).rejects.toThrow("Too many reports at once");
   for (const question of ["a", "b", "c", "d", "e"]) answer(question);
@@ -48,14 +48,14 @@ test("more than the line has room for is refused in words, and later is let in a
 });
 
 test("who asks for much keeps nobody else waiting", () => {
-  const { begun, ask } = openShare();
+  const { begun, ask } = openQueue();
   for (const question of ["a", "b", "c", "d", "e"]) void ask("ada", question);
   void ask("bob", "of bob");
   expect(begun).toEqual(["a", "b", "of bob"]);
 });
 
 test("who comes as a place becomes free does not push in before who waits", async () => {
-  const { begun, ask, answer } = openShare({ mostAtOnce: 1, mostWaiting: 3 });
+  const { begun, ask, answer } = openQueue({ maxRunning: 1, maxWaiting: 3 });
   const first = ask("ada", "a");
   void ask("ada", "b");
   answer("a");

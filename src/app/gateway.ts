@@ -1,0 +1,78 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { listenerUrl } from "../base/network/listen.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Configuration } from "../config/load.ts";
+import type { ActiveCalls } from "../gateway/active-calls.ts";
+import { type Billing, LedgerBilling } from "../gateway/billing/billing.ts";
+import { Idempotency } from "../gateway/idempotency.ts";
+import { BodyBytes } from "../gateway/request/body-bytes.ts";
+import { type GatewayServer, startGateway } from "../gateway/server.ts";
+import type { ApiVersion } from "../gateway/versions.ts";
+import type { KeyDirectory } from "../keys/directory.ts";
+import type { Router } from "../router/router.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { creditAdvice } from "./first-start.ts";
+import type { Money } from "./ledger.ts";
+import type { Opened } from "./store.ts";
+
+interface GatewayOptions {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly state: {
+    readonly keys: KeyDirectory;
+    readonly catalog: Catalog;
+    readonly router: Router;
+    /** Origins whose pages may read replies. */
+    readonly origins: ReadonlySet<string>;
+  };
+  readonly calls: ActiveCalls;
+  readonly versions: readonly ApiVersion[];
+  readonly billing: Billing | undefined;
+  readonly money: Money;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The data plane of a running server. */
+export function listenGateway({
+  configuration: { settings },
+  opened,
+  state,
+  calls,
+  versions,
+  money,
+  metrics,
+  clock,
+  log,
+  billing = new LedgerBilling({ ...money, clock, log, creditAdvice }),
+}: GatewayOptions): GatewayServer {
+  const { keys, catalog, router, origins } = state;
+  const dependencies = {
+    keys,
+    catalog,
+    router,
+    calls,
+    billing,
+    ...money,
+    idempotency: new Idempotency({ ledger: opened.store.ledger, journal: money.journal }),
+    bodies: new BodyBytes({ perProcess: settings.maxBodiesMb * 1024 * 1024 }),
+    clock,
+    log,
+    replyCounter: metrics.traffic,
+    origins,
+    publicUrl: () => settings.publicUrl ?? listenerUrl(settings.host, gateway.port),
+  };
+  const gateway: GatewayServer = startGateway({
+    dependencies,
+    versions,
+    host: settings.host,
+    port: settings.port,
+    checkReady: async () => {
+      if (money.journal.isFailing) throw new Error("the ledger cannot be written");
+      await opened.store.check();
+    },
+  });
+  return gateway;
+}

@@ -1,0 +1,154 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Model, PriceInForce } from "../../catalog/model.ts";
+import type { KeyRecord } from "../../keys/directory.ts";
+import type { Journal } from "../../ledger/journal.ts";
+import { cover, holdParts, type Need } from "../../ledger/need.ts";
+import { leastFree } from "../../ledger/purse.ts";
+import type { Purse, Purses } from "../../ledger/purses.ts";
+import { type Limiter, type LimitRequest, Permit } from "../../limits/limiter.ts";
+import type { ActiveCall } from "../active-calls.ts";
+import type { Exchange } from "../exchange.ts";
+import type { OpenClaim } from "../idempotency.ts";
+import { type CallCharge, Charge } from "./charge.ts";
+import { accountSuspended, notCovered, overLimit, storeUnavailable } from "./refusals.ts";
+
+export interface ReserveOptions {
+  readonly exchange: Exchange;
+  readonly key: KeyRecord;
+  readonly purse: Purse;
+  readonly model: Model;
+  readonly pricing: PriceInForce;
+  readonly claim: OpenClaim | undefined;
+  readonly call: ActiveCall;
+}
+
+/** What admits calls and charges them. The bench puts one in its place that does neither. */
+export interface Billing {
+  /** The first check of a request whose key is known: standing, requests per minute, concurrency. */
+  enter(exchange: Exchange, key: KeyRecord): Purse;
+  /** Admits a call or throws the refusal; `tokens` is about what it will use. */
+  reserve(options: ReserveOptions, need: Need, tokens: number): CallCharge;
+}
+
+export interface LedgerBillingDependencies {
+  readonly purses: Purses;
+  readonly limiter: Limiter;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The last sentence of a 402 for want of money: how this account gets more. */
+  readonly creditAdvice: (account: Purse["account"]) => string;
+}
+
+export class LedgerBilling implements Billing {
+  readonly #dependencies: LedgerBillingDependencies;
+
+  constructor(dependencies: LedgerBillingDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whatever becomes of the request, it has used one of those per minute. */
+  enter(exchange: Exchange, key: KeyRecord): Purse {
+    const { purses, limiter, clock } = this.#dependencies;
+    const purse = purses.find(key.accountId);
+    if (purse === undefined) throw new Error(`the account of ${key.id} is not in memory`);
+    exchange.purse = purse;
+    const caller = { key, purse };
+    if (isLimited(caller)) {
+      const taken = limiter.enter({ ...ownersOf(caller), nowMs: clock.nowMs() });
+      if (!(taken instanceof Permit)) {
+        checkStanding(purse);
+        throw overLimit(taken);
+      }
+      exchange.permit = taken;
+    }
+    checkStanding(purse);
+    return purse;
+  }
+
+  /**
+   * Limits, then money. All in memory and in one step, so that no two calls are admitted on the
+   * same dollar.
+   */
+  reserve(options: ReserveOptions, need: Need, tokens: number): Charge {
+    const { exchange, key, purse, claim } = options;
+    const { purses, journal, clock, creditAdvice } = this.#dependencies;
+    // Not the request's own moment: its body may have taken a minute.
+    const nowMs = clock.nowMs();
+    checkStanding(purse);
+    if (journal.isFailing) throw storeUnavailable();
+    this.#takeTokens(options, { tokens, nowMs });
+    const budgets = purses.budgetsOf({
+      purse,
+      key,
+      // The request's own moment, which its receipt has too.
+      nowMs: exchange.startedMs,
+    });
+    const covered = cover(need, leastFree(purse.pot, budgets));
+    const hold =
+      covered &&
+      purses.take(covered.nano, {
+        purse,
+        budgets,
+        id: exchange.requestId,
+        keyId: key.id,
+        startedMs: exchange.startedMs,
+      });
+    if (covered === undefined || hold === undefined)
+      throw notCovered({ need, purse, budgets, creditAdvice });
+    if (covered.cap < need.cap) exchange.loweredCap = covered.cap;
+    exchange.heldBody?.admitted();
+    const { permit } = exchange;
+    // From now on the charge gives the place back, when the call is settled.
+    exchange.permit = undefined;
+    return new Charge({
+      requestId: exchange.requestId,
+      startedMs: exchange.startedMs,
+      accountId: purse.account.id,
+      keyId: key.id,
+      model: options.model,
+      pricing: options.pricing,
+      hold,
+      terms: {
+        keyLimits: purses.limitsVersionOf(key.id, key),
+        accountLimits: purses.limitsVersionOf(purse.account.id, purse.account),
+        hold: holdParts(need.units, covered.cap),
+      },
+      cap: covered.cap,
+      permit,
+      claim,
+      call: options.call,
+      dependencies: this.#dependencies,
+    });
+  }
+
+  #takeTokens(
+    options: ReserveOptions,
+    { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
+  ): void {
+    if (!isLimited(options)) return;
+    const { exchange } = options;
+    const wanted = { ...ownersOf(options), tokens, nowMs };
+    const taken = this.#dependencies.limiter.takeTokens(exchange.permit, wanted);
+    if (taken !== undefined && !(taken instanceof Permit)) throw overLimit(taken);
+    exchange.permit = taken;
+  }
+}
+
+/** A suspended account gets nothing: no call, and no reply that was kept. */
+export function checkStanding({ account }: Purse): void {
+  if (account.suspendedAtMs !== undefined) throw accountSuspended();
+}
+
+type Caller = Pick<ReserveOptions, "key" | "purse">;
+
+const isLimited = ({ key, purse }: Caller) =>
+  key.limits !== undefined || purse.account.limits !== undefined;
+
+function ownersOf({ key, purse: { account } }: Caller): Omit<LimitRequest, "nowMs"> {
+  return {
+    key: { id: key.id, kind: "key", limits: key.limits },
+    account: { id: account.id, kind: "account", limits: account.limits },
+  };
+}

@@ -1,0 +1,79 @@
+import { ApiError } from "../../base/errors.ts";
+import { toUsd } from "../../base/money.ts";
+import { cover, type Need, worstCase } from "../../ledger/need.ts";
+import type { BudgetPot } from "../../ledger/purse.ts";
+import type { Purse } from "../../ledger/purses.ts";
+import type { LimitRefusal } from "../../limits/limiter.ts";
+
+export function storeUnavailable(cause?: unknown): ApiError {
+  return new ApiError({
+    code: "store_unavailable",
+    message: "The gateway cannot write its ledger just now, so it takes no calls. Try again.",
+    retryAfterMs: 1_000,
+    detail: cause === undefined ? undefined : String(cause),
+    cause,
+  });
+}
+
+export function accountSuspended(): ApiError {
+  return new ApiError({
+    code: "account_suspended",
+    message: "The account of this key is suspended. Ask the operator to resume it.",
+  });
+}
+
+export function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRefusal): ApiError {
+  if (retryAfterMs === undefined)
+    return new ApiError({
+      code: "rate_limit_exceeded",
+      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute: it can never be admitted. Ask for less, or for a higher limit.`,
+      retryable: false,
+    });
+  const what =
+    kind === "concurrency"
+      ? `${limit} ${limit === 1 ? "request" : "requests"} at a time`
+      : `${limit} ${kind} per minute`;
+  return new ApiError({
+    code: "rate_limit_exceeded",
+    message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,
+    retryAfterMs,
+  });
+}
+
+const toSeconds = (ms: number) => (ms / 1000).toFixed(ms < 10_000 ? 2 : 0);
+
+export function notCovered(options: {
+  readonly need: Need;
+  readonly purse: Purse;
+  readonly budgets: readonly BudgetPot[];
+  readonly creditAdvice: (account: Purse["account"]) => string;
+}): ApiError {
+  const { need, purse, budgets } = options;
+  const { account, pot } = purse;
+  const needed = worstCase(need, need.cap);
+  const isShort = cover(need, pot.free) === undefined;
+  const budget = isShort ? undefined : budgets.find(({ free }) => cover(need, free) === undefined);
+  if (budget !== undefined) {
+    const owner = budget.ownerId === account.id ? "account" : "key";
+    return new ApiError({
+      code: "budget_exceeded",
+      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held by running requests. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
+    });
+  }
+  return new ApiError({
+    code: "insufficient_quota",
+    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}. ${options.creditAdvice(account)}`,
+  });
+}
+
+const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
+
+/** Only chats have a length that a caller can lower. */
+const advice = ({ perToken }: Need) =>
+  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less";
+
+function renewal({ periodEndMs }: BudgetPot): string {
+  return Number.isFinite(periodEndMs)
+    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it begins anew`
+    : "";
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { KeyDirectory } from "../keys/directory.ts";
+import type { Journal } from "../ledger/journal.ts";
+import type { Purses } from "../ledger/purses.ts";
+import type { ReasoningUse } from "../ledger/reasoning.ts";
+import type { TokenCounter } from "../ledger/token-counter.ts";
+import type { Limiter } from "../limits/limiter.ts";
+import type { Router } from "../router/router.ts";
+import type { ActiveCalls } from "./active-calls.ts";
+import type { Billing } from "./billing/billing.ts";
+import type { ReplyCounter } from "./failures.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { BodyBytes } from "./request/body-bytes.ts";
+
+/** What the data plane works with; one object, shared by all requests. */
+export interface GatewayDependencies {
+  readonly keys: KeyDirectory;
+  readonly catalog: Catalog;
+  readonly router: Router;
+  readonly calls: ActiveCalls;
+  readonly purses: Purses;
+  readonly billing: Billing;
+  readonly limiter: Limiter;
+  readonly journal: Journal;
+  readonly idempotency: Idempotency;
+  readonly counter: TokenCounter;
+  readonly reasoning: ReasoningUse;
+  readonly bodies: BodyBytes;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly replyCounter: ReplyCounter;
+  readonly origins: ReadonlySet<string>;
+  readonly publicUrl: () => string;
+}

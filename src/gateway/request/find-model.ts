@@ -1,0 +1,101 @@
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { JsonObject } from "../../call/chat.ts";
+import { type Endpoint, endpointPaths } from "../../call/endpoint.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { lifecycleState } from "../../catalog/lifecycle.ts";
+import { type Model, type PriceInForce, priceAt } from "../../catalog/model.ts";
+import type { KeyRecord } from "../../keys/directory.ts";
+import { fieldError } from "../../wire/v1/validate.ts";
+import type { Exchange } from "../exchange.ts";
+
+/** The model that the caller named, at its current price. */
+export function chooseModel(options: {
+  readonly exchange: Exchange;
+  readonly body: JsonObject;
+  readonly key: KeyRecord;
+  readonly endpoint: Endpoint;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+}): { readonly model: Model; readonly pricing: PriceInForce } {
+  const { exchange, body, key, endpoint, catalog, clock } = options;
+  const nowMs = clock.nowMs();
+  const model = findModel({ body, key, endpoint, catalog, nowMs });
+  exchange.model = model;
+  checkModel({ model, catalog, endpoint, nowMs });
+  const pricing = priceAt(model, nowMs);
+  if (pricing === undefined) throw new Error(`${model.id} has no price`);
+  return { model, pricing };
+}
+
+interface ModelSearch {
+  readonly body: JsonObject;
+  readonly key: KeyRecord;
+  readonly endpoint: Endpoint;
+  readonly catalog: Catalog;
+  readonly nowMs: number;
+}
+
+/** One answer for models that are unknown, unpriced, unrouted or not allowed for this key. */
+function findModel({ body, key, endpoint, catalog, nowMs }: ModelSearch): Model {
+  const id = body["model"];
+  if (typeof id !== "string" || id === "")
+    throw fieldError(
+      "model",
+      `${id === undefined ? "is missing: it " : ""}must be the id of a model; GET /v1/models lists yours`,
+    );
+  const model = findCallable({ catalog, key, id, nowMs });
+  if (model === undefined)
+    throw new ApiError({
+      code: "model_not_allowed",
+      param: "model",
+      message: `This key cannot call the model "${toShown(id)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
+      offChat: endpoint !== "chat",
+    });
+  return model;
+}
+
+/** A model that the key may call: of this endpoint, and not retired. */
+function checkModel({
+  model,
+  catalog,
+  endpoint,
+  nowMs,
+}: {
+  readonly model: Model;
+  readonly catalog: Catalog;
+  readonly endpoint: Endpoint;
+  readonly nowMs: number;
+}): void {
+  if (model.endpoint !== endpoint)
+    throw new ApiError({
+      code: "wrong_endpoint",
+      param: "model",
+      message: `${model.id} does not work on this endpoint: call it with POST ${endpointPaths[model.endpoint]}.`,
+    });
+  if (lifecycleState(model.lifecycle, nowMs) === "retired") {
+    const successor = catalog.deprecationOf(model, nowMs)?.replacement;
+    const instead = successor === undefined ? "" : ` Use ${successor} instead.`;
+    throw new ApiError({
+      code: "model_retired",
+      param: "model",
+      message: `${model.id} is retired.${instead}`,
+      offChat: endpoint !== "chat",
+    });
+  }
+}
+
+/** A name in a message: not endless, and never a key that was put in the wrong place. */
+export function toShown(id: string): string {
+  return id.slice(0, 100).replace(/sk-svc-\S*/g, "sk-svc-…");
+}
+
+export function findCallable(options: {
+  readonly catalog: Catalog;
+  readonly key: KeyRecord;
+  readonly id: string;
+  readonly nowMs: number;
+}): Model | undefined {
+  const { catalog, key, id, nowMs } = options;
+  return key.models === undefined || key.models.has(id) ? catalog.findServed(id, nowMs) : undefined;
+}

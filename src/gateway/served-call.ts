@@ -1,0 +1,161 @@
+import type { Server } from "bun";
+import { type ApiError, toApiError } from "../base/errors.ts";
+import type { JsonObject } from "../call/chat.ts";
+import type { Endpoint } from "../call/endpoint.ts";
+import type { Price } from "../call/price.ts";
+import type { Model, PriceInForce } from "../catalog/model.ts";
+import type { KeyRecord } from "../keys/directory.ts";
+import type { Need } from "../ledger/need.ts";
+import type { Purse } from "../ledger/purses.ts";
+import { type ActiveCall, callerLeft } from "./active-calls.ts";
+import type { ReserveOptions } from "./billing/billing.ts";
+import type { CallCharge } from "./billing/charge.ts";
+import { storeUnavailable } from "./billing/refusals.ts";
+import type { GatewayDependencies } from "./dependencies.ts";
+import type { Exchange } from "./exchange.ts";
+import { noteFailure } from "./failures.ts";
+import type { OpenClaim } from "./idempotency.ts";
+import { chooseModel } from "./request/find-model.ts";
+import type { RequestBody } from "./request/read-body.ts";
+
+export type BunServer = Server<unknown>;
+
+/** The runtime closes a connection after this time without a byte, unless a call is in flight. */
+export const idleTimeoutS = 30;
+
+export interface ServedCallOptions {
+  readonly dependencies: GatewayDependencies;
+  readonly endpoint: Endpoint;
+  readonly caller: {
+    readonly exchange: Exchange;
+    readonly server: BunServer;
+    readonly key: KeyRecord;
+    readonly purse: Purse;
+    readonly body: RequestBody;
+  };
+  readonly claim: OpenClaim | undefined;
+}
+
+/**
+ * A request that has passed key, body and model, until its last byte has gone or never will:
+ *
+ *     run → admit → (the endpoint works) → end
+ *        ↘ fail, from wherever the endpoint throws
+ *     leave: the caller disconnects, at any time
+ *
+ * `end` and `fail` close it, exactly once. Written without async functions, like all code that every
+ * request passes: each costs a microsecond.
+ */
+export class ServedCall implements ReserveOptions {
+  readonly dependencies: GatewayDependencies;
+  readonly exchange: Exchange;
+  readonly key: KeyRecord;
+  readonly purse: Purse;
+  readonly body: JsonObject;
+  readonly model: Model;
+  readonly pricing: PriceInForce;
+  readonly claim: OpenClaim | undefined;
+  readonly call: ActiveCall;
+  readonly #server: BunServer;
+  #charge: CallCharge | undefined;
+
+  constructor({ dependencies, endpoint, caller, claim }: ServedCallOptions) {
+    const { exchange, key, purse, body } = caller;
+    const { catalog, clock, calls } = dependencies;
+    let chosen: ReturnType<typeof chooseModel>;
+    try {
+      chosen = chooseModel({ exchange, body: body.fields, key, endpoint, catalog, clock });
+    } catch (error) {
+      claim?.close();
+      throw error;
+    }
+    this.dependencies = dependencies;
+    this.exchange = exchange;
+    this.key = key;
+    this.purse = purse;
+    this.body = body.fields;
+    this.model = chosen.model;
+    this.pricing = chosen.pricing;
+    this.claim = claim;
+    this.call = calls.begin(chosen.model, key.accountId);
+    this.#server = caller.server;
+  }
+
+  get price(): Price {
+    return this.pricing.price;
+  }
+
+  /** Has the endpoint serve it. */
+  run(serve: (call: ServedCall) => Promise<Response>): Promise<Response> {
+    const { request } = this.exchange;
+    const { signal } = request;
+    // The runtime would cut a connection on which a thinking model is silent: from here on our own
+    // limits rule. Most calls are over before that is worth a call into the runtime.
+    this.call.onLong = () => this.#server.timeout(request, 0);
+    signal.addEventListener("abort", this.#onAbort);
+    if (signal.aborted) this.leave();
+    try {
+      return serve(this).catch(this.#onFailure);
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  /**
+   * Admits the call or throws the refusal; `tokens` is about what it will use. With an
+   * Idempotency-Key, the claim is durable first: hence, perhaps, a promise.
+   */
+  admit(need: Need, tokens: number): CallCharge | Promise<CallCharge> {
+    const charge = this.dependencies.billing.reserve(this, need, tokens);
+    this.#charge = charge;
+    this.exchange.charge = charge;
+    return this.claim === undefined
+      ? charge
+      : this.claim.persist().then(() => charge, notPersisted);
+  }
+
+  /** The last byte has gone or never will. The endpoint calls it exactly once, unless it throws. */
+  end(error?: ApiError): void {
+    if (error !== undefined) noteFailure(this.dependencies, this.exchange, error);
+    this.#close(error);
+  }
+
+  /** The endpoint has thrown before it had a reply. */
+  fail(error: unknown): never {
+    this.#close(toApiError(error));
+    throw error;
+  }
+
+  /** A whole reply is worked on to its end: the vendor bills it, whether or not the caller waits. */
+  leave(): void {
+    if (this.exchange.isStreamed) this.call.leave(callerLeft("the caller closed the connection"));
+    else this.call.isLeft = true;
+  }
+
+  readonly #onAbort = () => this.leave();
+  readonly #onFailure = (error: unknown) => this.fail(error);
+
+  #close(failure: ApiError | undefined): void {
+    const { exchange, call, claim } = this;
+    const charge = this.#charge;
+    exchange.request.signal.removeEventListener("abort", this.#onAbort);
+    // What is left to send is the runtime's again: a reader who does not take it is cut off.
+    if (call.isLong) this.#server.timeout(exchange.request, idleTimeoutS);
+    // What a key stands for is known when the receipt is written: it may have to be rolled back.
+    if (charge === undefined || (charge.isSettled && claim === undefined)) return this.#release();
+    // A call that is read on may take a minute more: a repeated request does not wait for it.
+    if (!call.isReadingOn) claim?.ending();
+    const release = () => this.#release();
+    charge.close(failure).then(release, release);
+  }
+
+  #release(): void {
+    this.claim?.close();
+    this.exchange.leave();
+    this.dependencies.calls.end(this.call);
+  }
+}
+
+function notPersisted(cause: unknown): never {
+  throw storeUnavailable(cause);
+}

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
-import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from "./wav.ts";
+import { readWavHeader, wavHeader, wavHeaderBytes } from "./wav.ts";
 
-const SPEECH = { sampleRate: 24_000, channels: 1, bitsPerSample: 16, format: "pcm" } as const;
+const speech = { sampleRate: 24_000, channels: 1, bitsPerSample: 16, format: "pcm" } as const;
 
 describe("wavHeader", () => {
   test("is the canonical 44 bytes when the length is known", () => {
@@ -34,7 +34,7 @@ describe("wavHeader", () => {
 
 describe("readWavHeader", () => {
   test("reads back what wavHeader writes", () => {
-    const read = { ok: true, ...SPEECH, dataOffset: WAV_HEADER_BYTES } as const;
+    const read = { ok: true, ...speech, dataOffset: wavHeaderBytes } as const;
     expect(readWavHeader(wavHeader({ dataBytes: 10 }))).toEqual({ ...read, dataBytes: 10 });
     expect(readWavHeader(wavHeader())).toEqual({ ...read, dataBytes: undefined });
   });
@@ -43,7 +43,7 @@ describe("readWavHeader", () => {
     const bytes = fixtureBytes("sine-24khz-list-chunk.wav");
     expect(readWavHeader(bytes)).toEqual({
       ok: true,
-      ...SPEECH,
+      ...speech,
       dataOffset: bytes.length - 4_800,
       dataBytes: 4_800,
     });

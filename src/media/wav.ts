@@ -1,20 +1,20 @@
 /** What all speech is sent as: 24 kHz, mono, 16-bit PCM. */
-const SAMPLE_RATE_HZ = 24_000;
-const CHANNELS = 1;
-const BITS_PER_SAMPLE = 16;
+const sampleRateHz = 24_000;
+const channels = 1;
+const bitsPerSample = 16;
 
-export const WAV_HEADER_BYTES = 44;
+export const wavHeaderBytes = 44;
 /** In a size field: the length is not known yet. Players then read to the end of the stream. */
-const UNKNOWN_SIZE = 0xffff_ffff;
+const unknownSize = 0xffff_ffff;
 
-const FORMAT_PCM = 1;
-const FORMAT_FLOAT = 3;
-const FORMAT_EXTENSIBLE = 0xfffe;
+const formatPcm = 1;
+const formatFloat = 3;
+const formatExtensible = 0xfffe;
 /** The tail of every subtype GUID that stands for a plain format code, as bytes in file order. */
-const SUBTYPE_TAIL = [0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113];
+const subtypeTail = [0, 0, 0, 0, 16, 0, 128, 0, 0, 170, 0, 56, 155, 113];
 
 /** Chunks before the samples are names and dates; more is an abuse of whoever buffers them. */
-const MAX_DATA_OFFSET_BYTES = 65_536;
+const maxDataOffsetBytes = 65_536;
 
 export type WavFormat = "pcm" | "float" | "other";
 
@@ -36,23 +36,19 @@ export type WavHeaderReading =
 /** The header in front of our own speech; without `dataBytes` in the streaming form. */
 export function wavHeader(options: { readonly dataBytes?: number } = {}): Uint8Array {
   const dataSize = fieldFor(options.dataBytes);
-  const frameBytes = (CHANNELS * BITS_PER_SAMPLE) / 8;
-  const view = new DataView(new ArrayBuffer(WAV_HEADER_BYTES));
+  const frameBytes = (channels * bitsPerSample) / 8;
+  const view = new DataView(new ArrayBuffer(wavHeaderBytes));
   writeName(view, { offset: 0, name: "RIFF" });
-  view.setUint32(
-    4,
-    dataSize === UNKNOWN_SIZE ? UNKNOWN_SIZE : WAV_HEADER_BYTES - 8 + dataSize,
-    true,
-  );
+  view.setUint32(4, dataSize === unknownSize ? unknownSize : wavHeaderBytes - 8 + dataSize, true);
   writeName(view, { offset: 8, name: "WAVE" });
   writeName(view, { offset: 12, name: "fmt " });
   view.setUint32(16, 16, true);
-  view.setUint16(20, FORMAT_PCM, true);
-  view.setUint16(22, CHANNELS, true);
-  view.setUint32(24, SAMPLE_RATE_HZ, true);
-  view.setUint32(28, SAMPLE_RATE_HZ * frameBytes, true);
+  view.setUint16(20, formatPcm, true);
+  view.setUint16(22, channels, true);
+  view.setUint32(24, sampleRateHz, true);
+  view.setUint32(28, sampleRateHz * frameBytes, true);
   view.setUint16(32, frameBytes, true);
-  view.setUint16(34, BITS_PER_SAMPLE, true);
+  view.setUint16(34, bitsPerSample, true);
   writeName(view, { offset: 36, name: "data" });
   view.setUint32(40, dataSize, true);
   return new Uint8Array(view.buffer);
@@ -61,9 +57,8 @@ export function wavHeader(options: { readonly dataBytes?: number } = {}): Uint8A
 /** Reads the header at the front of a wav file or of the part of it that has arrived. */
 export function readWavHeader(bytes: Uint8Array): WavHeaderReading {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!agrees(view, { offset: 0, name: "RIFF" }) || !agrees(view, { offset: 8, name: "WAVE" })) {
+  if (!agrees(view, { offset: 0, name: "RIFF" }) || !agrees(view, { offset: 8, name: "WAVE" }))
     return refused("is not a RIFF WAVE file");
-  }
   let position = 12;
   let format: Omit<WavHeader, "dataOffset" | "dataBytes"> | undefined;
   while (position + 8 <= view.byteLength) {
@@ -76,13 +71,10 @@ export function readWavHeader(bytes: Uint8Array): WavHeaderReading {
     }
     // Chunks begin at even offsets.
     position = contentAt + sizeBytes + (sizeBytes % 2);
-    if (position > MAX_DATA_OFFSET_BYTES) {
-      return refused(`has no samples within its first ${MAX_DATA_OFFSET_BYTES} bytes`);
-    }
+    if (position > maxDataOffsetBytes)
+      return refused(`has no samples within its first ${maxDataOffsetBytes} bytes`);
     if (nameAt(view, contentAt - 8) === "fmt " && position <= view.byteLength) {
-      if (sizeBytes < 16) {
-        return refused("has a fmt chunk that is too short");
-      }
+      if (sizeBytes < 16) return refused("has a fmt chunk that is too short");
       format = readFormat(new DataView(view.buffer, view.byteOffset + contentAt, sizeBytes));
     }
   }
@@ -101,30 +93,26 @@ function readFormat(chunk: DataView): Omit<WavHeader, "dataOffset" | "dataBytes"
 /** The code itself, or the one that the subtype of WAVE_FORMAT_EXTENSIBLE stands for. */
 function formatCode(chunk: DataView): number | undefined {
   const code = chunk.getUint16(0, true);
-  if (code !== FORMAT_EXTENSIBLE) {
-    return code;
-  }
+  if (code !== formatExtensible) return code;
   const isPlain =
     chunk.byteLength >= 40 &&
-    SUBTYPE_TAIL.every((byte, index) => chunk.getUint8(26 + index) === byte);
+    subtypeTail.every((byte, index) => chunk.getUint8(26 + index) === byte);
   return isPlain ? chunk.getUint16(24, true) : undefined;
 }
 
 function formatName(code: number | undefined): WavFormat {
-  if (code === FORMAT_PCM) {
-    return "pcm";
-  }
-  return code === FORMAT_FLOAT ? "float" : "other";
+  if (code === formatPcm) return "pcm";
+  return code === formatFloat ? "float" : "other";
 }
 
 /** A length that 32 bits cannot hold is as good as unknown. */
 function fieldFor(dataBytes: number | undefined): number {
-  const fits = dataBytes !== undefined && dataBytes <= UNKNOWN_SIZE - WAV_HEADER_BYTES;
-  return fits ? dataBytes : UNKNOWN_SIZE;
+  const fits = dataBytes !== undefined && dataBytes <= unknownSize - wavHeaderBytes;
+  return fits ? dataBytes : unknownSize;
 }
 
 function knownSize(sizeBytes: number): number | undefined {
-  return sizeBytes === UNKNOWN_SIZE ? undefined : sizeBytes;
+  return sizeBytes === unknownSize ? undefined : sizeBytes;
 }
 
 function refused(problem: string): WavHeaderReading {

@@ -1,12 +1,19 @@
-/** A line as RFC 4180 has it. */
-export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
+export type CsvCell = string | number | boolean | null;
+
+/** Rows as RFC 4180 has them, the header among them. */
+export function csvText(rows: readonly (readonly CsvCell[])[]): string {
+  return rows.map(csvLine).join("");
+}
+
+export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(cellText).join(",")}\r\n`;
 }
 
-function cellText(cell: string | number | boolean | null): string {
+function cellText(cell: CsvCell): string {
   if (cell === null) return "";
   if (typeof cell !== "string") return String(cell);
-  // A spreadsheet would take these for a formula and run it.
-  const harmless = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  // A spreadsheet would take these for a formula and run it. A figure below zero is not one.
+  const isFormula = /^[=+\-@\t\r]/.test(cell) && !/^-\d+(\.\d+)?$/.test(cell);
+  const harmless = isFormula ? `'${cell}` : cell;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

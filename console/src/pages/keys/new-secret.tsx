@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
-import { firstCallSamples, modelToTry } from "../../components/code/first-call.ts";
+import { firstCallSamples, modelToTry } from "../../components/code/samples.ts";
 import { ShownOnce } from "../../components/code/shown-once.tsx";
 import { Icon } from "../../components/layout/icons.tsx";
 import { Moment } from "../../components/table/moment.tsx";

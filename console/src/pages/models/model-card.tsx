@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { CopyButton } from "../../components/code/copy-button.tsx";
-import { firstCallSamples } from "../../components/code/first-call.ts";
+import { firstCallSamples } from "../../components/code/samples.ts";
 import { Icon } from "../../components/layout/icons.tsx";
 import { PriceTags } from "../../components/money/price-tags.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";

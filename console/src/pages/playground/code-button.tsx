@@ -1,8 +1,15 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
-import { type CodeOptions, toSamples } from "./code-samples.ts";
+import { callSamples, pathOf, withoutFiles } from "../../components/code/samples.ts";
+import type { Endpoint } from "./models.ts";
 import classes from "./playground.module.css";
+
+interface CodeOptions {
+  readonly endpoint: Endpoint;
+  readonly baseUrl: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 /** The very call that the page would make now, to take away. */
 export function CodeButton(props: { readonly options: () => CodeOptions }) {
@@ -33,6 +40,9 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
     </>
   );
 }
+
+const toSamples = ({ endpoint, baseUrl, body }: CodeOptions) =>
+  callSamples({ baseUrl, path: pathOf(endpoint), body: withoutFiles(body) });
 
 function Brackets() {
   return (

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
+import { callSamples } from "../../components/code/samples.ts";
 import { type Access, useModels } from "./access.ts";
 import { baseUrlOf, type Endpoint, type EndpointReply, type OpenApi } from "./document.ts";
 import classes from "./endpoint.module.css";
@@ -8,7 +9,6 @@ import { FieldList } from "./field-list.tsx";
 import { Method } from "./method.tsx";
 import { Parameters } from "./parameters.tsx";
 import { pretty } from "./pretty.ts";
-import { toSamples } from "./samples.ts";
 import { exampleOf } from "./schema.ts";
 import { TryIt } from "./try-it.tsx";
 import { Words } from "./words.tsx";
@@ -28,8 +28,9 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
   const example = bodyExample(document, endpoint, models);
   const body = edited ?? (example === undefined ? undefined : JSON.stringify(example, null, 2));
   const address = endpoint.api === "gateway" ? baseUrl : location.origin;
-  const samples = toSamples({
-    endpoint,
+  const samples = callSamples({
+    method: endpoint.method,
+    variable: endpoint.api === "gateway" ? "SVC_API_KEY" : "SVC_TOKEN",
     baseUrl: address,
     path: endpoint.path.replace("{account}", access.account?.id ?? "{account}"),
     body: readBody(body) ?? example,

@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Endpoint } from "./document.ts";
 import { pretty } from "./pretty.ts";
 import { toQuestion } from "./question.ts";
-import { ChatWords } from "./send.ts";
-import { toPlayable } from "./wav.ts";
+import { ChatWords, toPlayable } from "./send.ts";
 
 const endpoint = (change: Partial<Endpoint>): Endpoint => ({
   id: "chat",

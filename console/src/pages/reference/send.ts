@@ -1,5 +1,5 @@
+import { readWavHeader, wavHeader } from "../../../../src/base/wav.ts";
 import { browserSession } from "../../browser-session.ts";
-import { toPlayable } from "./wav.ts";
 
 export interface Question {
   readonly method: string;
@@ -121,4 +121,15 @@ function deltaOf(json: string): string {
   } catch {
     return "";
   }
+}
+
+/** What a browser can play: bare samples get a header, and a streamed file its real length. */
+export function toPlayable(bytes: Uint8Array, type: string): Blob {
+  const header = type === "audio/pcm" ? undefined : readWavHeader(bytes);
+  // Where the length was not known before the first byte, the header does not have it.
+  const isStreamed = header?.ok === true && header.dataBytes === undefined;
+  const samples = isStreamed ? bytes.subarray(header.dataOffset) : bytes;
+  const isBare = isStreamed || header === undefined;
+  const file = isBare ? [wavHeader({ dataBytes: samples.length })] : [];
+  return new Blob([...file, new Uint8Array(samples)], { type: "audio/wav" });
 }

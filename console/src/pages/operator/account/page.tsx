@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { sumUsd } from "../../../../../src/base/money.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -12,7 +13,6 @@ import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { sumUsd } from "../../../format/usd-sum.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
 import type { Details } from "./details.ts";

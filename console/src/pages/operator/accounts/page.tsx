@@ -1,5 +1,6 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { sumUsd } from "../../../../../src/base/money.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
@@ -9,7 +10,6 @@ import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { sumUsd } from "../../../format/usd-sum.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
 import { type Account, AccountsTable } from "./accounts-table.tsx";

@@ -11,10 +11,9 @@ import { formatCount } from "../../../format/figures.ts";
 import { saveFile } from "../../../format/save-file.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { toCsv } from "./csv.ts";
 import { daysOf, toRange } from "./days.ts";
 import { FilterBar, type Filters } from "./filters.tsx";
-import { type Margin, type MarginRow, toGroup } from "./margin.ts";
+import { type Margin, type MarginRow, marginCsv, toGroup } from "./margin.ts";
 import { MarginBars } from "./margin-bars.tsx";
 import { MarginTable } from "./margin-table.tsx";
 import classes from "./page.module.css";
@@ -133,6 +132,6 @@ function Words({ total }: { readonly total: MarginRow }) {
 }
 
 function download(margin: Margin): void {
-  const file = new Blob([toCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
+  const file = new Blob([marginCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
   saveFile(file, `margin-by-${margin.by}-${margin.from}-to-${margin.to}.csv`);
 }

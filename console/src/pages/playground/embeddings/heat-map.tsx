@@ -1,5 +1,5 @@
 import classes from "./embeddings.module.css";
-import { colourScale, toFigure } from "./similarity.ts";
+import { colorScale, toFigure } from "./similarity.ts";
 
 export interface Thing {
   /** A letter or number that stands for it in the table. */
@@ -19,7 +19,7 @@ const strongest = 44;
 
 /** A table first: the colours only repeat its figures. */
 export function HeatMap({ things, matrix }: HeatMapProps) {
-  const strength = colourScale(matrix);
+  const strength = colorScale(matrix);
   return (
     <div
       className={classes.scroll}

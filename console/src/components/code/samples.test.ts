@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { jsonReply } from "../../../../test/fake/http-reply.ts";
 import { chatAnswers, speechReplies } from "../../../../test/fake/recordings.ts";
 import { startTestGateway, type TestGateway } from "../../../../test/harness.ts";
-import { firstCallSamples, modelToTry } from "./first-call.ts";
+import {
+  callSamples,
+  firstCallSamples,
+  modelToTry,
+  pathOf,
+  type SampledCall,
+  withoutFiles,
+} from "./samples.ts";
 
 const chat = { id: "svc-3-flash", endpoint: "chat", input: "text" };
 const speech = { id: "svc-2.5-flash-tts", endpoint: "speech", input: "text" };
@@ -67,7 +74,7 @@ describe("the sample for curl, pasted into a shell,", () => {
     gateway.upstream.replyWith(speechReplies.pcmWithLength({ seconds: 1 }));
     const { baseUrl, key } = gateway;
     await paste(codeOf("curl", { baseUrl, model: speech, key }));
-    expect(readFileSync(join(folder, "hello.wav")).subarray(0, 4).toString()).toBe("RIFF");
+    expect(readFileSync(join(folder, "speech.wav")).subarray(0, 4).toString()).toBe("RIFF");
   });
 
   test("finds all that it needs in the environment that is shown with it", async () => {
@@ -111,4 +118,79 @@ test("the model to try is one that the key may call, a chat model where there is
   expect(modelToTry(models, ["svc-embedding-2", "old"])?.id).toBe("old");
   expect(modelToTry(models, ["svc-embedding-2"])?.id).toBe("svc-embedding-2");
   expect(modelToTry(models, ["gone", "svc-9"])).toBeUndefined();
+});
+
+const question: SampledCall & { readonly body: object } = {
+  path: "/chat/completions",
+  baseUrl: "https://gateway.example/v1",
+  body: {
+    model: "svc-3-flash",
+    messages: [{ role: "user", content: `It's "so"\nand ${"`${x}`"} \\ too` }],
+    temperature: 0.2,
+    response_format: { type: "json_object" },
+    stream: true,
+  },
+};
+const programOf = (call: SampledCall, label: string) =>
+  callSamples(call).find((sample) => sample.label === label)?.code ?? "";
+
+test("what a shell makes of the curl sample is the very body, quotes and all", async () => {
+  const code = programOf(question, "curl").replace(/^curl /, "printf '%s\\n' ");
+  const child = Bun.spawn(["sh", "-c", code], { env: { SVC_API_KEY: "sk-1" }, stdout: "pipe" });
+  const said = await new Response(child.stdout).text();
+  expect(said).toContain("https://gateway.example/v1/chat/completions");
+  expect(said).toContain("Authorization: Bearer sk-1");
+  expect(JSON.parse(said.slice(said.indexOf("\n{") + 1))).toEqual(question.body);
+});
+
+test("the object in the TypeScript sample is the very body", () => {
+  const code = programOf(question, "TypeScript");
+  const literal = /create\(([\s\S]*?)\);\nfor await/.exec(code)?.[1] ?? "";
+  expect(new Function(`return (${literal});`)()).toEqual(question.body);
+});
+
+test("Python has its own words for true and null, and takes fields as names", () => {
+  const code = programOf({ ...question, body: { ...question.body, seed: null } }, "Python");
+  expect(code).toContain("    stream=True,");
+  expect(code).toContain("    seed=None,");
+  expect(code).toContain(`    response_format={\n        "type": "json_object",\n    },`);
+  expect(code).toContain(`os.environ["SVC_API_KEY"]`);
+});
+
+test("no sample holds whole files, and each says that something is left out", () => {
+  const body = {
+    model: "multimodal-embedding-1",
+    input: [`data:image/jpeg;base64,${"A".repeat(5_000)}`],
+  };
+  const video = {
+    model: "multimodal-embedding-1",
+    input: { video: { bytesBase64Encoded: "A".repeat(5_000) } },
+  };
+  for (const each of [body, video])
+    for (const { code } of callSamples({
+      ...question,
+      path: pathOf("embeddings"),
+      body: withoutFiles(each),
+    })) {
+      expect(code.length).toBeLessThan(1_000);
+      expect(code).toContain("…");
+    }
+});
+
+test("speech is written to a file of its format", () => {
+  const body = { model: "svc-2.5-flash-tts", input: "Hi", voice: "Kore", response_format: "pcm" };
+  for (const { code } of callSamples({ ...question, path: pathOf("speech"), body }))
+    expect(code).toContain("speech.pcm");
+});
+
+test("a path that the SDKs do not know has a sample for curl alone", () => {
+  const call = { baseUrl: "https://gateway.example", path: "/api/accounts/acc_1/keys/key_1" };
+  expect(callSamples({ ...call, method: "DELETE", variable: "SVC_TOKEN" })).toEqual([
+    {
+      label: "curl",
+      code: `curl https://gateway.example/api/accounts/acc_1/keys/key_1 \\
+  -X DELETE \\
+  -H "Authorization: Bearer $SVC_TOKEN"`,
+    },
+  ]);
 });

@@ -34,7 +34,7 @@ export type WavHeaderReading =
   | { readonly ok: false; readonly needsMoreBytes: boolean; readonly problem: string };
 
 /** The header in front of our own speech; without `dataBytes` in the streaming form. */
-export function wavHeader(options: { readonly dataBytes?: number } = {}): Uint8Array {
+export function wavHeader(options: { readonly dataBytes?: number } = {}): Uint8Array<ArrayBuffer> {
   const dataSize = fieldFor(options.dataBytes);
   const frameBytes = (channels * bitsPerSample) / 8;
   const view = new DataView(new ArrayBuffer(wavHeaderBytes));
@@ -79,6 +79,16 @@ export function readWavHeader(bytes: Uint8Array): WavHeaderReading {
     }
   }
   return { ok: false, needsMoreBytes: true, problem: "is truncated: its wav header is incomplete" };
+}
+
+/** Whether the samples are what all speech is sent as. */
+export function isSpeech(header: WavHeader): boolean {
+  return (
+    header.format === "pcm" &&
+    header.sampleRate === sampleRateHz &&
+    header.channels === channels &&
+    header.bitsPerSample === bitsPerSample
+  );
 }
 
 function readFormat(chunk: DataView): Omit<WavHeader, "dataOffset" | "dataBytes"> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sumUsd } from "./usd-sum.ts";
+import { sumUsd } from "./money.ts";
 
 test("amounts are added without losing a digit", () => {
   expect(sumUsd([])).toBe("0.00");

@@ -114,7 +114,12 @@ export function required(boxes: readonly Box[], name: string): Box {
 }
 
 function latin1(view: DataView, at: number): string {
-  return String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at, 4));
+  return String.fromCharCode(
+    view.getUint8(at),
+    view.getUint8(at + 1),
+    view.getUint8(at + 2),
+    view.getUint8(at + 3),
+  );
 }
 
 export function longerThanBox({ name }: Box): UnreadableVideo {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Model, TextJob, TextResult } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
+import { weightsDir } from "../test/weights/weights-dir.ts";
 import { loadText } from "./text.ts";
 
 setDefaultTimeout(600_000);

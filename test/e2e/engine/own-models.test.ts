@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { testCacheDir, weightsDir } from "../../../engine/weights/test-weights.ts";
+import { testCacheDir, weightsDir } from "../../../engine/test/weights/weights-dir.ts";
 import { createHome } from "../../child.ts";
 import { type EngineHome, startEngineHome } from "../../engine-home.ts";
 import type { ErrorBody } from "../../event-stream.ts";

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
-import { tarballName } from "./layout.ts";
-import type { WeightPackage, WeightSet } from "./sets.ts";
+import { tarballName } from "../../weights/layout.ts";
+import type { WeightPackage, WeightSet } from "../../weights/sets.ts";
 
 /** A registry on loopback that serves small packages, and as badly as a test asks for. */
 export interface TestRegistry {

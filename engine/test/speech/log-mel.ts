@@ -1,4 +1,4 @@
-/** The picture of sound that a recogniser looks at: energy over time in bands spaced as the ear hears. */
+/** The picture of sound that a recognizer looks at: energy over time in bands spaced as the ear hears. */
 
 export const melRate = 16_000;
 export const melBands = 80;
@@ -59,7 +59,7 @@ function waves(): { cosines: Float64Array; sines: Float64Array } {
   };
 }
 
-/** A Hann window; the ends of the sound are mirrored, as the recogniser was trained with. */
+/** A Hann window; the ends of the sound are mirrored, as the recognizer was trained with. */
 function windowAt(samples: Float32Array, start: number): Float64Array {
   return Float64Array.from({ length: windowSize }, (_, at) => {
     const hann = 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / windowSize);

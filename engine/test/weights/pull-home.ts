@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setDir, tarballName } from "./layout.ts";
-import { type PullOptions, pullSets } from "./pull.ts";
-import type { SetProgress, WeightSet } from "./sets.ts";
-import { readyDirOf } from "./state.ts";
+import { setDir, tarballName } from "../../weights/layout.ts";
+import { type PullOptions, pullSets } from "../../weights/pull.ts";
+import type { SetProgress, WeightSet } from "../../weights/sets.ts";
+import { readyDirOf } from "../../weights/state.ts";
 import {
   makePackage,
   makeSet,
@@ -13,7 +13,7 @@ import {
   startTestRegistry,
   type TestPackage,
   type TestRegistry,
-} from "./test-registry.ts";
+} from "./registry.ts";
 
 export const one = await makePackage("one-model", { "model.bin": noise("one", 300_000) });
 export const two = await makePackage("two-model", { "deep/other.bin": noise("two", 80_000) });

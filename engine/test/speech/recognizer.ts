@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { type InferenceSession, Tensor } from "onnxruntime-node";
-import { openOnnx } from "../onnx.ts";
+import { openOnnx } from "../../onnx.ts";
 import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
 
 const frames = 3000;
@@ -17,11 +17,11 @@ const prompt = [50258, 50259, 50359, 50363];
 const end = 50257;
 const firstSpecial = 50257;
 
-export interface Recogniser {
+export interface Recognizer {
   hear(samples: Float32Array, rate: number): Promise<string>;
 }
 
-export async function loadRecogniser(dir: string): Promise<Recogniser> {
+export async function loadRecognizer(dir: string): Promise<Recognizer> {
   const json = async (name: string) =>
     JSON.parse(await readFile(join(dir, name), "utf8")) as object;
   const [encoder, decoder, tokens, config, generation] = await Promise.all([
@@ -78,7 +78,7 @@ async function transcribe({
     // Its attention maps, half a gigabyte a sentence, are of no use here.
     ["last_hidden_state"],
   );
-  if (hidden === undefined) throw new Error("The recogniser's encoder gave nothing.");
+  if (hidden === undefined) throw new Error("The recognizer's encoder gave nothing.");
   let past = emptyPast();
   let input = prompt;
   const heard: number[] = [];
@@ -123,7 +123,7 @@ function nextPast(output: InferenceSession.OnnxValueMapType, past: Past, first: 
   for (const name of cacheNames()) {
     const key = `past_key_values.${name}`;
     const kept = first || name.includes("decoder") ? output[`present.${name}`] : past[key];
-    if (kept === undefined) throw new Error(`The recogniser's decoder gave no ${name}.`);
+    if (kept === undefined) throw new Error(`The recognizer's decoder gave no ${name}.`);
     next[key] = kept as Tensor;
   }
   return next;
@@ -142,7 +142,7 @@ function bestToken(
   first: boolean,
   suppressed: ReadonlySet<number>,
 ): number {
-  if (logits === undefined) throw new Error("The recogniser's decoder gave nothing.");
+  if (logits === undefined) throw new Error("The recognizer's decoder gave nothing.");
   const size = logits.dims.at(-1) ?? 0;
   const last = (logits.data as Float32Array).subarray(-size);
   let best = end;

@@ -1,15 +1,15 @@
 /**
- * Speaks twenty sentences, has a recogniser write down what it hears, and counts the wrong words. Each
+ * Speaks twenty sentences, has a recognizer write down what it hears, and counts the wrong words. Each
  * sentence comes with its spoken form written by hand: a number read wrongly is an error even where the
- * recogniser would spell the wrong reading with the same digits.
- * The weights come from the cache, fetched if need be, or from --speech DIR and --recogniser DIR.
+ * recognizer would spell the wrong reading with the same digits.
+ * The weights come from the cache, fetched if need be, or from --speech DIR and --recognizer DIR.
  */
 import { parseArgs } from "node:util";
-import { type SpeechJob, type VoiceName, voiceNames } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
-import { sampleRate } from "./audio.ts";
-import { loadRecogniser } from "./recogniser.ts";
-import { loadSpeech } from "./speech.ts";
+import { type SpeechJob, type VoiceName, voiceNames } from "../../contract.ts";
+import { sampleRate } from "../../speech/audio.ts";
+import { loadSpeech } from "../../speech/speech.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
+import { loadRecognizer } from "./recognizer.ts";
 import { toWords, wordErrors } from "./word-errors.ts";
 
 const largestErrorRate = 0.1;
@@ -101,13 +101,13 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       speech: { type: "string" },
-      recogniser: { type: "string" },
+      recognizer: { type: "string" },
       json: { type: "boolean", default: false },
     },
   });
   const rows = await speakAndHear({
     speech: values.speech ?? (await weightsDir("speech")),
-    recogniser: values.recogniser ?? (await weightsDir("recogniser")),
+    recognizer: values.recognizer ?? (await weightsDir("recognizer")),
     onRow: (done) => {
       if (!values.json) process.stderr.write(`\r${done} of ${sentences.length} sentences`);
     },
@@ -126,15 +126,15 @@ async function main(): Promise<void> {
 
 async function speakAndHear({
   speech: speechDir,
-  recogniser: recogniserDir,
+  recognizer: recognizerDir,
   onRow,
 }: {
   readonly speech: string;
-  readonly recogniser: string;
+  readonly recognizer: string;
   readonly onRow: (done: number) => void;
 }): Promise<Row[]> {
   const speech = await loadSpeech({ dir: speechDir });
-  const recogniser = await loadRecogniser(recogniserDir);
+  const recognizer = await loadRecognizer(recognizerDir);
   const { signal } = new AbortController();
   const rows: Row[] = [];
   for (const [index, [written, spoken]] of sentences.entries()) {
@@ -146,7 +146,7 @@ async function speakAndHear({
       { text: written, voice, style },
       { signal, emit: (piece) => piece.forEach((sample) => samples.push(sample / 32_768)) },
     );
-    const heard = await recogniser.hear(Float32Array.from(samples), sampleRate);
+    const heard = await recognizer.hear(Float32Array.from(samples), sampleRate);
     const expected = toWords(spoken);
     const errors = wordErrors(expected, toWords(heard));
     rows.push({ voice, style, written, heard, words: expected.length, errors });

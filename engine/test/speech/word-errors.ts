@@ -1,9 +1,9 @@
-import { normalize } from "./normalize.ts";
-import { digits } from "./number-words.ts";
+import { normalize } from "../../speech/normalize.ts";
+import { digits } from "../../speech/number-words.ts";
 
 /** Words alone, for comparing what was written with what was heard: digits spelled, nothing else changed. */
 export function toWords(text: string): string[] {
-  // A recogniser groups the digits of a phone number as it likes: "21255-50142".
+  // A recognizer groups the digits of a phone number as it likes: "21255-50142".
   const ungrouped = text.replace(/(?<![\d.,])\d[\d-]{6,}\d(?![\d.,]\d)/gu, (number) =>
     digits(number),
   );

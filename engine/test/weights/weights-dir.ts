@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { pullSets } from "./pull.ts";
-import { type CheckSetName, type SetName, setOf } from "./sets.ts";
-import { readyDir } from "./state.ts";
+import { pullSets } from "../../weights/pull.ts";
+import { type CheckSetName, type SetName, setOf } from "../../weights/sets.ts";
+import { readyDir } from "../../weights/state.ts";
 
 /** The cache that the machine's gateway uses too, so that tests fetch a set at most once. */
 export function testCacheDir(): string {

@@ -1,7 +1,7 @@
 import { Menu, VisuallyHidden } from "@mantine/core";
+import { IconBuilding, IconCheck, IconSelector } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { Icon } from "../components/layout/icons.tsx";
 import { useAccounts, useChosenAccountId, useUser } from "../session.tsx";
 import classes from "./account-switcher.module.css";
 
@@ -27,10 +27,10 @@ export function AccountSwitcher() {
         <button type="button" className={classes.target}>
           <VisuallyHidden>Account: </VisuallyHidden>
           <span className={classes.mark} aria-hidden="true">
-            {current === undefined ? <Icon name="account" size={14} /> : initial(current.name)}
+            {current === undefined ? <IconBuilding size={14} /> : initial(current.name)}
           </span>
           <span className={classes.name}>{label}</span>
-          <Icon name="upDown" size={14} />
+          <IconSelector size={14} />
         </button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -45,7 +45,7 @@ export function AccountSwitcher() {
         {user.is_operator && (
           <>
             <Menu.Item
-              leftSection={<Icon name="account" />}
+              leftSection={<IconBuilding size={16} />}
               onClick={() => void navigate({ to: "/operator/overview" })}
             >
               All accounts
@@ -59,7 +59,7 @@ export function AccountSwitcher() {
               key={id}
               onClick={() => open(id)}
               leftSection={<span className={classes.mark}>{initial(name)}</span>}
-              rightSection={id === chosen && <Icon name="check" />}
+              rightSection={id === chosen && <IconCheck size={16} />}
             >
               <span className={classes.item}>{name}</span>
               {!user.is_operator && <small className={classes.role}>{role}</small>}

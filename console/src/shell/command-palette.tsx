@@ -1,7 +1,7 @@
 import { Modal, TextInput } from "@mantine/core";
+import { type Icon, IconBuilding, IconSearch, IconUser } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
-import { Icon, type IconName } from "../components/layout/icons.tsx";
 import { useAccounts, useChosenAccountId, useSession } from "../session.tsx";
 import classes from "./command-palette.module.css";
 import { placesFor } from "./navigation.ts";
@@ -14,7 +14,7 @@ interface PaletteProps {
 interface Entry {
   readonly label: string;
   readonly about: string;
-  readonly icon: IconName;
+  readonly icon: Icon;
   readonly to: string;
 }
 
@@ -82,7 +82,7 @@ function Finder({ onDone }: { readonly onDone: () => void }) {
         aria-activedescendant={found.length === 0 ? undefined : `${listId}-${chosen}`}
         placeholder="Where to?"
         className={classes.input}
-        leftSection={<Icon name="search" size={18} />}
+        leftSection={<IconSearch size={18} />}
         value={wanted}
         onKeyDown={onKeyDown}
         onChange={(event) => {
@@ -104,7 +104,7 @@ function Finder({ onDone }: { readonly onDone: () => void }) {
             onPointerMove={() => setAt(index)}
             onClick={() => go(entry)}
           >
-            <Icon name={entry.icon} size={17} />
+            <entry.icon size={17} />
             <span>{entry.label}</span>
             <small>{entry.about}</small>
           </li>
@@ -129,12 +129,12 @@ function useEntries(): readonly Entry[] {
   return [
     ...here,
     ...everywhere,
-    { label: "My profile", about: "You", icon: "person", to: "/me" },
+    { label: "My profile", about: "You", icon: IconUser, to: "/me" },
     ...accounts.map(
       ({ id, name }): Entry => ({
         label: name,
         about: "Switch to this account",
-        icon: "account",
+        icon: IconBuilding,
         to: `/a/${id}/overview`,
       }),
     ),

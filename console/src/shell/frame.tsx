@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
+import { IconMenu2, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { Icon } from "../components/layout/icons.tsx";
 import { Logo } from "../components/layout/logo.tsx";
 import { lastAccount } from "../last-account.ts";
 import { useAccountId, useSession } from "../session.tsx";
@@ -57,7 +57,7 @@ export function Frame() {
             aria-expanded={isOpen}
             onClick={() => setOpen(true)}
           >
-            <Icon name="menu" size={20} />
+            <IconMenu2 size={20} />
           </button>
           {user === null ? (
             <Link to="/" className={classes.brand}>
@@ -69,7 +69,7 @@ export function Frame() {
           )}
           <div className={classes.space} />
           <button type="button" className={classes.search} onClick={() => setSearching(true)}>
-            <Icon name="search" size={15} />
+            <IconSearch size={15} />
             <span>Go to …</span>
             <kbd aria-hidden="true">{isMac ? "⌘ K" : "Ctrl K"}</kbd>
           </button>

@@ -1,3 +1,4 @@
+import { IconBuilding } from "@tabler/icons-react";
 import { EmptyState } from "../components/feedback/empty-state.tsx";
 import { PageHeader } from "../components/layout/page-header.tsx";
 import { lastAccount } from "../last-account.ts";
@@ -15,7 +16,7 @@ export function Home() {
     <>
       <PageHeader title="Welcome" about={`You are signed in as ${user.email}.`} />
       <EmptyState
-        icon="account"
+        icon={IconBuilding}
         title="You are in no account"
         about="Ask an owner of the account for a link to join it, and open that link here."
       />

@@ -1,9 +1,29 @@
-import type { IconName } from "../components/layout/icons.tsx";
+import {
+  type Icon,
+  IconAdjustmentsHorizontal,
+  IconBook,
+  IconBox,
+  IconBuilding,
+  IconChartBar,
+  IconClock,
+  IconCpu,
+  IconCreditCard,
+  IconFileText,
+  IconKey,
+  IconLayoutGrid,
+  IconList,
+  IconLock,
+  IconServer,
+  IconTag,
+  IconTerminal2,
+  IconTrendingUp,
+  IconUsers,
+} from "@tabler/icons-react";
 import type { User } from "../session.tsx";
 
 export interface Place {
   readonly label: string;
-  readonly icon: IconName;
+  readonly icon: Icon;
   readonly to: string;
 }
 
@@ -15,8 +35,8 @@ export interface PlaceGroup {
 const documents: PlaceGroup = {
   label: "Documents",
   places: [
-    { label: "API reference", icon: "reference", to: "/reference" },
-    { label: "Changelog", icon: "changelog", to: "/changelog" },
+    { label: "API reference", icon: IconBook, to: "/reference" },
+    { label: "Changelog", icon: IconClock, to: "/changelog" },
   ],
 };
 
@@ -28,7 +48,7 @@ export function placesFor(user: User | null, account: string | undefined): reado
 }
 
 function accountPlaces(account: string): readonly PlaceGroup[] {
-  const at = (label: string, icon: IconName, page: string): Place => ({
+  const at = (label: string, icon: Icon, page: string): Place => ({
     label,
     icon,
     to: `/a/${account}/${page}`,
@@ -37,27 +57,27 @@ function accountPlaces(account: string): readonly PlaceGroup[] {
     {
       label: "Account",
       places: [
-        at("Overview", "overview", "overview"),
-        at("Requests", "requests", "requests"),
-        at("Keys", "key", "keys"),
-        at("Models", "model", "models"),
-        at("Playground", "playground", "playground"),
-        at("Billing", "billing", "billing"),
+        at("Overview", IconChartBar, "overview"),
+        at("Requests", IconList, "requests"),
+        at("Keys", IconKey, "keys"),
+        at("Models", IconBox, "models"),
+        at("Playground", IconTerminal2, "playground"),
+        at("Billing", IconCreditCard, "billing"),
       ],
     },
     {
       label: "Access",
       places: [
-        at("Members", "members", "members"),
-        at("Tokens", "token", "tokens"),
-        at("Audit log", "audit", "audit"),
+        at("Members", IconUsers, "members"),
+        at("Tokens", IconLock, "tokens"),
+        at("Audit log", IconFileText, "audit"),
       ],
     },
   ];
 }
 
 function operatorPlaces(looksAtAll: boolean): readonly PlaceGroup[] {
-  const at = (label: string, icon: IconName, page: string): Place => ({
+  const at = (label: string, icon: Icon, page: string): Place => ({
     label,
     icon,
     to: `/operator/${page}`,
@@ -65,17 +85,17 @@ function operatorPlaces(looksAtAll: boolean): readonly PlaceGroup[] {
   const business: PlaceGroup = {
     label: "Business",
     places: [
-      at("Accounts", "account", "accounts"),
-      at("Prices", "price", "prices"),
-      at("Margin", "margin", "margin"),
+      at("Accounts", IconBuilding, "accounts"),
+      at("Prices", IconTag, "prices"),
+      at("Margin", IconTrendingUp, "margin"),
     ],
   };
   const serving: PlaceGroup = {
     label: "Serving",
     places: [
-      at("Providers", "provider", "providers"),
-      at("Catalogue", "catalog", "catalog"),
-      at("Embedded engine", "engine", "engine"),
+      at("Providers", IconServer, "providers"),
+      at("Catalogue", IconLayoutGrid, "catalog"),
+      at("Embedded engine", IconCpu, "engine"),
     ],
   };
   // With an account chosen, what concerns all of them steps back.
@@ -83,17 +103,17 @@ function operatorPlaces(looksAtAll: boolean): readonly PlaceGroup[] {
   return [
     {
       label: "All accounts",
-      places: [at("Overview", "overview", "overview"), at("Requests", "requests", "requests")],
+      places: [at("Overview", IconChartBar, "overview"), at("Requests", IconList, "requests")],
     },
     serving,
     business,
     {
       label: "Platform",
       places: [
-        at("People", "members", "people"),
-        at("Tokens", "token", "tokens"),
-        at("Audit log", "audit", "audit"),
-        at("Settings", "settings", "settings"),
+        at("People", IconUsers, "people"),
+        at("Tokens", IconLock, "tokens"),
+        at("Audit log", IconFileText, "audit"),
+        at("Settings", IconAdjustmentsHorizontal, "settings"),
       ],
     },
   ];

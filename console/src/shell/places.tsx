@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import { Icon } from "../components/layout/icons.tsx";
 import { Logo } from "../components/layout/logo.tsx";
 import { useChosenAccountId, useSession } from "../session.tsx";
 import { placesFor } from "./navigation.ts";
@@ -24,10 +23,10 @@ export function Places() {
         <section key={label} aria-label={label}>
           <h2 className={classes.group}>{label}</h2>
           <ul>
-            {places.map(({ to, icon, label }) => (
+            {places.map(({ to, icon: PageIcon, label }) => (
               <li key={to}>
                 <Link to={to} className={classes.place} activeProps={{ "aria-current": "page" }}>
-                  <Icon name={icon} size={17} />
+                  <PageIcon size={17} />
                   {label}
                 </Link>
               </li>

@@ -1,16 +1,16 @@
 import { ActionIcon, type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
-import { Icon, type IconName } from "../components/layout/icons.tsx";
+import { type Icon, IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-react";
 
 interface Choice {
   readonly scheme: MantineColorScheme;
   readonly label: string;
-  readonly icon: IconName;
+  readonly icon: Icon;
 }
 
 const choices: readonly [Choice, ...Choice[]] = [
-  { scheme: "auto", label: "as the system", icon: "screen" },
-  { scheme: "light", label: "light", icon: "sun" },
-  { scheme: "dark", label: "dark", icon: "moon" },
+  { scheme: "auto", label: "as the system", icon: IconDeviceDesktop },
+  { scheme: "light", label: "light", icon: IconSun },
+  { scheme: "dark", label: "dark", icon: IconMoon },
 ];
 
 /** Each press is the next one: as the system, light, dark. */
@@ -19,7 +19,7 @@ export function SchemeToggle() {
   const at = choices.findIndex(({ scheme }) => scheme === colorScheme);
   const current = choices[at] ?? choices[0];
   const next = choices[at + 1] ?? choices[0];
-  const name = `Colours: ${current.label}. Switch to ${next.label}`;
+  const name = `Colors: ${current.label}. Switch to ${next.label}`;
   return (
     <ActionIcon
       size={32}
@@ -27,7 +27,7 @@ export function SchemeToggle() {
       title={name}
       onClick={() => setColorScheme(next.scheme)}
     >
-      <Icon name={current.icon} size={17} />
+      <current.icon size={17} />
     </ActionIcon>
   );
 }

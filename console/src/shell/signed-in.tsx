@@ -1,3 +1,4 @@
+import { IconLock } from "@tabler/icons-react";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useState } from "react";
 import { EmptyState } from "../components/feedback/empty-state.tsx";
@@ -17,7 +18,7 @@ export function SignedIn() {
       <>
         <PageHeader title="Not open to you" />
         <EmptyState
-          icon="token"
+          icon={IconLock}
           title="Either it does not exist, or your role does not let you in"
           about="Choose one of your accounts above, or ask an owner to invite you."
         />

@@ -1,7 +1,7 @@
 import { Menu, VisuallyHidden } from "@mantine/core";
+import { IconLogout, IconUser } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Icon } from "../components/layout/icons.tsx";
 import { sessionKey, useChange } from "../queries.ts";
 import { useUser } from "../session.tsx";
 import classes from "./user-menu.module.css";
@@ -38,10 +38,10 @@ export function UserMenu() {
           <span>{email}</span>
         </div>
         <Menu.Divider />
-        <Menu.Item component={Link} to="/me" leftSection={<Icon name="person" />}>
+        <Menu.Item component={Link} to="/me" leftSection={<IconUser size={16} />}>
           My profile
         </Menu.Item>
-        <Menu.Item leftSection={<Icon name="signOut" />} onClick={() => leave.mutate(undefined)}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => leave.mutate(undefined)}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

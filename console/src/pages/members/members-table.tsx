@@ -1,4 +1,5 @@
 import { Button, Modal } from "@mantine/core";
+import { IconUsers } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -55,7 +56,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         rowKey={({ id }) => id}
         empty={
           <EmptyState
-            icon="members"
+            icon={IconUsers}
             title="Nobody is a member yet"
             about="Invite somebody by a link: as an owner they can look after the account themselves."
             action={mayChange ? invite : undefined}

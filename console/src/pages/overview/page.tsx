@@ -1,12 +1,12 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
+import { IconX } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { LiveSign } from "../../components/feedback/live-sign.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
 import type { LiveState } from "../../live.ts";
@@ -206,7 +206,7 @@ function Only(props: {
     <Button
       size="compact-sm"
       variant="default"
-      rightSection={<Icon name="cross" size={12} />}
+      rightSection={<IconX size={12} />}
       title={`Show every ${what}`}
       onClick={onClear}
     >

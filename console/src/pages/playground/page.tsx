@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import { IconBox, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useMemo, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -56,7 +57,7 @@ export function Page() {
 function OnlyLooking() {
   return (
     <EmptyState
-      icon="playground"
+      icon={IconTerminal2}
       title="Calls are for developers"
       about="Your role lets you look at this account, not spend its balance. An owner can make you a developer under Members."
     />
@@ -80,7 +81,7 @@ function Playground({ account }: { readonly account: string }) {
 function NoModels({ account }: { readonly account: string }) {
   return (
     <EmptyState
-      icon="model"
+      icon={IconBox}
       title="No model can be called yet"
       about={
         <>
@@ -137,7 +138,7 @@ function Modes({ access, models, baseUrl }: ModesProps) {
           <Tabs.Panel key={endpoint} value={endpoint}>
             {model === undefined ? (
               <EmptyState
-                icon="model"
+                icon={IconBox}
                 title={`No model for ${label.toLowerCase()}`}
                 about="None of the models that this account may call is for this endpoint."
               />

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { Icon } from "../../components/layout/icons.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { useAccount } from "../../session.tsx";
 import classes from "./playground.module.css";
@@ -17,7 +17,7 @@ export function TroubleNotice({ trouble, onRetry }: TroubleNoticeProps) {
   const { code, status, message } = trouble;
   return (
     <div role="alert" className={classes.trouble}>
-      <Icon name="warning" size={18} />
+      <IconAlertTriangle size={18} />
       <div className={classes.troubleWords}>
         <p className={classes.troubleTitle}>{titleOf(trouble)}</p>
         <p>{message}</p>

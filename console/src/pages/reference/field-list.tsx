@@ -1,5 +1,5 @@
+import { IconChevronRight } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../components/layout/icons.tsx";
 import { type OpenApi, resolve, type Schema } from "./document.ts";
 import classes from "./fields.module.css";
 import { type Field, fieldsOf, typeWords } from "./schema.ts";
@@ -79,7 +79,7 @@ function Inner({ field, isReply }: { readonly field: Field; readonly isReply: bo
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>
-        <Icon name="chevronRight" size={14} />
+        <IconChevronRight size={14} />
         Inside {field.name}
       </summary>
       {isOpen && <Fields fields={field.inner()} label={`Inside ${field.name}`} isReply={isReply} />}

@@ -1,8 +1,8 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import type { Access } from "./access.ts";
 import { AnswerView } from "./answer-view.tsx";
 import type { Endpoint, Parameter } from "./document.ts";
@@ -71,14 +71,14 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
           <Button
             loading={isBusy && answer === undefined}
             disabled={isBusy}
-            leftSection={<Icon name="play" />}
+            leftSection={<IconPlayerPlay size={16} />}
             onClick={() => void submit()}
           >
             Send
           </Button>
         )}
         {isBusy && (
-          <Button variant="default" leftSection={<Icon name="stop" />} onClick={stop}>
+          <Button variant="default" leftSection={<IconPlayerStop size={16} />} onClick={stop}>
             Stop
           </Button>
         )}

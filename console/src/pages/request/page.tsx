@@ -1,3 +1,4 @@
+import { IconList } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
@@ -40,7 +41,7 @@ export function Page() {
       />
       {isMissing ? (
         <EmptyState
-          icon="requests"
+          icon={IconList}
           title="There is no such request"
           about="A call leaves a receipt once it has ended, if it was let in. Calls that were refused at the door leave none."
         />

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
+import { IconFilter2 } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../components/layout/icons.tsx";
 import type { Filters } from "./filters.ts";
 import { outcomeOptions } from "./outcomes.ts";
 import classes from "./page.module.css";
@@ -50,7 +50,7 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
       <Button
         className={classes.opener}
         variant="default"
-        leftSection={<Icon name="filter" />}
+        leftSection={<IconFilter2 size={16} />}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { IconDownload, IconFilter2, IconList } from "@tabler/icons-react";
 import { useState } from "react";
 import { fetchFile } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -6,7 +7,6 @@ import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { LiveSign } from "../../components/feedback/live-sign.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { DataTable } from "../../components/table/data-table.tsx";
@@ -132,7 +132,7 @@ function CsvButton(props: { readonly account: string | undefined; readonly filte
   return (
     <Button
       variant="default"
-      leftSection={<Icon name="download" />}
+      leftSection={<IconDownload size={16} />}
       loading={isBusy}
       onClick={() => void save()}
     >
@@ -145,7 +145,7 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
   const { isFiltered, onClear } = props;
   return isFiltered ? (
     <EmptyState
-      icon="filter"
+      icon={IconFilter2}
       title="No request matches"
       about="Widen the filters. New requests that match appear here as they end."
       action={
@@ -156,7 +156,7 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
     />
   ) : (
     <EmptyState
-      icon="requests"
+      icon={IconList}
       title="No requests yet"
       about="Every call with a key leaves a receipt here as soon as it has ended. The overview shows how to make the first one."
     />

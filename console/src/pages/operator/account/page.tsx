@@ -1,4 +1,5 @@
 import { Button, Group } from "@mantine/core";
+import { IconArrowRight, IconPlus } from "@tabler/icons-react";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { sumUsd } from "../../../../../src/base/money.ts";
@@ -7,7 +8,6 @@ import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
@@ -54,7 +54,7 @@ function Account({ details }: { readonly details: Details }) {
           <>
             <Button
               variant="default"
-              leftSection={<Icon name="arrowRight" />}
+              leftSection={<IconArrowRight size={16} />}
               renderRoot={(props) => (
                 <Link to="/a/$account/overview" params={{ account: details.id }} {...props} />
               )}
@@ -62,7 +62,7 @@ function Account({ details }: { readonly details: Details }) {
               See its pages
             </Button>
             <StateButton details={details} />
-            <Button leftSection={<Icon name="plus" />} onClick={() => setBooking(true)}>
+            <Button leftSection={<IconPlus size={16} />} onClick={() => setBooking(true)}>
               Book money
             </Button>
           </>

@@ -1,3 +1,4 @@
+import { IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
@@ -58,7 +59,7 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
       isLinked
       empty={
         <EmptyState
-          icon="search"
+          icon={IconSearch}
           title="No account like that"
           about="Look for a part of its name or of its id."
         />

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
+import { IconDownload, IconTrendingUp } from "@tabler/icons-react";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { FormProblem } from "../../../components/feedback/form-problem.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
@@ -34,7 +34,7 @@ export function Page() {
           data.rows.length > 0 && (
             <Button
               variant="default"
-              leftSection={<Icon name="download" />}
+              leftSection={<IconDownload size={16} />}
               onClick={() => download(data)}
             >
               Download as CSV
@@ -48,7 +48,7 @@ export function Page() {
       {data !== undefined && data.rows.length === 0 && (
         <Panel>
           <EmptyState
-            icon="margin"
+            icon={IconTrendingUp}
             title="No calls in these days"
             about="Choose other days above. Calls count on the day on which they began."
           />

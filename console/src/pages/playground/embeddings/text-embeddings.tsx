@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { CodeButton } from "../code-button.tsx";
 import type { ModeProps } from "../mode.ts";
 import shared from "../playground.module.css";
@@ -57,7 +57,7 @@ export function TextEmbeddings({ access, baseUrl, models, model, onModel }: Mode
         <div className={classes.actions}>
           <Button
             variant="default"
-            leftSection={<Icon name="plus" />}
+            leftSection={<IconPlus size={16} />}
             disabled={lines.length >= most}
             onClick={() => setLines([...lines, { id: nextId(lines), text: "" }])}
           >
@@ -122,7 +122,7 @@ function Lines({ lines, onChange }: LinesProps) {
             disabled={lines.length <= fewest}
             onClick={() => onChange(lines.filter((line) => line.id !== id))}
           >
-            <Icon name="cross" />
+            <IconX size={16} />
           </ActionIcon>
         </li>
       ))}

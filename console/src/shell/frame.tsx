@@ -6,18 +6,18 @@ import { useEffect, useRef, useState } from "react";
 import { Logo } from "../components/layout/logo.tsx";
 import { lastAccount } from "../last-account.ts";
 import { useAccountId, useSession } from "../session.tsx";
-import { AccountSwitcher } from "./account-switcher.tsx";
 import classes from "./frame.module.css";
-import { later } from "./later.tsx";
+import { AccountSwitcher } from "./header/account-switcher.tsx";
+import { SchemeToggle } from "./header/scheme-toggle.tsx";
+import { UserMenu } from "./header/user-menu.tsx";
+import { later } from "./lazy-dialog.tsx";
 import { Progress } from "./progress.tsx";
-import { SchemeToggle } from "./scheme-toggle.tsx";
-import { Sidebar } from "./sidebar.tsx";
-import { UserMenu } from "./user-menu.tsx";
+import { Sidebar } from "./sidebar/sidebar.tsx";
 
 const CommandPalette = later<{
   readonly isOpen: boolean;
   readonly onChange: (isOpen: boolean) => void;
-}>(async () => (await import("./command-palette.tsx")).CommandPalette);
+}>(async () => (await import("./header/command-palette.tsx")).CommandPalette);
 
 /** What stays while pages change: the way around on the left, who and where on top. */
 export function Frame() {

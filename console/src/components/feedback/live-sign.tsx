@@ -1,4 +1,4 @@
-import type { LiveState } from "../../live.ts";
+import type { LiveState } from "../../live/live.ts";
 import { type State, StateBadge } from "../table/state-badge.tsx";
 
 const signs: Readonly<Record<LiveState, { readonly state: State; readonly label: string }>> = {

@@ -1,4 +1,4 @@
-import type { GatewayAccess } from "./gateway-access.ts";
+import type { GatewayAccess } from "./gateway/gateway-access.ts";
 import type { PlaygroundModel } from "./models.ts";
 
 /** What each of the three modes is given. */

@@ -7,12 +7,12 @@ import { Loading } from "../../components/feedback/loading.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay, useSession } from "../../session.tsx";
-import { GatewayAccess } from "./gateway-access.ts";
+import { GatewayAccess } from "./gateway/gateway-access.ts";
+import { TroubleNotice } from "./gateway/trouble-notice.tsx";
+import { toTrouble } from "./gateway/use-run.ts";
 import type { ModeProps } from "./mode.ts";
 import { type Endpoint, type PlaygroundModel, useCallable } from "./models.ts";
 import classes from "./playground.module.css";
-import { TroubleNotice } from "./trouble-notice.tsx";
-import { toTrouble } from "./use-run.ts";
 
 interface Mode {
   readonly endpoint: Endpoint;

@@ -1,5 +1,5 @@
 import type { Input } from "../../api.ts";
-import type { RequestRow } from "../../request-rows.ts";
+import type { RequestRow } from "../../live/request-rows.ts";
 
 export const filterNames = [
   "model",

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 import { rankedPairs, similarities } from "../../../../../src/base/similarity.ts";
 import { formatCount } from "../../../format/figures.ts";
 import shared from "../playground.module.css";
-import { Receipt } from "../receipt.tsx";
+import { Receipt } from "../receipt/receipt.tsx";
 import classes from "./embeddings.module.css";
 import { HeatMap, type Thing } from "./heat-map.tsx";
 import { toFigure } from "./similarity.ts";

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { formatCount, formatMs } from "../../format/figures.ts";
-import { formatUsdExact } from "../../format/money.ts";
-import { useAccount } from "../../session.tsx";
+import { formatCount, formatMs } from "../../../format/figures.ts";
+import { formatUsdExact } from "../../../format/money.ts";
+import { useAccount } from "../../../session.tsx";
 import classes from "./receipt.module.css";
 import { useReceipt } from "./receipt-source.ts";
 

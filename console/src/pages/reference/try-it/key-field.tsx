@@ -1,8 +1,8 @@
 import { Button, NativeSelect, PasswordInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { useChange } from "../../queries.ts";
-import type { Access } from "./access.ts";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { useChange } from "../../../queries.ts";
+import type { Access } from "../access.ts";
 import classes from "./try-it.module.css";
 
 /** A key pasted by hand, or one of 15 minutes made with a click. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { ApiProblem } from "../../api.ts";
+import { ApiProblem } from "../../../api.ts";
 import { GatewayProblem } from "./gateway-call.ts";
 
 export type Trouble = GatewayProblem | ApiProblem;

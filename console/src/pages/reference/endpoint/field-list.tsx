@@ -1,6 +1,6 @@
 import { IconChevronRight } from "@tabler/icons-react";
 import { useState } from "react";
-import { type OpenApi, resolve, type Schema } from "./document.ts";
+import { type OpenApi, resolve, type Schema } from "../document.ts";
 import classes from "./fields.module.css";
 import { type Field, fieldsOf, typeWords } from "./schema.ts";
 import { Words } from "./words.tsx";

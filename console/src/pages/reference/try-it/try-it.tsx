@@ -1,11 +1,11 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
-import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
-import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import type { Access } from "./access.ts";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import type { Access } from "../access.ts";
+import type { Endpoint, Parameter } from "../document.ts";
 import { AnswerView } from "./answer-view.tsx";
-import type { Endpoint, Parameter } from "./document.ts";
 import { KeyField } from "./key-field.tsx";
 import { type Draft, toQuestion, withModel } from "./question.ts";
 import classes from "./try-it.module.css";

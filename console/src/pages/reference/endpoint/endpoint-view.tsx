@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from "react";
-import { CodeBlock } from "../../components/code/code-block.tsx";
-import { callSamples } from "../../components/code/samples.ts";
-import { type Access, useModels } from "./access.ts";
-import { baseUrlOf, type Endpoint, type EndpointReply, type OpenApi } from "./document.ts";
+import { CodeBlock } from "../../../components/code/code-block.tsx";
+import { callSamples } from "../../../components/code/samples.ts";
+import { type Access, useModels } from "../access.ts";
+import { baseUrlOf, type Endpoint, type EndpointReply, type OpenApi } from "../document.ts";
+import { pretty } from "../try-it/pretty.ts";
+import { TryIt } from "../try-it/try-it.tsx";
 import classes from "./endpoint.module.css";
 import { Errors } from "./errors.tsx";
 import { FieldList } from "./field-list.tsx";
 import { Method } from "./method.tsx";
 import { Parameters } from "./parameters.tsx";
-import { pretty } from "./pretty.ts";
 import { exampleOf } from "./schema.ts";
-import { TryIt } from "./try-it.tsx";
 import { Words } from "./words.tsx";
 
 interface EndpointViewProps {

@@ -1,4 +1,4 @@
-import { type OpenApi, resolve, type Schema } from "./document.ts";
+import { type OpenApi, resolve, type Schema } from "../document.ts";
 
 /** One line of what a body holds. */
 export interface Field {

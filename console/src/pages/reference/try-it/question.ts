@@ -1,4 +1,4 @@
-import type { Endpoint } from "./document.ts";
+import type { Endpoint } from "../document.ts";
 import type { Question } from "./send.ts";
 
 export interface Draft {

@@ -1,4 +1,4 @@
-import type { Endpoint } from "./document.ts";
+import type { Endpoint } from "../document.ts";
 import classes from "./endpoint.module.css";
 import { Words } from "./words.tsx";
 

@@ -2,7 +2,7 @@ import { Menu, VisuallyHidden } from "@mantine/core";
 import { IconBuilding, IconCheck, IconSelector } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useAccounts, useChosenAccountId, useUser } from "../session.tsx";
+import { useAccounts, useChosenAccountId, useUser } from "../../session.tsx";
 import classes from "./account-switcher.module.css";
 
 const searchableFrom = 8;

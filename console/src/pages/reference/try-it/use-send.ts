@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { ApiProblem } from "../../api.ts";
+import { ApiProblem } from "../../../api.ts";
 import { type Answer, type Question, send } from "./send.ts";
 
 /** One request at a time; leaving the page ends it. */

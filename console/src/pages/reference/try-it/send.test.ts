@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Endpoint } from "./document.ts";
+import type { Endpoint } from "../document.ts";
 import { pretty } from "./pretty.ts";
 import { toQuestion } from "./question.ts";
 import { ChatWords, toPlayable } from "./send.ts";

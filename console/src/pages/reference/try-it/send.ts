@@ -1,5 +1,5 @@
-import { readWavHeader, wavHeader } from "../../../../src/base/wav.ts";
-import { browserSession } from "../../browser-session.ts";
+import { readWavHeader, wavHeader } from "../../../../../src/base/wav.ts";
+import { browserSession } from "../../../browser-session.ts";
 
 export interface Question {
   readonly method: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { toPlatformOpenApi } from "../../../../src/platform/http/openapi.ts";
-import { routes } from "../../../../src/platform/routes.ts";
-import { toOpenApi } from "../../../../src/wire/v1/openapi.ts";
+import { toPlatformOpenApi } from "../../../../../src/platform/http/openapi.ts";
+import { routes } from "../../../../../src/platform/routes.ts";
+import { toOpenApi } from "../../../../../src/wire/v1/openapi.ts";
 import {
   baseUrlOf,
   type Endpoint,
@@ -9,7 +9,7 @@ import {
   type OpenApi,
   resolve,
   type Schema,
-} from "./document.ts";
+} from "../document.ts";
 import { exampleOf, type Field, fieldsOf, typeWords } from "./schema.ts";
 
 /** As the page gets it: through JSON. */

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ApiProblem, call, type Reply } from "../../api.ts";
+import { ApiProblem, call, type Reply } from "../../../api.ts";
 
 type ReceiptReply = Reply<"GET /api/accounts/:account/requests/:id">;
 

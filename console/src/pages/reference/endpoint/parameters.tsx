@@ -1,4 +1,4 @@
-import type { OpenApi, Parameter, Schema } from "./document.ts";
+import type { OpenApi, Parameter, Schema } from "../document.ts";
 import { Fields } from "./field-list.tsx";
 import { fieldsOf } from "./schema.ts";
 

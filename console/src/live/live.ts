@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from "react";
-import { browserSession } from "./browser-session.ts";
+import { browserSession } from "../browser-session.ts";
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;

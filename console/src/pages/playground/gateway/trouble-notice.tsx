@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { formatMs } from "../../format/figures.ts";
-import { useAccount } from "../../session.tsx";
-import classes from "./playground.module.css";
+import { formatMs } from "../../../format/figures.ts";
+import { useAccount } from "../../../session.tsx";
+import classes from "../playground.module.css";
 import type { Trouble } from "./use-run.ts";
 
 interface TroubleNoticeProps {

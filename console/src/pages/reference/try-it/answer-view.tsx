@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
-import { CodeBlock } from "../../components/code/code-block.tsx";
-import { StateBadge } from "../../components/table/state-badge.tsx";
-import { formatBytes, formatMs } from "../../format/figures.ts";
+import { CodeBlock } from "../../../components/code/code-block.tsx";
+import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { formatBytes, formatMs } from "../../../format/figures.ts";
 import { pretty } from "./pretty.ts";
 import type { Answer } from "./send.ts";
 import classes from "./try-it.module.css";

@@ -1,5 +1,5 @@
 import { Drawer } from "@mantine/core";
-import { Brand, Places } from "./places.tsx";
+import { Brand, Places } from "./navigation-links.tsx";
 
 interface SidebarDrawerProps {
   readonly isOpen: boolean;

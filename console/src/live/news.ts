@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from "react";
-import { apiUrl } from "./api.ts";
+import { apiUrl } from "../api.ts";
 import { type LiveState, useLive } from "./live.ts";
 import type { RequestRow } from "./request-rows.ts";
 

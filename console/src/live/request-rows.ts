@@ -1,4 +1,4 @@
-import type { Reply } from "./api.ts";
+import type { Reply } from "../api.ts";
 
 export type RequestRow = Reply<"GET /api/requests">["requests"][number];
 

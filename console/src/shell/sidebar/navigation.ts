@@ -19,7 +19,7 @@ import {
   IconTrendingUp,
   IconUsers,
 } from "@tabler/icons-react";
-import type { User } from "../session.tsx";
+import type { User } from "../../session.tsx";
 
 export interface Place {
   readonly label: string;

@@ -1,6 +1,6 @@
 import { useMediaQuery } from "@mantine/hooks";
-import { later } from "./later.tsx";
-import { Brand, Places } from "./places.tsx";
+import { later } from "../lazy-dialog.tsx";
+import { Brand, Places } from "./navigation-links.tsx";
 import classes from "./sidebar.module.css";
 
 interface SidebarProps {

@@ -2,9 +2,9 @@ import { Modal, TextInput } from "@mantine/core";
 import { type Icon, IconBuilding, IconSearch, IconUser } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
-import { useAccounts, useChosenAccountId, useSession } from "../session.tsx";
+import { useAccounts, useChosenAccountId, useSession } from "../../session.tsx";
+import { placesFor } from "../sidebar/navigation.ts";
 import classes from "./command-palette.module.css";
-import { placesFor } from "./navigation.ts";
 
 interface PaletteProps {
   readonly isOpen: boolean;

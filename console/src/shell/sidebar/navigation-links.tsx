@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { Logo } from "../components/layout/logo.tsx";
-import { useChosenAccountId, useSession } from "../session.tsx";
+import { Logo } from "../../components/layout/logo.tsx";
+import { useChosenAccountId, useSession } from "../../session.tsx";
 import { placesFor } from "./navigation.ts";
 import classes from "./sidebar.module.css";
 

@@ -2,8 +2,8 @@ import { Menu, VisuallyHidden } from "@mantine/core";
 import { IconLogout, IconUser } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { sessionKey, useChange } from "../queries.ts";
-import { useUser } from "../session.tsx";
+import { sessionKey, useChange } from "../../queries.ts";
+import { useUser } from "../../session.tsx";
 import classes from "./user-menu.module.css";
 
 export function UserMenu() {

@@ -1,4 +1,4 @@
-import { call } from "../../api.ts";
+import { call } from "../../../api.ts";
 
 export interface Grant {
   readonly key: string;

@@ -1,7 +1,8 @@
 import { useEffect, useEffectEvent } from "react";
-import { apiUrl } from "../api.ts";
+import { apiUrl, type Reply } from "../api.ts";
 import { type LiveState, useLive } from "./live.ts";
-import type { RequestRow } from "./request-rows.ts";
+
+export type RequestRow = Reply<"GET /api/requests">["requests"][number];
 
 /** What the platform tells once a second: how many requests ended, and the newest of them. */
 export interface News {
@@ -37,4 +38,15 @@ export function useNews({ account, onNews, onConnect }: NewsOptions): LiveState 
 
 function isNews(data: unknown): data is News {
   return typeof data === "object" && data !== null && "count" in data && "requests" in data;
+}
+
+/** Each once, the newest first: an id begins with the time at which its request began. */
+export function mergeRows(
+  fresh: readonly RequestRow[],
+  loaded: readonly RequestRow[],
+): readonly RequestRow[] {
+  const byId = new Map([...loaded, ...fresh].map((row) => [row.id, row]));
+  return [...byId.values()].toSorted((one, other) =>
+    one.id === other.id ? 0 : one.id > other.id ? -1 : 1,
+  );
 }

@@ -4,17 +4,16 @@ import { IconMenu2, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Logo } from "../components/layout/logo.tsx";
-import { lastAccount } from "../last-account.ts";
-import { useAccountId, useSession } from "../session.tsx";
+import { lastAccount, useAccountId, useSession } from "../session.tsx";
 import classes from "./frame.module.css";
 import { AccountSwitcher } from "./header/account-switcher.tsx";
 import { SchemeToggle } from "./header/scheme-toggle.tsx";
 import { UserMenu } from "./header/user-menu.tsx";
-import { later } from "./lazy-dialog.tsx";
-import { Progress } from "./progress.tsx";
+import { lazyDialog } from "./lazy-dialog.tsx";
+import { NavigationProgress } from "./page-states.tsx";
 import { Sidebar } from "./sidebar/sidebar.tsx";
 
-const CommandPalette = later<{
+const CommandPalette = lazyDialog<{
   readonly isOpen: boolean;
   readonly onChange: (isOpen: boolean) => void;
 }>(async () => (await import("./header/command-palette.tsx")).CommandPalette);
@@ -39,7 +38,7 @@ export function Frame() {
       <a className={classes.skip} href="#content">
         Skip to the content
       </a>
-      <Progress />
+      <NavigationProgress />
       <Sidebar
         isOpen={isOpen}
         onClose={() => {

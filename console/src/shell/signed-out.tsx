@@ -4,7 +4,7 @@ import { SchemeToggle } from "./header/scheme-toggle.tsx";
 import classes from "./signed-out.module.css";
 
 /** Around sign-in and joining: one card, and nothing else to look at. */
-export function Doorway() {
+export function SignedOut() {
   return (
     <div className={classes.page}>
       <div className={classes.corner}>

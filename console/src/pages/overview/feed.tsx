@@ -5,7 +5,7 @@ import { Moment } from "../../components/table/moment.tsx";
 import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import { RequestLink } from "../../components/table/request-link.tsx";
 import { formatMs } from "../../format/figures.ts";
-import type { RequestRow } from "../../live/request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 import classes from "./page.module.css";
 
 interface FeedProps {

@@ -5,7 +5,7 @@ import { RequestLink } from "../../components/table/request-link.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import { formatUnits } from "../../format/units.ts";
-import type { RequestRow } from "../../live/request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 import classes from "./page.module.css";
 
 interface ColumnOptions {

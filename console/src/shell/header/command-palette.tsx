@@ -3,7 +3,7 @@ import { type Icon, IconBuilding, IconSearch, IconUser } from "@tabler/icons-rea
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
 import { useAccounts, useChosenAccountId, useSession } from "../../session.tsx";
-import { placesFor } from "../sidebar/navigation.ts";
+import { navigationFor } from "../sidebar/navigation.ts";
 import classes from "./command-palette.module.css";
 
 interface PaletteProps {
@@ -122,10 +122,10 @@ function useEntries(): readonly Entry[] {
   const { user } = useSession();
   const account = useChosenAccountId();
   const accounts = useAccounts();
-  const here = toEntries(placesFor(user, account));
+  const here = toEntries(navigationFor(user, account));
   if (user === null) return here;
   const known = new Set(here.map(({ to }) => to));
-  const everywhere = toEntries(placesFor(user, undefined)).filter(({ to }) => !known.has(to));
+  const everywhere = toEntries(navigationFor(user, undefined)).filter(({ to }) => !known.has(to));
   return [
     ...here,
     ...everywhere,
@@ -141,8 +141,8 @@ function useEntries(): readonly Entry[] {
   ];
 }
 
-function toEntries(groups: ReturnType<typeof placesFor>): readonly Entry[] {
-  return groups.flatMap(({ label: about, places }) =>
-    places.map(({ label, icon, to }) => ({ label, about, icon, to })),
+function toEntries(groups: ReturnType<typeof navigationFor>): readonly Entry[] {
+  return groups.flatMap(({ label: about, links }) =>
+    links.map(({ label, icon, to }) => ({ label, about, icon, to })),
   );
 }

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Logo } from "../../components/layout/logo.tsx";
 import { useChosenAccountId, useSession } from "../../session.tsx";
-import { placesFor } from "./navigation.ts";
+import { navigationFor } from "./navigation.ts";
 import classes from "./sidebar.module.css";
 
 export function Brand() {
@@ -13,19 +13,19 @@ export function Brand() {
   );
 }
 
-/** Everywhere one can go, in groups. */
-export function Places() {
+/** Links to all pages, in groups. */
+export function NavigationLinks() {
   const { user, version } = useSession();
-  const groups = placesFor(user, useChosenAccountId());
+  const groups = navigationFor(user, useChosenAccountId());
   return (
-    <div className={classes.places}>
-      {groups.map(({ label, places }) => (
+    <div className={classes.links}>
+      {groups.map(({ label, links }) => (
         <section key={label} aria-label={label}>
           <h2 className={classes.group}>{label}</h2>
           <ul>
-            {places.map(({ to, icon: PageIcon, label }) => (
+            {links.map(({ to, icon: PageIcon, label }) => (
               <li key={to}>
-                <Link to={to} className={classes.place} activeProps={{ "aria-current": "page" }}>
+                <Link to={to} className={classes.link} activeProps={{ "aria-current": "page" }}>
                   <PageIcon size={17} />
                   {label}
                 </Link>

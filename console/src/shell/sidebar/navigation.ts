@@ -21,34 +21,41 @@ import {
 } from "@tabler/icons-react";
 import type { User } from "../../session.tsx";
 
-export interface Place {
+export interface NavigationLink {
   readonly label: string;
   readonly icon: Icon;
   readonly to: string;
 }
 
-export interface PlaceGroup {
+export interface NavigationGroup {
   readonly label: string;
-  readonly places: readonly Place[];
+  readonly links: readonly NavigationLink[];
 }
 
-const documents: PlaceGroup = {
+const documents: NavigationGroup = {
   label: "Documents",
-  places: [
+  links: [
     { label: "API reference", icon: IconBook, to: "/reference" },
     { label: "Changelog", icon: IconClock, to: "/changelog" },
   ],
 };
 
-/** Where one can go from here; the same list makes the sidebar and the command palette. */
-export function placesFor(user: User | null, account: string | undefined): readonly PlaceGroup[] {
+/** The pages of the sidebar and of the command palette. */
+export function navigationFor(
+  user: User | null,
+  account: string | undefined,
+): readonly NavigationGroup[] {
   if (user === null) return [documents];
-  const groups = account === undefined ? [] : accountPlaces(account);
-  return [...groups, ...(user.is_operator ? operatorPlaces(account === undefined) : []), documents];
+  const groups = account === undefined ? [] : accountNavigation(account);
+  return [
+    ...groups,
+    ...(user.is_operator ? operatorNavigation(account === undefined) : []),
+    documents,
+  ];
 }
 
-function accountPlaces(account: string): readonly PlaceGroup[] {
-  const at = (label: string, icon: Icon, page: string): Place => ({
+function accountNavigation(account: string): readonly NavigationGroup[] {
+  const at = (label: string, icon: Icon, page: string): NavigationLink => ({
     label,
     icon,
     to: `/a/${account}/${page}`,
@@ -56,7 +63,7 @@ function accountPlaces(account: string): readonly PlaceGroup[] {
   return [
     {
       label: "Account",
-      places: [
+      links: [
         at("Overview", IconChartBar, "overview"),
         at("Requests", IconList, "requests"),
         at("Keys", IconKey, "keys"),
@@ -67,7 +74,7 @@ function accountPlaces(account: string): readonly PlaceGroup[] {
     },
     {
       label: "Access",
-      places: [
+      links: [
         at("Members", IconUsers, "members"),
         at("Tokens", IconLock, "tokens"),
         at("Audit log", IconFileText, "audit"),
@@ -76,23 +83,23 @@ function accountPlaces(account: string): readonly PlaceGroup[] {
   ];
 }
 
-function operatorPlaces(looksAtAll: boolean): readonly PlaceGroup[] {
-  const at = (label: string, icon: Icon, page: string): Place => ({
+function operatorNavigation(looksAtAll: boolean): readonly NavigationGroup[] {
+  const at = (label: string, icon: Icon, page: string): NavigationLink => ({
     label,
     icon,
     to: `/operator/${page}`,
   });
-  const business: PlaceGroup = {
+  const business: NavigationGroup = {
     label: "Business",
-    places: [
+    links: [
       at("Accounts", IconBuilding, "accounts"),
       at("Prices", IconTag, "prices"),
       at("Margin", IconTrendingUp, "margin"),
     ],
   };
-  const serving: PlaceGroup = {
+  const serving: NavigationGroup = {
     label: "Serving",
-    places: [
+    links: [
       at("Providers", IconServer, "providers"),
       at("Catalogue", IconLayoutGrid, "catalog"),
       at("Embedded engine", IconCpu, "engine"),
@@ -103,13 +110,13 @@ function operatorPlaces(looksAtAll: boolean): readonly PlaceGroup[] {
   return [
     {
       label: "All accounts",
-      places: [at("Overview", IconChartBar, "overview"), at("Requests", IconList, "requests")],
+      links: [at("Overview", IconChartBar, "overview"), at("Requests", IconList, "requests")],
     },
     serving,
     business,
     {
       label: "Platform",
-      places: [
+      links: [
         at("People", IconUsers, "people"),
         at("Tokens", IconLock, "tokens"),
         at("Audit log", IconFileText, "audit"),

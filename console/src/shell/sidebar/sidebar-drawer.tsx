@@ -1,5 +1,5 @@
 import { Drawer } from "@mantine/core";
-import { Brand, Places } from "./navigation-links.tsx";
+import { Brand, NavigationLinks } from "./navigation-links.tsx";
 
 interface SidebarDrawerProps {
   readonly isOpen: boolean;
@@ -19,7 +19,7 @@ export function SidebarDrawer({ isOpen, onClose }: SidebarDrawerProps) {
       closeButtonProps={{ "aria-label": "Close the menu" }}
     >
       <nav aria-label="Pages">
-        <Places />
+        <NavigationLinks />
       </nav>
     </Drawer>
   );

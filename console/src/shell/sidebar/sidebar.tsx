@@ -1,6 +1,6 @@
 import { useMediaQuery } from "@mantine/hooks";
-import { later } from "../lazy-dialog.tsx";
-import { Brand, Places } from "./navigation-links.tsx";
+import { lazyDialog } from "../lazy-dialog.tsx";
+import { Brand, NavigationLinks } from "./navigation-links.tsx";
 import classes from "./sidebar.module.css";
 
 interface SidebarProps {
@@ -8,7 +8,7 @@ interface SidebarProps {
   readonly onClose: () => void;
 }
 
-const SidebarDrawer = later<SidebarProps>(
+const SidebarDrawer = lazyDialog<SidebarProps>(
   async () => (await import("./sidebar-drawer.tsx")).SidebarDrawer,
 );
 
@@ -21,7 +21,7 @@ export function Sidebar({ isOpen, onClose }: SidebarProps) {
   return (
     <nav aria-label="Pages" className={classes.sidebar}>
       <Brand />
-      <Places />
+      <NavigationLinks />
     </nav>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergeRows, type RequestRow } from "./request-rows.ts";
+import { mergeRows, type RequestRow } from "./news.ts";
 
 const row = (id: string): RequestRow => ({
   id,

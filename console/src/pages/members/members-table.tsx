@@ -10,8 +10,8 @@ import { useChange } from "../../queries.ts";
 import { useMay, useUser } from "../../session.tsx";
 import { InviteLink } from "./invite-dialog.tsx";
 import classes from "./page.module.css";
+import { roleWords } from "./role-choice.tsx";
 import { type Member, nameOf, RoleDialog } from "./role-dialog.tsx";
-import { roleWords } from "./roles.ts";
 
 interface MembersTableProps {
   readonly account: string;

@@ -11,7 +11,7 @@ import { InviteDialog } from "./invite-dialog.tsx";
 import { InvitedTable } from "./invited-table.tsx";
 import { MembersTable } from "./members-table.tsx";
 import classes from "./page.module.css";
-import { roles, roleWords } from "./roles.ts";
+import { roles, roleWords } from "./role-choice.tsx";
 
 export function Page() {
   const account = useAccount();

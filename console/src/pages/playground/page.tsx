@@ -10,8 +10,7 @@ import { useAccount, useMay, useSession } from "../../session.tsx";
 import { GatewayAccess } from "./gateway/gateway-access.ts";
 import { TroubleNotice } from "./gateway/trouble-notice.tsx";
 import { toTrouble } from "./gateway/use-run.ts";
-import type { ModeProps } from "./mode.ts";
-import { type Endpoint, type PlaygroundModel, useCallable } from "./models.ts";
+import { type Endpoint, type ModeProps, type PlaygroundModel, useCallable } from "./models.ts";
 import classes from "./playground.module.css";
 
 interface Mode {
@@ -30,7 +29,7 @@ const modes: readonly Mode[] = [
     endpoint: "embeddings",
     label: "Embeddings",
     Part: lazy(async () => ({
-      default: (await import("./embeddings/embeddings.tsx")).EmbeddingsMode,
+      default: (await import("./embeddings/text-embeddings.tsx")).EmbeddingsMode,
     })),
   },
   {

@@ -1,7 +1,7 @@
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { type ReactNode, useId, useState } from "react";
-import type { ModeProps } from "./mode.ts";
 import { ModelPicker } from "./model-picker.tsx";
+import type { ModeProps } from "./models.ts";
 import classes from "./playground.module.css";
 
 interface SettingsSideProps extends Pick<ModeProps, "models" | "model" | "onModel"> {

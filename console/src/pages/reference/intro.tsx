@@ -3,8 +3,7 @@ import { CodeBlock } from "../../components/code/code-block.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { baseUrlOf, type Endpoint, type OpenApi } from "./document.ts";
 import classes from "./endpoint/endpoint.module.css";
-import { Method } from "./endpoint/method.tsx";
-import { Words } from "./endpoint/words.tsx";
+import { Method, Words } from "./endpoint/words.tsx";
 
 interface IntroProps {
   readonly gateway: OpenApi;

@@ -7,7 +7,7 @@ import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
-import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
+import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { useAccountId } from "../../session.tsx";
 import { Arithmetic } from "./arithmetic.tsx";
 import { Attempts } from "./attempts.tsx";

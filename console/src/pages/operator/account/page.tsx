@@ -15,11 +15,10 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
-import type { Details } from "./details.ts";
 import { EntryDialog } from "./entry-dialog.tsx";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
-import { SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
+import { type Details, SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
 
 export function Page() {
   const { id = "" } = useParams({ strict: false });

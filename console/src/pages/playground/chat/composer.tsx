@@ -2,8 +2,7 @@ import { ActionIcon, Textarea } from "@mantine/core";
 import { IconArrowUp, IconPhoto, IconPlayerStop, IconX } from "@tabler/icons-react";
 import { type KeyboardEvent, useState } from "react";
 import { FileButton } from "../file-button.tsx";
-import { newId } from "../new-id.ts";
-import { toImageUri } from "../shrink-image.ts";
+import { newId, toImageUri } from "../shrink-image.ts";
 import classes from "./chat.module.css";
 import type { Picture, Question } from "./conversation.ts";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { CodeButton } from "../code-button.tsx";
 import { TroubleNotice } from "../gateway/trouble-notice.tsx";
 import { useRun } from "../gateway/use-run.ts";
-import type { ModeProps } from "../mode.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
 import { type Compared, Comparison } from "./comparison.tsx";

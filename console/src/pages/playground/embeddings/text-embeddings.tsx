@@ -4,12 +4,22 @@ import { useState } from "react";
 import { CodeButton } from "../code-button.tsx";
 import { TroubleNotice } from "../gateway/trouble-notice.tsx";
 import { useRun } from "../gateway/use-run.ts";
-import type { ModeProps } from "../mode.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
 import { type Compared, Comparison } from "./comparison.tsx";
 import { embed } from "./embed.ts";
 import classes from "./embeddings.module.css";
+import { MediaEmbeddings } from "./media-embeddings.tsx";
+
+/** What a model takes decides what is asked for. */
+export function EmbeddingsMode(props: ModeProps) {
+  return props.model.input === "media" ? (
+    <MediaEmbeddings {...props} />
+  ) : (
+    <TextEmbeddings {...props} />
+  );
+}
 
 const fewest = 2;
 const most = 8;

@@ -1,9 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { ApiProblem, call, type Reply } from "../../../api.ts";
 import { formatCount, formatMs } from "../../../format/figures.ts";
 import { formatUsdExact } from "../../../format/money.ts";
 import { useAccount } from "../../../session.tsx";
 import classes from "./receipt.module.css";
-import { useReceipt } from "./receipt-source.ts";
 
 const perWords: Readonly<Record<string, string>> = {
   million: "per million",
@@ -102,4 +103,24 @@ function Times({ firstMs, wholeMs }: TimesProps) {
       </p>
     </div>
   );
+}
+
+type ReceiptReply = Reply<"GET /api/accounts/:account/requests/:id">;
+
+const tries = 6;
+const firstDelayMs = 300;
+
+/**
+ * The receipt of a call that is over. It is durable before the last byte of an answer; only that
+ * of a call which was stopped here may come a moment later.
+ */
+export function useReceipt(account: string, id: string) {
+  return useQuery<ReceiptReply, ApiProblem>({
+    queryKey: ["playground-receipt", account, id],
+    queryFn: () => call("GET /api/accounts/:account/requests/:id", { params: { account, id } }),
+    retry: (count, problem) =>
+      count < tries && problem instanceof ApiProblem && problem.status === 404,
+    retryDelay: (count) => firstDelayMs * 2 ** count,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 }

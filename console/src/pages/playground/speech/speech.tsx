@@ -4,7 +4,7 @@ import { useState } from "react";
 import { formatCount, formatMs } from "../../../format/figures.ts";
 import { CodeButton } from "../code-button.tsx";
 import { TroubleNotice } from "../gateway/trouble-notice.tsx";
-import type { ModeProps } from "../mode.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { Receipt } from "../receipt/receipt.tsx";
 import { SettingsSide } from "../settings-side.tsx";

@@ -8,10 +8,9 @@ import { TryIt } from "../try-it/try-it.tsx";
 import classes from "./endpoint.module.css";
 import { Errors } from "./errors.tsx";
 import { FieldList } from "./field-list.tsx";
-import { Method } from "./method.tsx";
 import { Parameters } from "./parameters.tsx";
 import { exampleOf } from "./schema.ts";
-import { Words } from "./words.tsx";
+import { Method, Words } from "./words.tsx";
 
 interface EndpointViewProps {
   readonly document: OpenApi;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { toPieces } from "./fences.ts";
+import { toPieces } from "./fenced-text.tsx";
 
 test("code between fences stands apart from the words around it", () => {
   expect(toPieces("Like so:\n\n```python\nif x:\n    y()\n```\nDone.")).toEqual([

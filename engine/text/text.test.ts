@@ -41,7 +41,7 @@ test("related sentences beat unrelated ones by a margin, in all three sizes", as
   }
 });
 
-test("a text's vector does not depend on its neighbours", async () => {
+test("a text's vector does not depend on its neighbors", async () => {
   const alone = await embed(["The sea is calm."]);
   const among = await embed(["Stock prices fell.", "The sea is calm.", "x".repeat(2000)]);
   expect(among.vectors[1]).toEqual(alone.vectors[0] ?? new Float32Array());

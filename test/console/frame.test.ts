@@ -163,7 +163,7 @@ describe("the page's policy", () => {
   });
 });
 
-describe("the colours", () => {
+describe("the colors", () => {
   test.each(["light", "dark"] as const)("are %s before the app has run", async (scheme) => {
     const dressed = await openTab(browser, gateway, { colorScheme: scheme });
     await dressed.page.route("**/assets/main-*.js", (route) => route.abort());

@@ -4,7 +4,7 @@ import { type ChartPoint, niceTicks, stack, timeLabels, topOf } from "./chart-sc
 import { ChartTip } from "./chart-tip.tsx";
 import classes from "./time-chart.module.css";
 
-export interface ColouredSeries {
+export interface ColoredSeries {
   readonly key: string;
   readonly label: string;
   readonly color: string;
@@ -13,7 +13,7 @@ export interface ColouredSeries {
 interface PlotProps {
   readonly title: string;
   readonly points: readonly ChartPoint[];
-  readonly series: readonly ColouredSeries[];
+  readonly series: readonly ColoredSeries[];
   readonly kind: "bars" | "area" | "lines";
   readonly format: (value: number) => string;
   readonly formatAxis: (value: number) => string;

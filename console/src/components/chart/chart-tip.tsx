@@ -1,11 +1,11 @@
-import type { ColouredSeries } from "./chart-plot.tsx";
+import type { ColoredSeries } from "./chart-plot.tsx";
 import type { ChartPoint } from "./chart-scale.ts";
 import classes from "./time-chart.module.css";
 
 interface ChartTipProps {
   readonly time: string;
   readonly values: ChartPoint["values"];
-  readonly series: readonly ColouredSeries[];
+  readonly series: readonly ColoredSeries[];
   readonly format: (value: number) => string;
   readonly hasSum: boolean;
   readonly x: number;

@@ -31,7 +31,7 @@ interface StateBadgeProps {
   readonly label?: string;
 }
 
-/** A state in a word; its colour only repeats what the word says. */
+/** A state in a word; its color only repeats what the word says. */
 export function StateBadge({ state, label = state }: StateBadgeProps) {
   return (
     <span className={classes.badge} data-tone={tones[state]}>

@@ -17,7 +17,7 @@ interface HeatMapProps {
 /** Beyond this the figures in the cells would be hard to read. */
 const strongest = 44;
 
-/** A table first: the colours only repeat its figures. */
+/** A table first: the colors only repeat its figures. */
 export function HeatMap({ things, matrix }: HeatMapProps) {
   const strength = colorScale(matrix);
   return (
@@ -52,7 +52,7 @@ export function HeatMap({ things, matrix }: HeatMapProps) {
                 <td
                   key={things[column]?.mark ?? column}
                   data-self={row === column}
-                  style={row === column ? undefined : { background: colourOf(strength(value)) }}
+                  style={row === column ? undefined : { background: colorOf(strength(value)) }}
                 >
                   {row === column ? "–" : toFigure(value, 2)}
                 </td>
@@ -65,5 +65,5 @@ export function HeatMap({ things, matrix }: HeatMapProps) {
   );
 }
 
-const colourOf = (strength: number) =>
+const colorOf = (strength: number) =>
   `color-mix(in srgb, var(--svc-series-1) ${(4 + strength * (strongest - 4)).toFixed(0)}%, transparent)`;

@@ -15,7 +15,7 @@ import {
   weightSets,
 } from "../../../engine/weights/sets.ts";
 import { removeSets } from "../../../engine/weights/state.ts";
-import { createHome, type Environment, type Home } from "../../child.ts";
+import { createHome, type Environment, type Home } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 

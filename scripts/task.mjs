@@ -36,7 +36,8 @@ const tasks = {
   "bench-engine": () => run(bun, [join(root, "bench", "engine", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
-  "check-speech": () => run(bun, [join(root, "engine", "speech", "transcribe.ts"), ...words]),
+  "check-speech": () =>
+    run(bun, [join(root, "engine", "test", "speech", "check-speech.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
   test: () => process.exit(runTests() ? 0 : 1),

@@ -5,10 +5,9 @@ import { createRoot } from "react-dom/client";
 import "./styles/global.css";
 import { request } from "./api.ts";
 import { browserSession } from "./browser-session.ts";
-import { styleNonce } from "./nonce.ts";
 import { createQueryClient, sessionKey } from "./queries.ts";
 import { router } from "./router.tsx";
-import { colorSchemeManager, cssVariables, theme } from "./theme.ts";
+import { colorSchemeManager, cssVariables, styleNonce, theme } from "./theme.ts";
 
 const container = document.getElementById("app");
 if (container === null) throw new Error("The page has no place for the app.");

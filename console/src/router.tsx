@@ -6,12 +6,10 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { type LoadPage, loadFrame, pages } from "./pages.ts";
-import { Home } from "./shell/home.tsx";
-import { PageLoading } from "./shell/page-loading.tsx";
-import { PageTrouble } from "./shell/page-trouble.tsx";
+import { PageError, PageLoading } from "./shell/page-states.tsx";
 import { Root } from "./shell/root.tsx";
-import { SignedIn } from "./shell/signed-in.tsx";
-import { Doorway } from "./shell/signed-out.tsx";
+import { Home, SignedIn } from "./shell/signed-in.tsx";
+import { SignedOut } from "./shell/signed-out.tsx";
 
 const root = createRootRoute({
   component: Root,
@@ -24,7 +22,11 @@ const root = createRootRoute({
         .map(([key, value]) => [key, String(value)]),
     ),
 });
-const doorway = createRoute({ getParentRoute: () => root, id: "doorway", component: Doorway });
+const signedOut = createRoute({
+  getParentRoute: () => root,
+  id: "signed-out",
+  component: SignedOut,
+});
 const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
@@ -35,8 +37,8 @@ const account = createRoute({ getParentRoute: () => signedIn, path: "/a/$account
 const operator = createRoute({ getParentRoute: () => signedIn, path: "/operator" });
 
 const lazy = (load: LoadPage) => lazyRouteComponent(load, "Page");
-const atDoorway = <Path extends string>(path: Path, load: LoadPage) =>
-  createRoute({ getParentRoute: () => doorway, path, component: lazy(load) });
+const inSignedOut = <Path extends string>(path: Path, load: LoadPage) =>
+  createRoute({ getParentRoute: () => signedOut, path, component: lazy(load) });
 const inFrame = <Path extends string>(path: Path, load: LoadPage) =>
   createRoute({ getParentRoute: () => frame, path, component: lazy(load) });
 const inAccount = <Path extends string>(path: Path, load: LoadPage) =>
@@ -60,7 +62,7 @@ const operatorIndex = createRoute({
 });
 
 const routeTree = root.addChildren([
-  doorway.addChildren([atDoorway("/sign-in", pages.signIn), atDoorway("/join", pages.join)]),
+  signedOut.addChildren([inSignedOut("/sign-in", pages.signIn), inSignedOut("/join", pages.join)]),
   frame.addChildren([
     inFrame("/changelog", pages.changelog),
     inFrame("/reference", pages.reference),
@@ -109,7 +111,7 @@ export const router = createRouter({
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultPendingComponent: PageLoading,
-  defaultErrorComponent: PageTrouble,
+  defaultErrorComponent: PageError,
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const given = Object.entries(search).filter(([, value]) => value !== undefined);

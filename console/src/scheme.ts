@@ -1,6 +1,6 @@
 /**
  * Runs before the first paint, as a file of its own because the page's policy lets no inline
- * script run: the page never flashes in the other colours. It is no module: those wait.
+ * script run: the page never flashes in the other colors. It is no module: those wait.
  */
 {
   const kept = localStorage.getItem("svc-color-scheme");

@@ -1,12 +1,21 @@
 import { useLocation, useParams } from "@tanstack/react-router";
 import { createContext, type ReactNode, useContext } from "react";
 import type { Reply } from "./api.ts";
-import { lastAccount } from "./last-account.ts";
 import { useApi } from "./queries.ts";
 
 type Session = Reply<"GET /api/session">;
 export type User = NonNullable<Session["user"]>;
 export type Role = User["accounts"][number]["role"];
+
+const lastAccountName = "svc-account";
+
+/** The account that was looked at last, so that one comes back to it. */
+export const lastAccount = {
+  get: () => localStorage.getItem(lastAccountName) ?? undefined,
+  set: (id: string) => localStorage.setItem(lastAccountName, id),
+  /** The operator looks at all of them. */
+  clear: () => localStorage.removeItem(lastAccountName),
+};
 
 const roles: readonly Role[] = ["owner", "developer", "viewer"];
 const SessionContext = createContext<Session | undefined>(undefined);

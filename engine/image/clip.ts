@@ -13,7 +13,7 @@ import {
 import { EngineError } from "../contract.ts";
 import type { VideoCodec } from "./frame-header.ts";
 import { hasEndlessTables, withoutFragmentIndex } from "./mp4-guard.ts";
-import type { Colours } from "./pixels.ts";
+import type { Colors } from "./pixels.ts";
 import type { PacketTime } from "./sampling.ts";
 
 export interface Packet {
@@ -28,7 +28,7 @@ export interface Clip {
   readonly height: number;
   /** How far to turn the frames clockwise. */
   readonly rotation: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
   /** The `avcC` box of H.264. */
   readonly box: Uint8Array | undefined;
   /** In the order of decoding, as are the packets. */
@@ -101,7 +101,7 @@ function isKnownCodec(codec: string | null): codec is VideoCodec {
 
 async function describe(
   track: InputVideoTrack,
-): Promise<Pick<Clip, "width" | "height" | "rotation" | "colours" | "box">> {
+): Promise<Pick<Clip, "width" | "height" | "rotation" | "colors" | "box">> {
   const config = await track.getDecoderConfig();
   const { matrix, fullRange } = await track.getColorSpace();
   const { description } = config ?? {};
@@ -109,7 +109,7 @@ async function describe(
     width: await track.getCodedWidth(),
     height: await track.getCodedHeight(),
     rotation: await track.getRotation(),
-    colours: { matrix: matrix ?? undefined, isFullRange: fullRange ?? false },
+    colors: { matrix: matrix ?? undefined, isFullRange: fullRange ?? false },
     box: description && toBytes(description),
   };
 }

@@ -93,7 +93,7 @@ function unitsIn(packet: Uint8Array, lengthBytes: number): readonly Uint8Array[]
 }
 
 const sequenceParameterSet = 7;
-// Profiles that tell the kind of colour and the bit depth.
+// Profiles that tell the kind of color and the bit depth.
 const highProfiles = new Set([44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244]);
 
 function fromAvcUnit(unit: Uint8Array): readonly FrameShape[] {
@@ -114,13 +114,13 @@ function fromAvcUnit(unit: Uint8Array): readonly FrameShape[] {
 }
 
 function readHighProfile(reader: BitReader): number {
-  const colour = reader.golomb();
-  if (colour === 3) reader.flag();
+  const color = reader.golomb();
+  if (color === 3) reader.flag();
   const bitDepth = reader.golomb() + 8;
   reader.golomb();
   reader.flag();
   if (reader.flag()) {
-    for (let list = 0; list < (colour === 3 ? 12 : 8); list++) {
+    for (let list = 0; list < (color === 3 ? 12 : 8); list++) {
       if (reader.flag()) skipScalingList(reader, list < 6 ? 16 : 64);
     }
   }
@@ -191,13 +191,13 @@ function fromVp9(frame: Uint8Array): readonly FrameShape[] {
   const isResilient = reader.flag();
   if (isKey) {
     reader.bits(24);
-    return [readVp9Size(reader, readVp9Colour(reader, profile))];
+    return [readVp9Size(reader, readVp9Color(reader, profile))];
   }
   const isIntra = !isShown && reader.flag();
   if (!isResilient) reader.bits(2);
   if (isIntra) {
     reader.bits(24);
-    const bitDepth = profile > 0 ? readVp9Colour(reader, profile) : 8;
+    const bitDepth = profile > 0 ? readVp9Color(reader, profile) : 8;
     reader.bits(8);
     return [readVp9Size(reader, bitDepth)];
   }
@@ -207,7 +207,7 @@ function fromVp9(frame: Uint8Array): readonly FrameShape[] {
   return takesSizeOfOther ? [] : [readVp9Size(reader, 8)];
 }
 
-function readVp9Colour(reader: BitReader, profile: number): number {
+function readVp9Color(reader: BitReader, profile: number): number {
   const bitDepth = profile < 2 ? 8 : reader.flag() ? 12 : 10;
   const isRgb = reader.bits(3) === 7;
   if (!isRgb) reader.flag();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ImageJob, ImageResult, Model } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
+import { weightsDir } from "../test/weights/weights-dir.ts";
 import { loadImage } from "./image.ts";
 
 const fixtures = join(import.meta.dir, "../../test/fixtures/engine");

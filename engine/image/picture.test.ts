@@ -23,22 +23,22 @@ test("a picture is 224 by 224, with red, green and blue", async () => {
   expect([...picture.subarray(0, 3)]).toEqual([255, 128, 0]);
 });
 
-test("a greyscale picture is read like the same one in colours", async () => {
+test("a greyscale picture is read like the same one in colors", async () => {
   const grey = sharp(cat).greyscale();
-  const wide = sharp(await grey.clone().toColourspace("srgb").png().toBuffer());
-  const narrow = await grey.clone().toColourspace("b-w").png().toBuffer();
+  const wide = sharp(await grey.clone().toColorspace("srgb").png().toBuffer());
+  const narrow = await grey.clone().toColorspace("b-w").png().toBuffer();
   expect((await sharp(narrow).metadata()).channels).toBe(1);
   expect(meanDifference(await readPicture(narrow), await read(wide.png()))).toBeLessThan(1);
 });
 
 test("sixteen bits a channel are read like eight", async () => {
-  const deep = await sharp(cat).toColourspace("rgb16").png().toBuffer();
+  const deep = await sharp(cat).toColorspace("rgb16").png().toBuffer();
   expect((await sharp(deep).metadata()).depth).toBe("ushort");
   expect(meanDifference(await readPicture(deep), await read(sharp(cat)))).toBeLessThan(1);
 });
 
-test("a CMYK photograph keeps its colours", async () => {
-  const print = await sharp(cat).toColourspace("cmyk").jpeg({ quality: 95 }).toBuffer();
+test("a CMYK photograph keeps its colors", async () => {
+  const print = await sharp(cat).toColorspace("cmyk").jpeg({ quality: 95 }).toBuffer();
   expect((await sharp(print).metadata()).space).toBe("cmyk");
   expect(meanDifference(await readPicture(print), await read(sharp(cat)))).toBeLessThan(12);
 });

@@ -48,7 +48,7 @@ async function shrink(image: Sharp): Promise<Picture> {
   return await image
     .flatten({ background: "#ffffff" })
     .resize(inputSide, inputSide, { fit: "fill" })
-    .toColourspace("srgb")
+    .toColorspace("srgb")
     .removeAlpha()
     .raw({ depth: "uchar" })
     .toBuffer();

@@ -6,7 +6,7 @@ export interface RawFrame {
   readonly bitDepth: number;
 }
 
-export interface Colours {
+export interface Colors {
   /** As WebCodecs names it; unknown when the file does not say. */
   readonly matrix: string | undefined;
   readonly isFullRange: boolean;
@@ -18,13 +18,13 @@ interface Layout {
 }
 
 /** Red, green and blue, a byte each; `undefined` for a layout that is not known. */
-export function toRgb(frame: RawFrame, colours: Colours): Buffer | undefined {
+export function toRgb(frame: RawFrame, colors: Colors): Buffer | undefined {
   const samples = toBytes(frame);
   const layout = layoutOf(frame, samples.length);
   if (!layout) return undefined;
-  return colours.matrix === "rgb"
+  return colors.matrix === "rgb"
     ? fromPlanes(frame, samples)
-    : fromYuv({ frame, samples, layout, colours });
+    : fromYuv({ frame, samples, layout, colors });
 }
 
 function toBytes({ data, bitDepth }: RawFrame): Uint8Array {
@@ -64,17 +64,17 @@ interface YuvOptions {
   readonly frame: RawFrame;
   readonly samples: Uint8Array;
   readonly layout: Layout;
-  readonly colours: Colours;
+  readonly colors: Colors;
 }
 
-function fromYuv({ frame, samples, layout, colours }: YuvOptions): Buffer {
+function fromYuv({ frame, samples, layout, colors }: YuvOptions): Buffer {
   const { width, height } = frame;
   const { chromaWidth, chromaHeight } = layout;
-  const { red, blue } = weightsOf(colours.matrix, height);
+  const { red, blue } = weightsOf(colors.matrix, height);
   const green = 1 - red - blue;
-  const lumaScale = colours.isFullRange ? 1 : 255 / 219;
-  const lumaBase = colours.isFullRange ? 0 : 16;
-  const chromaScale = colours.isFullRange ? 1 : 255 / 224;
+  const lumaScale = colors.isFullRange ? 1 : 255 / 219;
+  const lumaBase = colors.isFullRange ? 0 : 16;
+  const chromaScale = colors.isFullRange ? 1 : 255 / 224;
   const redFromV = 2 * (1 - red) * chromaScale;
   const blueFromU = 2 * (1 - blue) * chromaScale;
   const greenFromU = (blueFromU * blue) / green;

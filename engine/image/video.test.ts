@@ -22,7 +22,7 @@ test.each([
   expect(pictures.map(({ length }) => length)).toEqual(Array(count).fill(224 * 224 * 3));
 });
 
-test("red, green and blue planes have the colours of the same clip in luma and chroma", async () => {
+test("red, green and blue planes have the colors of the same clip in luma and chroma", async () => {
   // This VP9 clip stores no luma; its makers' test picture is the same in both.
   const [planes] = await read(await bytesOf("media/vp9-2s.webm"));
   const [usual] = await read(await bytesOf("media/vp8-2s.webm"));

@@ -44,7 +44,7 @@ export async function readVideo(options: VideoOptions): Promise<readonly Picture
 }
 
 function toPicture(clip: Clip, frame: RawFrame): Promise<Picture> {
-  const rgb = toRgb(frame, clip.colours);
+  const rgb = toRgb(frame, clip.colors);
   if (!rgb) throw videoRefusal("its frames are laid out in a way that is not known");
   return fromRgb({ rgb, width: frame.width, height: frame.height, rotation: clip.rotation });
 }
@@ -90,7 +90,7 @@ interface RunOptions {
 
 /**
  * Decodes one run. Frames are told apart by counting: they come out in the order shown. A packet
- * that shows nothing shifts the count by one, which does not matter among neighbours.
+ * that shows nothing shifts the count by one, which does not matter among neighbors.
  */
 class RunReader {
   private readonly run: Run;

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { EngineError, type TextResult } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
+import { weightsDir } from "../test/weights/weights-dir.ts";
 import { ModelProcess } from "./model-process.ts";
 
 setDefaultTimeout(600_000);

@@ -1,6 +1,6 @@
 /**
  * Words spelled alike and spoken apart, in Kokoro's phonemes: the noun or adjective, then the verb. The
- * one that holds when the neighbours say nothing comes first in use; a star marks the verb as that one.
+ * one that holds when the neighbors say nothing comes first in use; a star marks the verb as that one.
  */
 const table = `
 abuse əbjˈus əbjˈuz
@@ -120,7 +120,7 @@ export function roleAfter(previous: string | undefined): Role | undefined {
   return beforeVerbs.has(previous) ? "verb" : undefined;
 }
 
-/** "Read" is said "red" in the past, which only its neighbours show. */
+/** "Read" is said "red" in the past, which only its neighbors show. */
 export function isPastRead(previous: string | undefined): boolean {
   return previous !== undefined && beforeParticiples.has(previous);
 }

@@ -5,7 +5,7 @@
  */
 const symbols: ReadonlyArray<readonly [RegExp, string]> = [
   [/ː|\u0361/gu, ""],
-  // "virus", "entire": the dictionary loses the glide before an r-coloured vowel.
+  // "virus", "entire": the dictionary loses the glide before an r-colored vowel.
   [/aɝ(?=[əiɪ])/gu, "Iɹ"],
   [/aɝ/gu, "Iɝ"],
   [/ɫ/gu, "l"],
@@ -34,7 +34,7 @@ export function fromIpa(ipa: string, word: string): string {
   for (const [pattern, symbol] of symbols) phonemes = phonemes.replace(pattern, symbol);
   phonemes = stressBeforeVowels(phonemes);
   phonemes = phonemes
-    // The r-coloured vowel: full when stressed ("bird"), weak otherwise ("mother").
+    // The r-colored vowel: full when stressed ("bird"), weak otherwise ("mother").
     .replace(/(?<=[ˈˌ])[ɝɚ]/gu, "ɜɹ")
     .replace(/[ɝɚ](?=ɹ)/gu, "ə")
     .replace(/[ɝɚ]/gu, "əɹ");

@@ -11,9 +11,9 @@ import {
   type VoiceName,
   voiceNames,
 } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
+import { melBands, melFrames, melRate, resample } from "../test/speech/log-mel.ts";
+import { weightsDir } from "../test/weights/weights-dir.ts";
 import { sampleRate } from "./audio.ts";
-import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
 import { loudness, targetLufs } from "./loudness.ts";
 import { modelFile } from "./prepare.ts";
 import { loadSpeech } from "./speech.ts";

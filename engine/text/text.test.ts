@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Model, TextJob, TextResult } from "../contract.ts";
-import { weightsDir } from "../weights/test-weights.ts";
+import { weightsDir } from "../test/weights/weights-dir.ts";
 import { loadText } from "./text.ts";
 
 setDefaultTimeout(600_000);
@@ -41,7 +41,7 @@ test("related sentences beat unrelated ones by a margin, in all three sizes", as
   }
 });
 
-test("a text's vector does not depend on its neighbours", async () => {
+test("a text's vector does not depend on its neighbors", async () => {
   const alone = await embed(["The sea is calm."]);
   const among = await embed(["Stock prices fell.", "The sea is calm.", "x".repeat(2000)]);
   expect(among.vectors[1]).toEqual(alone.vectors[0] ?? new Float32Array());

@@ -39,7 +39,7 @@ export async function loadText({
 
   return {
     // One text after the other: the weights are quantised on the fly over a whole batch, so that
-    // a text's vector would depend on its neighbours.
+    // a text's vector would depend on its neighbors.
     async run({ texts, dimensions }: TextJob, { signal }: RunContext<never>): Promise<TextResult> {
       const vectors: Float32Array[] = [];
       let tokens = 0;

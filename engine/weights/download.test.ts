@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { createPullHome, first, one, type PullHome } from "../test/weights/pull-home.ts";
+import { noise } from "../test/weights/registry.ts";
 import { partialPath } from "./layout.ts";
 import { stateOf } from "./state.ts";
-import { createPullHome, first, one, type PullHome } from "./test-home.ts";
-import { noise } from "./test-registry.ts";
 
 setDefaultTimeout(60_000);
 

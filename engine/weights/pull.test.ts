@@ -10,11 +10,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import {
+  createPullHome,
+  first,
+  one,
+  type PullHome,
+  scoped,
+  second,
+  two,
+} from "../test/weights/pull-home.ts";
+import { makePackage, makeSet, noise } from "../test/weights/registry.ts";
 import { partialPath, setDir } from "./layout.ts";
 import type { WeightSet } from "./sets.ts";
 import { readyDirOf } from "./state.ts";
-import { createPullHome, first, one, type PullHome, scoped, second, two } from "./test-home.ts";
-import { makePackage, makeSet, noise } from "./test-registry.ts";
 
 setDefaultTimeout(60_000);
 

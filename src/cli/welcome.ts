@@ -1,4 +1,5 @@
 import { type SetProgress, setNames } from "../../engine/weights/sets.ts";
+import { curlCommand } from "../base/curl.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
@@ -197,11 +198,11 @@ function curlLine(options: {
   const chat = models.find(
     (model) => model.endpoint === "chat" && waitingFor(model, weights) === undefined,
   );
-  if (chat === undefined) return `curl ${url}/v1/models -H "Authorization: Bearer ${key}"`;
+  if (chat === undefined) return curlCommand({ url: `${url}/v1/models`, bearer: key });
   const body = JSON.stringify({
     model: chat.id,
     messages: [{ role: "user", content: "What is the capital of France?" }],
     stream: true,
   });
-  return `curl -N ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
+  return curlCommand({ url: `${url}/v1/chat/completions`, bearer: key, body, isStream: true });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { seededRandom } from "../../test/fixtures/media/fixture.ts";
 import { base64SizeBytes, readBase64, readImageDataUri } from "./data-uri.ts";
 
-const NOT_A_DATA_URI = "is not a data URI of the form data:image/<type>;base64,<data>";
+const notADataUri = "is not a data URI of the form data:image/<type>;base64,<data>";
 
 describe("readImageDataUri", () => {
   test("gives the mime in lower case and the decoded bytes", () => {
@@ -38,7 +38,7 @@ describe("readImageDataUri", () => {
     "data:image/png; base64,AQID",
     `data:image/png;${"a=b;".repeat(100)}base64,AQID`,
   ])("refuses %p as no data URI of an image", (text) => {
-    expect(readImageDataUri(text)).toEqual({ ok: false, problem: NOT_A_DATA_URI });
+    expect(readImageDataUri(text)).toEqual({ ok: false, problem: notADataUri });
   });
 
   test("refuses empty data", () => {

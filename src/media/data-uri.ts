@@ -9,31 +9,31 @@ export type ImageDataUriReading =
   | { readonly ok: false; readonly problem: string };
 
 /** Real headers have some 30 characters; the bound keeps the header pattern off megabytes of text. */
-const MAX_HEADER_CHARACTERS = 256;
+const maxHeaderCharacters = 256;
 
 /** A multiple of four, so that each piece is base64 by itself. */
-const CHARACTERS_PER_TURN = 1024 * 1024;
+const charactersPerTurn = 1024 * 1024;
 
-const HEADER =
+const header =
   /^data:(image\/[a-z0-9][a-z0-9.+-]*)(?:;[a-z0-9][a-z0-9.+-]*=[a-z0-9.+_-]*)*;base64$/i;
 
-const OUTSIDE_THE_ALPHABET = /[^A-Za-z0-9+/]/;
+const outsideTheAlphabet = /[^A-Za-z0-9+/]/;
 
 /** The characters whose unused low bits are zero, for a last group of two and of three characters. */
-const LAST_OF_TWO = "AQgw";
-const LAST_OF_THREE = "AEIMQUYcgkosw048";
+const lastOfTwo = "AQgw";
+const lastOfThree = "AEIMQUYcgkosw048";
 
 /** Reads `data:image/<subtype>[;param=value]*;base64,<data>`. The mime comes back in lower case. */
 export function readImageDataUri(text: string): ImageDataUriReading | Promise<ImageDataUriReading> {
-  const commaAt = text.slice(0, MAX_HEADER_CHARACTERS).indexOf(",");
-  const mime = HEADER.exec(text.slice(0, Math.max(commaAt, 0)))?.[1];
+  const commaAt = text.slice(0, maxHeaderCharacters).indexOf(",");
+  const mime = header.exec(text.slice(0, Math.max(commaAt, 0)))?.[1];
   if (mime === undefined) {
     return { ok: false, problem: "is not a data URI of the form data:image/<type>;base64,<data>" };
   }
   const data = text.slice(commaAt + 1);
   const toReading = (reading: Base64Reading): ImageDataUriReading =>
     reading.ok ? { ok: true, mime: mime.toLowerCase(), bytes: reading.bytes } : reading;
-  return data.length <= CHARACTERS_PER_TURN
+  return data.length <= charactersPerTurn
     ? toReading(readBase64(data))
     : readBase64InTurns(data).then(toReading);
 }
@@ -42,19 +42,15 @@ export function readImageDataUri(text: string): ImageDataUriReading | Promise<Im
 async function readBase64InTurns(text: string): Promise<Base64Reading> {
   const bytes = new Uint8Array(base64SizeBytes(text));
   let filled = 0;
-  for (let at = 0; at < text.length; at += CHARACTERS_PER_TURN) {
-    const end = at + CHARACTERS_PER_TURN;
+  for (let at = 0; at < text.length; at += charactersPerTurn) {
+    const end = at + charactersPerTurn;
     const piece = text.slice(at, end);
     const isLast = end >= text.length;
     const digits = isLast ? withoutPadding(piece) : piece;
-    const strayAt = digits.search(OUTSIDE_THE_ALPHABET);
-    if (strayAt !== -1) {
-      return invalid(`unexpected character at offset ${at + strayAt}`);
-    }
+    const strayAt = digits.search(outsideTheAlphabet);
+    if (strayAt !== -1) return invalid(`unexpected character at offset ${at + strayAt}`);
     const fault = isLast ? faultOf(text) : undefined;
-    if (fault !== undefined) {
-      return invalid(fault);
-    }
+    if (fault !== undefined) return invalid(fault);
     filled += bytes.subarray(filled).setFromBase64(piece).written;
     await nextTurn();
   }
@@ -66,13 +62,9 @@ async function readBase64InTurns(text: string): Promise<Base64Reading> {
  * each in its own way: what we accept must mean the same bytes to every upstream that decodes it again.
  */
 export function readBase64(text: string): Base64Reading {
-  if (text.length === 0) {
-    return { ok: false, problem: "is empty where base64 data is expected" };
-  }
-  const strayAt = withoutPadding(text).search(OUTSIDE_THE_ALPHABET);
-  if (strayAt !== -1) {
-    return invalid(`unexpected character at offset ${strayAt}`);
-  }
+  if (text.length === 0) return { ok: false, problem: "is empty where base64 data is expected" };
+  const strayAt = withoutPadding(text).search(outsideTheAlphabet);
+  if (strayAt !== -1) return invalid(`unexpected character at offset ${strayAt}`);
   const fault = faultOf(text);
   return fault === undefined ? { ok: true, bytes: Uint8Array.fromBase64(text) } : invalid(fault);
 }
@@ -83,9 +75,7 @@ export function base64SizeBytes(text: string): number {
 }
 
 function withoutPadding(text: string): string {
-  if (text.endsWith("==")) {
-    return text.slice(0, -2);
-  }
+  if (text.endsWith("==")) return text.slice(0, -2);
   return text.endsWith("=") ? text.slice(0, -1) : text;
 }
 
@@ -94,17 +84,14 @@ function faultOf(text: string): string | undefined {
   const digits = withoutPadding(text);
   const paddingCharacters = text.length - digits.length;
   const lastGroupCharacters = digits.length % 4;
-  if (lastGroupCharacters === 1) {
-    return `a length of ${digits.length} characters cannot be base64`;
-  }
+  if (lastGroupCharacters === 1) return `a length of ${digits.length} characters cannot be base64`;
   const paddingDue = (4 - lastGroupCharacters) % 4;
-  if (paddingCharacters !== 0 && paddingCharacters !== paddingDue) {
+  if (paddingCharacters !== 0 && paddingCharacters !== paddingDue)
     return `${paddingCharacters} padding characters where ${paddingDue} are due`;
-  }
   const last = digits.at(-1) ?? "";
   const strayBits =
-    (lastGroupCharacters === 2 && !LAST_OF_TWO.includes(last)) ||
-    (lastGroupCharacters === 3 && !LAST_OF_THREE.includes(last));
+    (lastGroupCharacters === 2 && !lastOfTwo.includes(last)) ||
+    (lastGroupCharacters === 3 && !lastOfThree.includes(last));
   return strayBits ? "the last character carries stray bits" : undefined;
 }
 

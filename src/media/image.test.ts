@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { fixtureBytes, seededRandom } from "../../test/fixtures/media/fixture.ts";
 import { inspectImage, sniffImage } from "./image.ts";
 
-const FIXTURES = [
+const fixtures = [
   ["tiny.png", "image/png"],
   ["tiny.jpg", "image/jpeg"],
   ["tiny.webp", "image/webp"],
@@ -10,7 +10,7 @@ const FIXTURES = [
 ] as const;
 
 describe("sniffImage", () => {
-  test.each(FIXTURES)("knows %s by its content", (name, mime) => {
+  test.each(fixtures)("knows %s by its content", (name, mime) => {
     expect(sniffImage(fixtureBytes(name))).toBe(mime);
   });
 
@@ -26,7 +26,7 @@ describe("sniffImage", () => {
 });
 
 describe("inspectImage", () => {
-  test.each(FIXTURES)("accepts %s under its own name", (name, mime) => {
+  test.each(fixtures)("accepts %s under its own name", (name, mime) => {
     const bytes = fixtureBytes(name);
     expect(inspectImage(dataUri(mime, bytes))).toEqual({ ok: true, mime, bytes });
   });
@@ -77,7 +77,7 @@ describe("inspectImage", () => {
   test("answers any mutation of an image without throwing", async () => {
     const random = seededRandom(2);
     for (let round = 0; round < 4_000; round += 1) {
-      const [name, mime] = FIXTURES[round % FIXTURES.length] ?? FIXTURES[0];
+      const [name, mime] = fixtures[round % fixtures.length] ?? fixtures[0];
       const bytes = fixtureBytes(name).subarray(0, 1 + random(500));
       for (let flips = random(6); flips >= 0; flips -= 1) {
         bytes[random(bytes.length)] = random(256);

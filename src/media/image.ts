@@ -1,4 +1,5 @@
 import { type ImageDataUriReading, readImageDataUri } from "./data-uri.ts";
+import { viewOf } from "./frames.ts";
 
 export type ImageMime = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
 
@@ -6,13 +7,13 @@ export type ImageInspection =
   | { readonly ok: true; readonly mime: ImageMime; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly problem: string };
 
-const PNG_SIGNATURE = "\x89PNG\r\n\x1a\n";
+const pngSignature = "\x89PNG\r\n\x1a\n";
 /** The signature, then IHDR: its length and name, 13 bytes of content, a checksum. */
-const PNG_HEADER_BYTES = 33;
-const GIF_HEADER_BYTES = 13;
-const WEBP_HEADER_BYTES = 30;
+const pngHeaderBytes = 33;
+const gifHeaderBytes = 13;
+const webpHeaderBytes = 30;
 /** Before the frame of a real JPEG there are some dozens; fill bytes count, too. */
-const MAX_JPEG_STEPS = 100_000;
+const maxJpegSteps = 100_000;
 
 /** Says what the image in a data URI really is; a claim that differs from the content is refused. */
 export function inspectImage(text: string): ImageInspection | Promise<ImageInspection> {
@@ -21,50 +22,36 @@ export function inspectImage(text: string): ImageInspection | Promise<ImageInspe
 }
 
 function toInspection(reading: ImageDataUriReading): ImageInspection {
-  if (!reading.ok) {
-    return reading;
-  }
+  if (!reading.ok) return reading;
   const mime = sniffImage(reading.bytes);
-  if (mime === undefined) {
-    return { ok: false, problem: "is not a PNG, JPEG, WebP or GIF image" };
-  }
+  if (mime === undefined) return { ok: false, problem: "is not a PNG, JPEG, WebP or GIF image" };
   // image/jpg was never registered, yet half of all clients write it.
   const claimed = reading.mime === "image/jpg" ? "image/jpeg" : reading.mime;
-  if (claimed !== mime) {
+  if (claimed !== mime)
     return { ok: false, problem: `claims to be ${reading.mime} but its content is ${mime}` };
-  }
-  if (!hasWholeHeader(reading.bytes, mime)) {
+  if (!hasWholeHeader(reading.bytes, mime))
     return { ok: false, problem: `is truncated: its ${mime} header is incomplete` };
-  }
   return { ok: true, mime, bytes: reading.bytes };
 }
 
 export function sniffImage(bytes: Uint8Array): ImageMime | undefined {
-  if (startsWith(bytes, PNG_SIGNATURE)) {
-    return "image/png";
-  }
-  if (startsWith(bytes, "\xff\xd8\xff")) {
-    return "image/jpeg";
-  }
-  if (startsWith(bytes, "RIFF") && startsWith(bytes.subarray(8), "WEBP")) {
-    return "image/webp";
-  }
-  if (startsWith(bytes, "GIF87a") || startsWith(bytes, "GIF89a")) {
-    return "image/gif";
-  }
+  if (startsWith(bytes, pngSignature)) return "image/png";
+  if (startsWith(bytes, "\xff\xd8\xff")) return "image/jpeg";
+  if (startsWith(bytes, "RIFF") && startsWith(bytes.subarray(8), "WEBP")) return "image/webp";
+  if (startsWith(bytes, "GIF87a") || startsWith(bytes, "GIF89a")) return "image/gif";
   return undefined;
 }
 
 function hasWholeHeader(bytes: Uint8Array, mime: ImageMime): boolean {
   switch (mime) {
     case "image/png":
-      return bytes.length >= PNG_HEADER_BYTES && startsWith(bytes.subarray(8), "\0\0\0\rIHDR");
+      return bytes.length >= pngHeaderBytes && startsWith(bytes.subarray(8), "\0\0\0\rIHDR");
     case "image/jpeg":
       return hasWholeJpegFrameHeader(bytes);
     case "image/webp":
       return hasWholeWebp(bytes);
     case "image/gif":
-      return bytes.length > GIF_HEADER_BYTES;
+      return bytes.length > gifHeaderBytes;
     default:
       return mime satisfies never;
   }
@@ -77,9 +64,7 @@ function hasWholeJpegFrameHeader(bytes: Uint8Array): boolean {
   let steps = 0;
   while (position + 4 <= bytes.length && view.getUint8(position) === 0xff) {
     steps += 1;
-    if (steps > MAX_JPEG_STEPS) {
-      return false;
-    }
+    if (steps > maxJpegSteps) return false;
     const marker = view.getUint8(position + 1);
     if (marker === 0xff) {
       position += 1; // a fill byte
@@ -87,12 +72,8 @@ function hasWholeJpegFrameHeader(bytes: Uint8Array): boolean {
     }
     const lengthBytes = view.getUint16(position + 2);
     const end = position + 2 + lengthBytes;
-    if (lengthBytes < 2 || end > bytes.length) {
-      return false;
-    }
-    if (isStartOfFrame(marker)) {
-      return true;
-    }
+    if (lengthBytes < 2 || end > bytes.length) return false;
+    if (isStartOfFrame(marker)) return true;
     position = end;
   }
   return false;
@@ -105,18 +86,12 @@ function isStartOfFrame(marker: number): boolean {
 
 /** A WebP says how long it is, so any cut shows. */
 function hasWholeWebp(bytes: Uint8Array): boolean {
-  return bytes.length >= WEBP_HEADER_BYTES && viewOf(bytes).getUint32(4, true) + 8 <= bytes.length;
+  return bytes.length >= webpHeaderBytes && viewOf(bytes).getUint32(4, true) + 8 <= bytes.length;
 }
 
 function startsWith(bytes: Uint8Array, prefix: string): boolean {
   for (let index = 0; index < prefix.length; index += 1) {
-    if (bytes[index] !== prefix.charCodeAt(index)) {
-      return false;
-    }
+    if (bytes[index] !== prefix.charCodeAt(index)) return false;
   }
   return true;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -163,7 +163,7 @@ describe("the page's policy", () => {
   });
 });
 
-describe("the colours", () => {
+describe("the colors", () => {
   test.each(["light", "dark"] as const)("are %s before the app has run", async (scheme) => {
     const dressed = await openTab(browser, gateway, { colorScheme: scheme });
     await dressed.page.route("**/assets/main-*.js", (route) => route.abort());
@@ -179,10 +179,10 @@ describe("the colours", () => {
   test("that were chosen are kept", async () => {
     const { page } = tab;
     await page.goto("/sign-in");
-    await page.getByRole("button", { name: /^Colours: as the system/ }).click();
-    await page.getByRole("button", { name: /^Colours: light/ }).click();
+    await page.getByRole("button", { name: /^Colors: as the system/ }).click();
+    await page.getByRole("button", { name: /^Colors: light/ }).click();
     await page.reload();
-    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    await page.getByRole("button", { name: /^Colors: dark/ }).waitFor();
     const scheme = page.locator("html");
     expect(await scheme.getAttribute("data-mantine-color-scheme")).toBe("dark");
   });

@@ -101,9 +101,8 @@ test("every page that the router knows is looked at here", () => {
     join(import.meta.dir, "..", "..", "console", "src", "router.tsx"),
     "utf8",
   );
-  const count = [
-    ...text.matchAll(/in(?:Account|Operator|Frame)\(\s*"\/|atDoorway\(\s*"\/|path: "\/me"/g),
-  ].length;
+  const count = [...text.matchAll(/in(?:Account|Operator|Frame|SignedOut)\(\s*"\/|path: "\/me"/g)]
+    .length;
   const distinct = new Set(
     consolePages(demo).map(({ path }) => path.split(/[?#]/)[0]?.replace(demo.failed, demo.served)),
   );

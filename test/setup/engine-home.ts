@@ -1,6 +1,6 @@
 import { OpenAI } from "openai";
+import { testCacheDir, weightsDir } from "../../engine/test/weights/weights-dir.ts";
 import type { SetName } from "../../engine/weights/sets.ts";
-import { testCacheDir, weightsDir } from "../../engine/weights/test-weights.ts";
 import { type ChildServer, createHome, type Environment, type Home } from "./child.ts";
 
 /** A server of its own with the real embedded models, from the cache that all tests share. */

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { APIError } from "openai";
+import { cosine } from "../../src/base/similarity.ts";
 import type { Stage } from "./stage.ts";
 
 export interface Check {
@@ -193,10 +194,4 @@ export async function failure(call: PromiseLike<unknown>): Promise<APIError> {
   const outcome: unknown = await Promise.resolve(call).catch((error: unknown) => error);
   if (outcome instanceof APIError) return outcome;
   throw new Error(`the call did not fail as it should: ${JSON.stringify(outcome)}`);
-}
-
-function cosine(one: readonly number[], other: readonly number[]): number {
-  const dot = (a: readonly number[], b: readonly number[]) =>
-    a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
-  return dot(one, other) / Math.sqrt(dot(one, one) * dot(other, other));
 }

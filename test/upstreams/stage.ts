@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { weightsDir } from "../../engine/weights/test-weights.ts";
+import { weightsDir } from "../../engine/test/weights/weights-dir.ts";
 import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 import { type LlamaServer, startLlamaServer } from "./llama-server.ts";
 

@@ -1,23 +1,22 @@
 import { Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
+import { IconMenu2, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { Icon } from "../components/layout/icons.tsx";
 import { Logo } from "../components/layout/logo.tsx";
-import { lastAccount } from "../last-account.ts";
-import { useAccountId, useSession } from "../session.tsx";
-import { AccountSwitcher } from "./account-switcher.tsx";
+import { lastAccount, useAccountId, useSession } from "../session.tsx";
 import classes from "./frame.module.css";
-import { later } from "./later.tsx";
-import { Progress } from "./progress.tsx";
-import { SchemeToggle } from "./scheme-toggle.tsx";
-import { Sidebar } from "./sidebar.tsx";
-import { UserMenu } from "./user-menu.tsx";
+import { AccountSwitcher } from "./header/account-switcher.tsx";
+import { SchemeToggle } from "./header/scheme-toggle.tsx";
+import { UserMenu } from "./header/user-menu.tsx";
+import { lazyDialog } from "./lazy-dialog.tsx";
+import { NavigationProgress } from "./page-states.tsx";
+import { Sidebar } from "./sidebar/sidebar.tsx";
 
-const CommandPalette = later<{
+const CommandPalette = lazyDialog<{
   readonly isOpen: boolean;
   readonly onChange: (isOpen: boolean) => void;
-}>(async () => (await import("./command-palette.tsx")).CommandPalette);
+}>(async () => (await import("./header/command-palette.tsx")).CommandPalette);
 
 /** What stays while pages change: the way around on the left, who and where on top. */
 export function Frame() {
@@ -39,7 +38,7 @@ export function Frame() {
       <a className={classes.skip} href="#content">
         Skip to the content
       </a>
-      <Progress />
+      <NavigationProgress />
       <Sidebar
         isOpen={isOpen}
         onClose={() => {
@@ -57,7 +56,7 @@ export function Frame() {
             aria-expanded={isOpen}
             onClick={() => setOpen(true)}
           >
-            <Icon name="menu" size={20} />
+            <IconMenu2 size={20} />
           </button>
           {user === null ? (
             <Link to="/" className={classes.brand}>
@@ -69,7 +68,7 @@ export function Frame() {
           )}
           <div className={classes.space} />
           <button type="button" className={classes.search} onClick={() => setSearching(true)}>
-            <Icon name="search" size={15} />
+            <IconSearch size={15} />
             <span>Go to …</span>
             <kbd aria-hidden="true">{isMac ? "⌘ K" : "Ctrl K"}</kbd>
           </button>

@@ -1,9 +1,9 @@
-import { Outlet, useLocation } from "@tanstack/react-router";
-import { useState } from "react";
+import { IconBuilding, IconLock } from "@tabler/icons-react";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { EmptyState } from "../components/feedback/empty-state.tsx";
 import { PageHeader } from "../components/layout/page-header.tsx";
-import { useAccountId, useSession } from "../session.tsx";
-import { GoTo } from "./go-to.tsx";
+import { lastAccount, useAccountId, useSession, useUser } from "../session.tsx";
 
 /** Around every page that is not public; the server decides, this only shows the way. */
 export function SignedIn() {
@@ -17,7 +17,7 @@ export function SignedIn() {
       <>
         <PageHeader title="Not open to you" />
         <EmptyState
-          icon="token"
+          icon={IconLock}
           title="Either it does not exist, or your role does not let you in"
           about="Choose one of your accounts above, or ask an owner to invite you."
         />
@@ -26,9 +26,35 @@ export function SignedIn() {
   return <Outlet />;
 }
 
-/** Keeps where one was when it began: on the way, the address is the door's already. */
+/** Keeps the address that it began with: on the way, it is that of the sign-in page already. */
 function ToSignIn() {
   const { href, pathname } = useLocation();
   const [then] = useState(pathname === "/" ? "" : `?${new URLSearchParams([["then", href]])}`);
-  return <GoTo href={`/sign-in${then}`} />;
+  return <Redirect href={`/sign-in${then}`} />;
+}
+
+/** Leads people who have signed in to where they were, or to where their work is. */
+export function Home() {
+  const user = useUser();
+  const kept = lastAccount.get();
+  if (user.is_operator) return <Redirect href="/operator/overview" />;
+  const account = user.accounts.find(({ id }) => id === kept) ?? user.accounts[0];
+  if (account !== undefined) return <Redirect href={`/a/${account.id}/overview`} />;
+  return (
+    <>
+      <PageHeader title="Welcome" about={`You are signed in as ${user.email}.`} />
+      <EmptyState
+        icon={IconBuilding}
+        title="You are in no account"
+        about="Ask an owner of the account for a link to join it, and open that link here."
+      />
+    </>
+  );
+}
+
+/** Navigates once; the router's own component navigates again on every render. */
+export function Redirect({ href }: { readonly href: string }) {
+  const navigate = useNavigate();
+  useEffect(() => void navigate({ href, replace: true }), [navigate, href]);
+  return null;
 }

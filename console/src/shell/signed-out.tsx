@@ -1,10 +1,10 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { Logo } from "../components/layout/logo.tsx";
-import { SchemeToggle } from "./scheme-toggle.tsx";
+import { SchemeToggle } from "./header/scheme-toggle.tsx";
 import classes from "./signed-out.module.css";
 
 /** Around sign-in and joining: one card, and nothing else to look at. */
-export function Doorway() {
+export function SignedOut() {
   return (
     <div className={classes.page}>
       <div className={classes.corner}>

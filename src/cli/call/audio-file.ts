@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Problem } from "../../base/problem.ts";
-import type { WavHeader } from "../../media/wav.ts";
+import type { WavHeader } from "../../base/wav.ts";
 
 /**
  * A file that is written as the audio comes. It is opened at the first sound: a call that fails

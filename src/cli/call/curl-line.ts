@@ -1,13 +1,10 @@
+import { type CurlCall, curlCommand, shellWord } from "../../base/curl.ts";
+
 /** A piece of a request's body: text as it stands, or a file's bytes in base64. */
 export type BodyPiece = string | { readonly file: string };
 
-export interface CurlOptions {
-  readonly url: string;
+export interface CurlOptions extends Pick<CurlCall, "url" | "isStream" | "output"> {
   readonly body: readonly BodyPiece[];
-  /** Shows the reply as it comes. */
-  readonly isStream?: boolean;
-  /** Where the reply goes; stdout unless told. */
-  readonly output?: string;
 }
 
 const note = "# KEY stands for an API key: KEY=sk-svc-… (svc key create --account NAME makes one)";
@@ -20,31 +17,19 @@ export function curlText(calls: readonly CurlOptions[]): string {
   return [note, ...calls.map(curlLine)].map((line) => `${line}\n`).join("");
 }
 
-function curlLine({ url, body, isStream = false, output }: CurlOptions): string {
+function curlLine({ body, ...call }: CurlOptions): string {
   const [only = ""] = body;
-  const isShort =
-    body.length === 1 && typeof only === "string" && Buffer.byteLength(only) <= maxWordBytes;
-  const words = [
-    "curl",
-    ...(isStream ? ["-N"] : []),
-    quote(url),
-    // Without a key the shell says so, instead of a call that is refused.
-    '-H "Authorization: Bearer ${KEY:?}"',
-    "-H 'Content-Type: application/json'",
-    isShort ? `-d ${quote(only)}` : "--data-binary @-",
-    ...(output === undefined ? [] : [`-o ${quote(output)}`]),
-  ];
+  // Without a key the shell reports it, instead of a call that is refused.
+  const bearer = "${KEY:?}";
+  if (body.length === 1 && typeof only === "string" && Buffer.byteLength(only) <= maxWordBytes)
+    return curlCommand({ ...call, bearer, body: only });
   // The shell's own printf takes words of any length; curl's command line does not.
-  return isShort ? words.join(" ") : `{ ${body.map(printed).join("; ")}; } | ${words.join(" ")}`;
+  const piped = curlCommand({ ...call, bearer, body: { from: "stdin" } });
+  return `{ ${body.map(printed).join("; ")}; } | ${piped}`;
 }
 
 function printed(piece: BodyPiece): string {
   return typeof piece === "string"
-    ? `printf %s ${quote(piece)}`
-    : `base64 < ${quote(piece.file)} | tr -d '\\n'`;
-}
-
-/** A word that a shell takes as it is; quoted only where it must be. */
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+    ? `printf %s ${shellWord(piece)}`
+    : `base64 < ${shellWord(piece.file)} | tr -d '\\n'`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { extname } from "node:path";
 import { Problem } from "../../base/problem.ts";
-import { readWavHeader, type WavHeader } from "../../media/wav.ts";
+import { readWavHeader, type WavHeader } from "../../base/wav.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, style } from "../terminal/output.ts";

@@ -1,3 +1,4 @@
+import { lengthOf, rankedPairs, similarities } from "../../base/similarity.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
 export interface Embedded {
@@ -20,13 +21,8 @@ const shownPairs = 45;
 
 /** Every pair and how alike it is, from 1 (the same direction) to 0 (unrelated) and below. */
 export function printSimilarities(embedded: readonly Embedded[]): void {
-  const pairs = embedded
-    .flatMap((one, at) =>
-      embedded
-        .slice(at + 1)
-        .map((other) => ({ one, other, similarity: cosine(one.vector, other.vector) })),
-    )
-    .toSorted((a, b) => b.similarity - a.similarity);
+  const pairs = rankedPairs(similarities(embedded.map(({ vector }) => vector)));
+  const labelOf = (at: number) => short(embedded[at]?.label ?? "");
   const isTerminal = process.stdout.isTTY === true;
   printTable(
     ["similarity", ...(isTerminal ? [""] : []), "between", "and"],
@@ -35,29 +31,20 @@ export function printSimilarities(embedded: readonly Embedded[]): void {
       .map(({ one, other, similarity }) => [
         similarity.toFixed(4),
         ...(isTerminal ? [bar(similarity)] : []),
-        short(one.label),
-        short(other.label),
+        labelOf(one),
+        labelOf(other),
       ]),
   );
   if (pairs.length > shownPairs)
     print(style.dim(`and ${pairs.length - shownPairs} pairs that are less alike`));
 }
 
-export function cosine(a: readonly number[], b: readonly number[]): number {
-  const lengths = lengthOf(a) * lengthOf(b);
-  return lengths === 0 ? 0 : a.reduce((sum, x, at) => sum + x * (b[at] ?? 0), 0) / lengths;
-}
-
-function lengthOf(vector: readonly number[]): number {
-  return Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
-}
-
 const barWidth = 20;
 
 function bar(similarity: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, similarity)) * barWidth);
-  const colour = similarity >= 0.6 ? style.green : similarity >= 0.3 ? style.yellow : style.red;
-  return `${colour("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
+  const color = similarity >= 0.6 ? style.green : similarity >= 0.3 ? style.yellow : style.red;
+  return `${color("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
 }
 
 function short(label: string): string {

@@ -9,7 +9,6 @@ import {
   receiptOf,
   write,
 } from "../../../test/store/ledger-samples.ts";
-import { csvLine } from "../../base/csv.ts";
 import { newId } from "../../base/ids.ts";
 import { Problem } from "../../base/problem.ts";
 import { costOf, type Price } from "../../call/price.ts";
@@ -313,15 +312,6 @@ describe("svc receipt list", () => {
     // It would show that they are gone.
     rmSync(join(root, "svc.db-mark"));
   });
-});
-
-test("a CSV cell is quoted where it must be, and is no formula to anybody", () => {
-  expect(csvLine(["a", 'say "hi", you', "two\nlines", null, -1, true])).toBe(
-    'a,"say ""hi"", you","two\nlines",,-1,true\r\n',
-  );
-  expect(csvLine(["=1+1", "+1", "-1", "@x", "\tx", "a=b"])).toBe("'=1+1,'+1,'-1,'@x,'\tx,a=b\r\n");
-  expect(csvLine(["=a,b"])).toBe('"\'=a,b"\r\n');
-  expect(csvLine([[{ code: "x" }], []])).toBe('"[{""code"":""x""}]",[]\r\n');
 });
 
 describe("svc ledger verify", () => {

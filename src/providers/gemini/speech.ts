@@ -1,3 +1,4 @@
+import { isSpeech, readWavHeader } from "../../base/wav.ts";
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import type { SpeakCall, SpeakStream, SpeakUsage, VoiceMap } from "../../call/speak.ts";
 import { upstreamError } from "../kit/failure.ts";
@@ -6,7 +7,6 @@ import { partsOf } from "./chat/from-candidates.ts";
 import { ReplyReader, type ReplyReaderOptions } from "./chat/reply-reader.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromSpeechUsage } from "./usage.ts";
-import { isWavFile, wavSamples } from "./wav-samples.ts";
 import { objectsOf } from "./wire.ts";
 
 export function toSpeechBody({ text, voice }: SpeakCall, voices: VoiceMap | undefined): JsonObject {
@@ -89,7 +89,7 @@ export class GeminiSpeech implements SpeakStream {
     const sent = typeof data === "string" ? fromBase64(data) : undefined;
     if (sent === undefined) throw this.#broken("audio that cannot be read");
     // Newer models answer with a whole file where they are not asked for a stream.
-    const bytes = !this.#hasSpoken && isWavFile(sent) ? wavSamples(sent) : sent;
+    const bytes = this.#hasSpoken ? sent : samplesOf(sent);
     if (bytes === undefined) throw this.#broken("a file that is not 24 kHz PCM");
     if (bytes.length === 0) return;
     this.#hasSpoken = true;
@@ -146,3 +146,13 @@ const expected: ReadonlyMap<string, string> = new Map([
   ["channels", "1"],
   ["codec", "pcm"],
 ]);
+
+/** Bare samples as they are; those of a WAV, unless it holds something else than the contract does. */
+function samplesOf(bytes: Uint8Array): Uint8Array | undefined {
+  if (Buffer.from(bytes.subarray(0, 4)).toString("latin1") !== "RIFF") return bytes;
+  const header = readWavHeader(bytes);
+  if (!header.ok || !isSpeech(header)) return undefined;
+  // A file that was written as a stream has no size, or one beyond its end.
+  const { dataOffset, dataBytes = bytes.length } = header;
+  return bytes.subarray(dataOffset, dataOffset + dataBytes);
+}

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import {
+  createPullHome,
+  first,
+  one,
+  type PullHome,
+} from "../../../engine/test/weights/pull-home.ts";
 import { fileBytes, packedBytes, partialPath, setDir } from "../../../engine/weights/layout.ts";
 import {
   type SetProgress,
@@ -9,7 +15,6 @@ import {
   weightSets,
 } from "../../../engine/weights/sets.ts";
 import { removeSets } from "../../../engine/weights/state.ts";
-import { createPullHome, first, one, type PullHome } from "../../../engine/weights/test-home.ts";
 import { createHome, type Environment, type Home } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);

@@ -1,14 +1,14 @@
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
 import { type ChartPoint, niceTicks, stack, timeLabels, topOf } from "./chart-scale.ts";
-import type { ColouredSeries } from "./chart-tip.tsx";
+import type { ColoredSeries } from "./chart-tip.tsx";
 import { ChartTip } from "./chart-tip.tsx";
 import classes from "./time-chart.module.css";
 
 interface PlotProps {
   readonly title: string;
   readonly points: readonly ChartPoint[];
-  readonly series: readonly ColouredSeries[];
+  readonly series: readonly ColoredSeries[];
   readonly kind: "bars" | "area" | "lines";
   readonly format: (value: number) => string;
   readonly formatAxis: (value: number) => string;

@@ -1,7 +1,7 @@
 import type { ChartPoint } from "./chart-scale.ts";
 import classes from "./time-chart.module.css";
 
-export interface ColouredSeries {
+export interface ColoredSeries {
   readonly key: string;
   readonly label: string;
   readonly color: string;
@@ -10,7 +10,7 @@ export interface ColouredSeries {
 interface ChartTipProps {
   readonly time: string;
   readonly values: ChartPoint["values"];
-  readonly series: readonly ColouredSeries[];
+  readonly series: readonly ColoredSeries[];
   readonly format: (value: number) => string;
   readonly hasSum: boolean;
   readonly x: number;

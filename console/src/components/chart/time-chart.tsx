@@ -7,7 +7,7 @@ import classes from "./time-chart.module.css";
 export interface Series {
   readonly key: string;
   readonly label: string;
-  /** A variable of global.css, where the colour has a meaning; else the next of the row. */
+  /** A variable of global.css, where the color has a meaning; else the next of the row. */
   readonly color?: string;
   /** What it comes to over the whole time, beside its name. */
   readonly total?: string;
@@ -34,11 +34,11 @@ export function TimeChart(props: TimeChartProps) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [isTable, setTable] = useState(false);
   const tableId = useId();
-  const coloured = series.map((one, at) => ({
+  const colored = series.map((one, at) => ({
     ...one,
     color: one.color ?? `var(--svc-series-${Math.min(at, 7) + 1})`,
   }));
-  const shown = coloured.filter(({ key }) => !hidden.has(key));
+  const shown = colored.filter(({ key }) => !hidden.has(key));
   const toggle = (key: string) => {
     const next = new Set(hidden);
     if (!next.delete(key)) next.add(key);
@@ -69,7 +69,7 @@ export function TimeChart(props: TimeChartProps) {
       <figcaption className={classes.foot}>
         <div className={classes.legend}>
           {series.length > 1 &&
-            coloured.map(({ key, label, color, total }) => (
+            colored.map(({ key, label, color, total }) => (
               <button
                 key={key}
                 type="button"

@@ -1,6 +1,6 @@
 import { Tabs } from "@mantine/core";
 import classes from "./code-block.module.css";
-import { colouredParts } from "./colored-code.ts";
+import { coloredParts } from "./colored-code.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 export interface Sample {
@@ -43,7 +43,7 @@ function Code({ what, sample }: { readonly what: string; readonly sample: Sample
     <div className={classes.block}>
       <pre className={classes.code} tabIndex={0} aria-label={`Code: ${what}, ${sample.label}`}>
         <code>
-          {colouredParts(sample.code).map(({ text, kind }, at) =>
+          {coloredParts(sample.code).map(({ text, kind }, at) =>
             kind === undefined ? (
               text
             ) : (

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { colouredParts } from "./colored-code.ts";
+import { coloredParts } from "./colored-code.ts";
 
 const samples = [
   'curl http://x/v1 -d \'{"a": "it\\"s"}\' # done',
@@ -8,16 +8,16 @@ const samples = [
   "",
 ];
 
-test.each(samples)("colouring changes no letter of %p", (code) => {
+test.each(samples)("coloring changes no letter of %p", (code) => {
   expect(
-    colouredParts(code)
+    coloredParts(code)
       .map(({ text }) => text)
       .join(""),
   ).toBe(code);
 });
 
 test("strings, comments, figures and words are told apart", () => {
-  const kinds = colouredParts('const a = "b"; // c 2\nawait f(3)').filter(
+  const kinds = coloredParts('const a = "b"; // c 2\nawait f(3)').filter(
     ({ kind }) => kind !== undefined,
   );
   expect(kinds).toEqual([

@@ -1,4 +1,4 @@
-export interface ColouredPart {
+export interface ColoredPart {
   readonly text: string;
   readonly kind: "comment" | "string" | "number" | "word" | undefined;
 }
@@ -7,8 +7,8 @@ export interface ColouredPart {
 const pattern =
   /(?<comment>(?<=^|\s)(?:#|\/\/).*$)|(?<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:import|from|const|let|for|of|in|await|async|new|return|with|as|def|print|export|curl|if|else|true|false|null|None|True|False)\b)/gm;
 
-export function colouredParts(code: string): readonly ColouredPart[] {
-  const parts: ColouredPart[] = [];
+export function coloredParts(code: string): readonly ColoredPart[] {
+  const parts: ColoredPart[] = [];
   let end = 0;
   for (const match of code.matchAll(pattern)) {
     if (match.index > end) parts.push({ text: code.slice(end, match.index), kind: undefined });

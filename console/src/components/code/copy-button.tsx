@@ -1,7 +1,7 @@
 import { ActionIcon, Button } from "@mantine/core";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { say } from "../feedback/toasts.tsx";
-import { Icon } from "../layout/icons.tsx";
 
 interface CopyButtonProps {
   readonly text: string;
@@ -24,7 +24,7 @@ export function CopyButton({ text, what, isLarge = false }: CopyButtonProps) {
       () => say("The browser did not let us copy it. Select it and copy it by hand.", "bad"),
     );
   const label = isCopied ? "Copied" : `Copy ${what}`;
-  const icon = <Icon name={isCopied ? "check" : "copy"} />;
+  const icon = isCopied ? <IconCheck size={16} /> : <IconCopy size={16} />;
   if (isLarge)
     return (
       <Button variant="default" leftSection={icon} onClick={copy} aria-label={label}>

@@ -1,5 +1,5 @@
+import { IconInfoCircle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { Icon } from "../layout/icons.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import classes from "./shown-once.module.css";
 
@@ -16,7 +16,7 @@ export function ShownOnce({ secret, what, children }: ShownOnceProps) {
   return (
     <div className={classes.box}>
       <p className={classes.words}>
-        <Icon name="info" size={18} />
+        <IconInfoCircle size={18} />
         <span>{children}</span>
       </p>
       <div className={classes.line}>

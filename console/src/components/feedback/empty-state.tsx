@@ -1,9 +1,9 @@
+import type { Icon } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { Icon, type IconName } from "../layout/icons.tsx";
 import classes from "./empty-state.module.css";
 
 interface EmptyStateProps {
-  readonly icon: IconName;
+  readonly icon: Icon;
   /** What is so: `No keys yet`. */
   readonly title: string;
   /** What to do next, in a sentence. */
@@ -11,11 +11,11 @@ interface EmptyStateProps {
   readonly action?: ReactNode;
 }
 
-export function EmptyState({ icon, title, about, action }: EmptyStateProps) {
+export function EmptyState({ icon: PageIcon, title, about, action }: EmptyStateProps) {
   return (
     <div className={classes.empty}>
       <span className={classes.icon}>
-        <Icon name={icon} size={22} />
+        <PageIcon size={22} />
       </span>
       <h2 className={classes.title}>{title}</h2>
       <p className={classes.about}>{about}</p>

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ApiProblem } from "../../api.ts";
-import { Icon } from "../layout/icons.tsx";
 import classes from "./error-notice.module.css";
 
 interface ErrorNoticeProps {
@@ -16,7 +16,7 @@ export function ErrorNotice({ problem, onRetry }: ErrorNoticeProps) {
   const mayRetry = onRetry !== undefined && (problem.status === 0 || problem.status >= 500);
   return (
     <div role="alert" className={classes.notice}>
-      <Icon name="warning" size={18} />
+      <IconAlertTriangle size={18} />
       <div className={classes.words}>
         <p className={classes.message}>{problem.message}</p>
         {advice !== undefined && <p className={classes.advice}>{advice}</p>}

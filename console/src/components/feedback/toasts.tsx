@@ -1,6 +1,6 @@
 import { ActionIcon } from "@mantine/core";
+import { IconAlertTriangle, IconCheck, IconX } from "@tabler/icons-react";
 import { useSyncExternalStore } from "react";
-import { Icon } from "../layout/icons.tsx";
 import classes from "./toasts.module.css";
 
 type Tone = "good" | "bad";
@@ -42,10 +42,10 @@ export function Toasts() {
     <div className={classes.stack} role="status" aria-live="polite">
       {shown.map(({ id, text, tone }) => (
         <div key={id} className={classes.toast} data-tone={tone}>
-          <Icon name={tone === "good" ? "check" : "warning"} />
+          {tone === "good" ? <IconCheck size={16} /> : <IconAlertTriangle size={16} />}
           <span>{text}</span>
           <ActionIcon size={24} aria-label="Dismiss" onClick={() => dismiss(id)}>
-            <Icon name="cross" size={14} />
+            <IconX size={14} />
           </ActionIcon>
         </div>
       ))}

@@ -1,6 +1,6 @@
+import { IconChevronRight } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import classes from "./fold.module.css";
-import { Icon } from "./icons.tsx";
 
 interface FoldProps {
   /** What is inside, with how many: `Retired models (3)`. */
@@ -13,7 +13,7 @@ export function Fold({ title, children }: FoldProps) {
   return (
     <details className={classes.fold}>
       <summary className={classes.summary}>
-        <Icon name="chevronRight" />
+        <IconChevronRight size={16} />
         {title}
       </summary>
       {children}

@@ -1,8 +1,8 @@
+import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useApi } from "../../queries.ts";
 import { useMay } from "../../session.tsx";
-import { Icon } from "../layout/icons.tsx";
 import { type BalanceTrouble, balanceTrouble } from "./balance.ts";
 import classes from "./balance-notice.module.css";
 import { Money } from "./money.tsx";
@@ -35,7 +35,7 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
   const { title, about } = wordsFor(trouble, standing.data.free_usd);
   return (
     <div role="alert" className={classes.notice} data-tone={toneOf(trouble)}>
-      <Icon name="warning" size={18} />
+      <IconAlertTriangle size={18} />
       <div className={classes.words}>
         <p className={classes.title}>{title}</p>
         <p>

@@ -10,7 +10,7 @@ interface StatTileProps {
   readonly note?: ReactNode;
   /** Against the time before: 0.12 is 12% more. */
   readonly change?: number | undefined;
-  /** Whether more is better, worse, or neither; colours the change. */
+  /** Whether more is better, worse, or neither; colors the change. */
   readonly moreIs?: "good" | "bad" | "neither";
   readonly spark?: readonly number[];
 }

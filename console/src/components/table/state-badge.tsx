@@ -1,3 +1,4 @@
+import type { LiveState } from "../../live/live.ts";
 import classes from "./state-badge.module.css";
 
 const tones = {
@@ -30,11 +31,38 @@ interface StateBadgeProps {
   readonly label?: string;
 }
 
-/** A state in a word; its colour only repeats what the word says. */
+/** A state in a word; its color only repeats what the word says. */
 export function StateBadge({ state, label = state }: StateBadgeProps) {
   return (
     <span className={classes.badge} data-tone={tones[state]}>
       {label}
     </span>
   );
+}
+
+interface OutcomeBadgeProps {
+  /** `ok`, `served`, `left`, or the code of an error. */
+  readonly outcome: string;
+  readonly words: string;
+}
+
+/** What came of a call, in words. */
+export function OutcomeBadge({ outcome, words }: OutcomeBadgeProps) {
+  return <StateBadge state={stateOf(outcome)} label={words} />;
+}
+
+function stateOf(outcome: string): State {
+  if (outcome === "ok" || outcome === "served") return "ok";
+  return outcome === "left" ? "left" : "failed";
+}
+
+const signs: Readonly<Record<LiveState, { readonly state: State; readonly label: string }>> = {
+  live: { state: "live", label: "Live" },
+  connecting: { state: "off", label: "Connecting" },
+  waiting: { state: "pending", label: "Not connected" },
+};
+
+/** Whether what is shown follows what happens. */
+export function LiveSign({ state }: { readonly state: LiveState }) {
+  return <StateBadge {...signs[state]} />;
 }

@@ -1,4 +1,5 @@
 import { Button, NativeSelect } from "@mantine/core";
+import { IconFileText } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
@@ -45,7 +46,7 @@ export function Page() {
       />
       {!mayEnter && (
         <EmptyState
-          icon="audit"
+          icon={IconFileText}
           title="The audit log is for owners"
           about="Ask an owner of the account what you want to know, or to make you an owner."
         />
@@ -92,14 +93,14 @@ function Nothing({ action, onShowAll }: NothingProps) {
   if (action === "")
     return (
       <EmptyState
-        icon="audit"
+        icon={IconFileText}
         title="Nothing was changed yet"
         about="Every change from now on is noted here, with who made it, when, and from where."
       />
     );
   return (
     <EmptyState
-      icon="audit"
+      icon={IconFileText}
       title="Nothing of this kind"
       about={`Nobody has ${wordsOf(action)} yet.`}
       action={

@@ -1,5 +1,5 @@
+import { type Icon, IconLock, IconTerminal2, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { Icon, type IconName } from "../../components/layout/icons.tsx";
 import { formatExact } from "../../format/moments.ts";
 import { detailOf, wordsOf } from "./actions.ts";
 import classes from "./page.module.css";
@@ -12,11 +12,11 @@ interface TimelineEntryProps {
   readonly showsAccount: boolean;
 }
 
-const kinds: Readonly<Record<string, { readonly icon: IconName; readonly label: string }>> = {
-  person: { icon: "person", label: "person" },
-  operator: { icon: "person", label: "operator" },
-  token: { icon: "token", label: "token" },
-  command: { icon: "playground", label: "command line" },
+const kinds: Readonly<Record<string, { readonly icon: Icon; readonly label: string }>> = {
+  person: { icon: IconUser, label: "person" },
+  operator: { icon: IconUser, label: "operator" },
+  token: { icon: IconLock, label: "token" },
+  command: { icon: IconTerminal2, label: "command line" },
 };
 const time = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
@@ -26,14 +26,14 @@ const time = new Intl.DateTimeFormat("en", {
 
 export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProps) {
   const { at, actor, actor_kind, action, subject, account, address } = record;
-  const kind = kinds[actor_kind] ?? { icon: "person" as const, label: actor_kind };
+  const kind = kinds[actor_kind] ?? { icon: IconUser, label: actor_kind };
   const atMs = Date.parse(at);
   const detail = detailOf(record.detail);
   const who = actor_kind === "command" && actor === "command line" ? "The command line" : actor;
   return (
     <li className={classes.entry}>
       <span className={classes.kind} title={kind.label}>
-        <Icon name={kind.icon} size={15} />
+        <kind.icon size={15} />
       </span>
       <div className={classes.words}>
         <p className={classes.sentence}>

@@ -1,5 +1,5 @@
+import { csvText } from "../../../../src/base/csv.ts";
 import type { Reply } from "../../api.ts";
-import { toCsvText } from "../../format/csv.ts";
 
 export type Billing = Reply<"GET /api/accounts/:account/billing">;
 export type Line = Billing["ledger"]["lines"][number];
@@ -32,9 +32,9 @@ export function ledgerCsv(lines: readonly Line[]): string {
     "amount_usd",
     "balance_usd",
   ];
-  return toCsvText(
+  return csvText([
     header,
-    lines.map((line) => [
+    ...lines.map((line) => [
       line.at,
       line.kind,
       line.model,
@@ -44,5 +44,5 @@ export function ledgerCsv(lines: readonly Line[]): string {
       line.amount_usd,
       line.balance_usd,
     ]),
-  );
+  ]);
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Button } from "@mantine/core";
-import { Icon } from "../../components/layout/icons.tsx";
+import { IconChevronRight, IconDownload } from "@tabler/icons-react";
 import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
@@ -28,7 +28,7 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
           <Button
             size="compact-sm"
             variant="default"
-            leftSection={<Icon name="download" size={14} />}
+            leftSection={<IconDownload size={14} />}
             disabled={lines.length === 0}
             onClick={() => download(ledger)}
           >
@@ -71,7 +71,7 @@ function MonthButton({ month, side, onMonth }: MonthButtonProps) {
       onClick={() => month !== null && onMonth(month)}
     >
       <span className={side === "Earlier" ? classes.mirrored : undefined}>
-        <Icon name="chevronRight" />
+        <IconChevronRight size={16} />
       </span>
     </ActionIcon>
   );

@@ -1,7 +1,7 @@
+import { sumUsd } from "../../../../src/base/money.ts";
 import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
-import { sumUsd } from "../../format/usd-sum.ts";
 import { type Billing, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
 

@@ -1,3 +1,4 @@
+import { IconClock } from "@tabler/icons-react";
 import type { Reply } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
@@ -27,7 +28,7 @@ export function Page() {
       {changes.isPending && <Loading lines={6} label="Loading the changes" />}
       {changes.data?.length === 0 && (
         <EmptyState
-          icon="changelog"
+          icon={IconClock}
           title="Nothing has changed yet"
           about="When a field or an endpoint comes, changes or goes, it is told here first."
         />

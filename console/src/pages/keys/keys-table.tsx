@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { Icon } from "../../components/layout/icons.tsx";
+import { IconDots, IconPencil, IconRefresh, IconTrash } from "@tabler/icons-react";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
@@ -134,22 +134,22 @@ function Actions({ of, onAction }: ActionsProps) {
     <Menu position="bottom-end" width={170}>
       <Menu.Target>
         <ActionIcon aria-label={`Actions for ${nameOf(of)}`} size={30}>
-          <Icon name="more" size={18} />
+          <IconDots size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<Icon name="edit" />} onClick={() => onAction("edit")}>
+        <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onAction("edit")}>
           Edit
         </Menu.Item>
         {of.status === "active" && (
-          <Menu.Item leftSection={<Icon name="refresh" />} onClick={() => onAction("rotate")}>
+          <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => onAction("rotate")}>
             Rotate
           </Menu.Item>
         )}
         <Menu.Divider />
         <Menu.Item
           className={classes.danger ?? ""}
-          leftSection={<Icon name="trash" />}
+          leftSection={<IconTrash size={16} />}
           onClick={() => onAction("revoke")}
         >
           Revoke

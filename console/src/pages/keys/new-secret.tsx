@@ -1,9 +1,9 @@
 import { Button, Group, Stack } from "@mantine/core";
+import { IconAlertTriangle, IconCheck } from "@tabler/icons-react";
 import { useEffect, useRef } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
-import { firstCallSamples, modelToTry } from "../../components/code/first-call.ts";
+import { firstCallSamples, modelToTry } from "../../components/code/samples.ts";
 import { ShownOnce } from "../../components/code/shown-once.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useSession } from "../../session.tsx";
 import type { Model, NewKey } from "./keys.ts";
@@ -33,7 +33,7 @@ export function NewSecret({ made, models, isLeaving, onStay, onClose }: NewSecre
       )}
       {made.warnings.map((warning) => (
         <p key={warning} className={classes.warning}>
-          <Icon name="warning" /> {warning}
+          <IconAlertTriangle size={16} /> {warning}
         </p>
       ))}
       <Samples made={made} models={models} />
@@ -41,7 +41,7 @@ export function NewSecret({ made, models, isLeaving, onStay, onClose }: NewSecre
         <Leaving onStay={onStay} onClose={onClose} />
       ) : (
         <Group justify="flex-end">
-          <Button leftSection={<Icon name="check" />} onClick={onClose}>
+          <Button leftSection={<IconCheck size={16} />} onClick={onClose}>
             I have stored it
           </Button>
         </Group>

@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
+import { IconKey, IconPlus } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
@@ -31,7 +31,7 @@ export function Page() {
   const done = () => setAsked(undefined);
   const of = (action: KeyAction) => (asked?.action === action ? asked.of : undefined);
   const create = mayChange && (
-    <Button leftSection={<Icon name="plus" />} onClick={() => setSearch({ new: "1" })}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setSearch({ new: "1" })}>
       Create a key
     </Button>
   );
@@ -78,7 +78,7 @@ function Lists({ keys, create, onAction }: ListsProps) {
     <>
       {working.length === 0 ? (
         <EmptyState
-          icon="key"
+          icon={IconKey}
           title={ended.length === 0 ? "No keys yet" : "No key works any more"}
           about={
             create === false

@@ -1,4 +1,5 @@
 import { Button, Modal } from "@mantine/core";
+import { IconUsers } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -9,8 +10,8 @@ import { useChange } from "../../queries.ts";
 import { useMay, useUser } from "../../session.tsx";
 import { InviteLink } from "./invite-dialog.tsx";
 import classes from "./page.module.css";
+import { roleWords } from "./role-choice.tsx";
 import { type Member, nameOf, RoleDialog } from "./role-dialog.tsx";
-import { roleWords } from "./roles.ts";
 
 interface MembersTableProps {
   readonly account: string;
@@ -55,7 +56,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         rowKey={({ id }) => id}
         empty={
           <EmptyState
-            icon="members"
+            icon={IconUsers}
             title="Nobody is a member yet"
             about="Invite somebody by a link: as an owner they can look after the account themselves."
             action={mayChange ? invite : undefined}

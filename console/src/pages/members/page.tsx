@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
@@ -11,7 +11,7 @@ import { InviteDialog } from "./invite-dialog.tsx";
 import { InvitedTable } from "./invited-table.tsx";
 import { MembersTable } from "./members-table.tsx";
 import classes from "./page.module.css";
-import { roles, roleWords } from "./roles.ts";
+import { roles, roleWords } from "./role-choice.tsx";
 
 export function Page() {
   const account = useAccount();
@@ -19,7 +19,7 @@ export function Page() {
   const [isInviting, setInviting] = useState(false);
   const list = useApi("GET /api/accounts/:account/members", { params: { account: account.id } });
   const invite = (
-    <Button leftSection={<Icon name="plus" />} onClick={() => setInviting(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>
       Invite a member
     </Button>
   );

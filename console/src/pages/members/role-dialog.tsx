@@ -4,8 +4,7 @@ import type { Reply } from "../../api.ts";
 import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { useChange } from "../../queries.ts";
-import { RoleChoice } from "./role-choice.tsx";
-import { roleWords } from "./roles.ts";
+import { RoleChoice, roleWords } from "./role-choice.tsx";
 
 export type Member = Reply<"GET /api/accounts/:account/members">["members"][number];
 

@@ -1,10 +1,10 @@
 import { Button, Collapse } from "@mantine/core";
+import { IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { CopyButton } from "../../components/code/copy-button.tsx";
-import { firstCallSamples } from "../../components/code/first-call.ts";
-import { Icon } from "../../components/layout/icons.tsx";
+import { firstCallSamples } from "../../components/code/samples.ts";
 import { PriceTags } from "../../components/money/price-tags.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatCount } from "../../format/figures.ts";
@@ -65,7 +65,7 @@ function TryIt({ account, model: { id } }: ModelCardProps) {
       size="compact-sm"
       variant="default"
       aria-label={`Try it: ${id}`}
-      leftSection={<Icon name="playground" size={14} />}
+      leftSection={<IconTerminal2 size={14} />}
       renderRoot={(props) => (
         <Link to="/a/$account/playground" params={{ account }} search={{ model: id }} {...props} />
       )}

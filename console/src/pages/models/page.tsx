@@ -1,10 +1,10 @@
 import { TextInput } from "@mantine/core";
+import { IconBox, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
@@ -30,7 +30,7 @@ export function Page() {
               type="search"
               aria-label="Find a model"
               placeholder="Find a model"
-              leftSection={<Icon name="search" />}
+              leftSection={<IconSearch size={16} />}
               value={search["find"] ?? ""}
               onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
             />
@@ -61,7 +61,7 @@ function Groups({ account, models, find }: GroupsProps) {
     <>
       {found.length === 0 && (
         <EmptyState
-          icon="search"
+          icon={IconSearch}
           title="No model is like that"
           about={`Nothing fits “${find.trim()}”. Search for a part of its id, or for what it does.`}
         />
@@ -98,7 +98,7 @@ function NoModels() {
   const isOperator = useMay("operator");
   return (
     <EmptyState
-      icon="model"
+      icon={IconBox}
       title="No models yet"
       about={
         isOperator

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
@@ -8,7 +9,7 @@ export function Page() {
     <>
       <PageHeader title="Nothing here" />
       <EmptyState
-        icon="search"
+        icon={IconSearch}
         title="There is no page at this address"
         about="It may have moved, or the address has a typing error."
         action={

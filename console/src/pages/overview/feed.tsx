@@ -2,10 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { Moment } from "../../components/table/moment.tsx";
-import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import { RequestLink } from "../../components/table/request-link.tsx";
+import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { formatMs } from "../../format/figures.ts";
-import type { RequestRow } from "../../request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 import classes from "./page.module.css";
 
 interface FeedProps {

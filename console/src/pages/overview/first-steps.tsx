@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
+import { IconChartBar, IconKey, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay, useSession } from "../../session.tsx";
@@ -29,7 +29,7 @@ export function FirstSteps({ account }: { readonly account: string }) {
           </p>
           {mayMakeKeys && (
             <Button
-              leftSection={<Icon name="key" />}
+              leftSection={<IconKey size={16} />}
               renderRoot={(props) => (
                 <Link to="/a/$account/keys" params={params} search={{ new: "1" }} {...props} />
               )}
@@ -51,7 +51,7 @@ export function FirstSteps({ account }: { readonly account: string }) {
           <p>The playground calls the same gateway, and this account pays for it.</p>
           <Button
             variant="default"
-            leftSection={<Icon name="playground" />}
+            leftSection={<IconTerminal2 size={16} />}
             renderRoot={(props) => <Link to="/a/$account/playground" params={params} {...props} />}
           >
             Open the playground
@@ -75,7 +75,7 @@ export function NoCallsYet() {
   const [first] = useAccounts();
   return (
     <EmptyState
-      icon="overview"
+      icon={IconChartBar}
       title="No calls yet"
       about={
         first === undefined

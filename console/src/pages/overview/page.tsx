@@ -1,18 +1,17 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
+import { IconX } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { LiveSign } from "../../components/feedback/live-sign.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
-import type { LiveState } from "../../live.ts";
-import { useNews } from "../../news.ts";
+import { LiveSign } from "../../components/table/state-badge.tsx";
+import type { LiveState } from "../../live/live.ts";
+import { mergeRows, type RequestRow, useNews } from "../../live/news.ts";
 import { useApi } from "../../queries.ts";
-import { mergeRows, type RequestRow } from "../../request-rows.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccountId } from "../../session.tsx";
 import { MainChart, SideCharts } from "./charts.tsx";
@@ -206,7 +205,7 @@ function Only(props: {
     <Button
       size="compact-sm"
       variant="default"
-      rightSection={<Icon name="cross" size={12} />}
+      rightSection={<IconX size={12} />}
       title={`Show every ${what}`}
       onClick={onClear}
     >

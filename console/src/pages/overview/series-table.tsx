@@ -4,7 +4,7 @@ import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
-import { AboutTime } from "./about-time.tsx";
+import { AboutTime } from "./tiles.tsx";
 import { failureRate, type Group, type GroupedUsage, type Sums } from "./usage.ts";
 
 type Row = GroupedUsage["series"][number];

@@ -1,7 +1,7 @@
 import { Money } from "../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../components/table/stat-tile.tsx";
 import { formatCompact, formatCount, formatShare } from "../../format/figures.ts";
-import { AboutTime } from "./about-time.tsx";
+import { formatAboutMs } from "./figures.ts";
 import classes from "./page.module.css";
 import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";
 
@@ -79,4 +79,10 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
       </Tiles>
     </div>
   );
+}
+
+/** A time that is about right, and says so when pointed at. */
+export function AboutTime({ ms }: { readonly ms: number | null }) {
+  if (ms === null) return "–";
+  return <span title="about, from counts by steps">{formatAboutMs(ms)}</span>;
 }

@@ -1,8 +1,16 @@
 import { Button, Modal } from "@mantine/core";
+import { IconCode } from "@tabler/icons-react";
 import { useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
-import { type CodeOptions, toSamples } from "./code-samples.ts";
+import { callSamples, pathOf, withoutFiles } from "../../components/code/samples.ts";
+import type { Endpoint } from "./models.ts";
 import classes from "./playground.module.css";
+
+interface CodeOptions {
+  readonly endpoint: Endpoint;
+  readonly baseUrl: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
 /** The very call that the page would make now, to take away. */
 export function CodeButton(props: { readonly options: () => CodeOptions }) {
@@ -12,7 +20,7 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
       <Button
         variant="default"
         fullWidth
-        leftSection={<Brackets />}
+        leftSection={<IconCode size={16} />}
         onClick={() => setOptions(props.options())}
       >
         Code
@@ -34,22 +42,5 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
   );
 }
 
-function Brackets() {
-  return (
-    <svg
-      width={16}
-      height={16}
-      viewBox="0 0 24 24"
-      fill="none"
-      stroke="currentColor"
-      aria-hidden="true"
-    >
-      <path
-        d="m8.5 7-5 5 5 5M15.5 7l5 5-5 5"
-        strokeWidth={1.8}
-        strokeLinecap="round"
-        strokeLinejoin="round"
-      />
-    </svg>
-  );
-}
+const toSamples = ({ endpoint, baseUrl, body }: CodeOptions) =>
+  callSamples({ baseUrl, path: pathOf(endpoint), body: withoutFiles(body) });

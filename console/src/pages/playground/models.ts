@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { call, type Reply } from "../../api.ts";
+import type { GatewayAccess } from "./gateway/gateway-access.ts";
 
 export type PlaygroundModel = Reply<"GET /api/accounts/:account/playground-models">[number];
 export type Endpoint = PlaygroundModel["endpoint"];
@@ -11,4 +12,14 @@ export function useCallable(account: string): UseQueryResult<readonly Playground
     queryFn: () => call("GET /api/accounts/:account/playground-models", { params: { account } }),
     retry: false,
   });
+}
+
+/** What each of the three modes is given. */
+export interface ModeProps {
+  readonly access: GatewayAccess;
+  readonly baseUrl: string;
+  /** Of the mode's endpoint; there is at least one. */
+  readonly models: readonly PlaygroundModel[];
+  readonly model: PlaygroundModel;
+  readonly onModel: (id: string) => void;
 }

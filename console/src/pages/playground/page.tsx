@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import { IconBox, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useMemo, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
@@ -6,12 +7,11 @@ import { Loading } from "../../components/feedback/loading.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay, useSession } from "../../session.tsx";
-import { GatewayAccess } from "./gateway-access.ts";
-import type { ModeProps } from "./mode.ts";
-import { type Endpoint, type PlaygroundModel, useCallable } from "./models.ts";
+import { GatewayAccess } from "./gateway/gateway-access.ts";
+import { TroubleNotice } from "./gateway/trouble-notice.tsx";
+import { toTrouble } from "./gateway/use-run.ts";
+import { type Endpoint, type ModeProps, type PlaygroundModel, useCallable } from "./models.ts";
 import classes from "./playground.module.css";
-import { TroubleNotice } from "./trouble-notice.tsx";
-import { toTrouble } from "./use-run.ts";
 
 interface Mode {
   readonly endpoint: Endpoint;
@@ -29,7 +29,7 @@ const modes: readonly Mode[] = [
     endpoint: "embeddings",
     label: "Embeddings",
     Part: lazy(async () => ({
-      default: (await import("./embeddings/embeddings.tsx")).EmbeddingsMode,
+      default: (await import("./embeddings/text-embeddings.tsx")).EmbeddingsMode,
     })),
   },
   {
@@ -56,7 +56,7 @@ export function Page() {
 function OnlyLooking() {
   return (
     <EmptyState
-      icon="playground"
+      icon={IconTerminal2}
       title="Calls are for developers"
       about="Your role lets you look at this account, not spend its balance. An owner can make you a developer under Members."
     />
@@ -80,7 +80,7 @@ function Playground({ account }: { readonly account: string }) {
 function NoModels({ account }: { readonly account: string }) {
   return (
     <EmptyState
-      icon="model"
+      icon={IconBox}
       title="No model can be called yet"
       about={
         <>
@@ -137,7 +137,7 @@ function Modes({ access, models, baseUrl }: ModesProps) {
           <Tabs.Panel key={endpoint} value={endpoint}>
             {model === undefined ? (
               <EmptyState
-                icon="model"
+                icon={IconBox}
                 title={`No model for ${label.toLowerCase()}`}
                 about="None of the models that this account may call is for this endpoint."
               />

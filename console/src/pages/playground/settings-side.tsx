@@ -1,7 +1,7 @@
+import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import { type ReactNode, useId, useState } from "react";
-import { Icon } from "../../components/layout/icons.tsx";
-import type { ModeProps } from "./mode.ts";
 import { ModelPicker } from "./model-picker.tsx";
+import type { ModeProps } from "./models.ts";
 import classes from "./playground.module.css";
 
 interface SettingsSideProps extends Pick<ModeProps, "models" | "model" | "onModel"> {
@@ -24,7 +24,7 @@ export function SettingsSide({ label, models, model, onModel, children }: Settin
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        <Icon name="settings" />
+        <IconAdjustmentsHorizontal size={16} />
         {isOpen ? "Fewer settings" : "Settings and code"}
       </button>
       <div id={id} className={classes.more} data-open={isOpen}>

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { lastAccount } from "../../last-account.ts";
 import { useApi } from "../../queries.ts";
-import { useAccounts, useSession } from "../../session.tsx";
+import { lastAccount, useAccounts, useSession } from "../../session.tsx";
 import type { Endpoint } from "./document.ts";
 
 /** With what the page calls: kept in its memory alone, and the same for every endpoint. */

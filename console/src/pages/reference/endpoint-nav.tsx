@@ -3,7 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Endpoint } from "./document.ts";
-import { Method } from "./method.tsx";
+import { Method } from "./endpoint/words.tsx";
 import classes from "./nav.module.css";
 
 export interface EndpointGroup {

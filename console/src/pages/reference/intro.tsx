@@ -2,9 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { baseUrlOf, type Endpoint, type OpenApi } from "./document.ts";
-import classes from "./endpoint.module.css";
-import { Method } from "./method.tsx";
-import { Words } from "./words.tsx";
+import classes from "./endpoint/endpoint.module.css";
+import { Method, Words } from "./endpoint/words.tsx";
 
 interface IntroProps {
   readonly gateway: OpenApi;

@@ -5,9 +5,9 @@ import { Loading } from "../../components/feedback/loading.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useAccess } from "./access.ts";
 import { type Endpoint, endpointsOf, useGatewayDocument, usePlatformDocument } from "./document.ts";
-import classes from "./endpoint.module.css";
+import classes from "./endpoint/endpoint.module.css";
+import { EndpointView } from "./endpoint/endpoint-view.tsx";
 import { type EndpointGroup, EndpointNav } from "./endpoint-nav.tsx";
-import { EndpointView } from "./endpoint-view.tsx";
 import { Intro } from "./intro.tsx";
 
 export function Page() {

@@ -1,5 +1,5 @@
 import { Panel } from "../../components/layout/panel.tsx";
-import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
+import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import classes from "./page.module.css";
 import type { Receipt } from "./receipt.ts";
 

@@ -1,3 +1,4 @@
+import { IconList } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ApiProblem, request } from "../../api.ts";
@@ -6,7 +7,7 @@ import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
-import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
+import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { useAccountId } from "../../session.tsx";
 import { Arithmetic } from "./arithmetic.tsx";
 import { Attempts } from "./attempts.tsx";
@@ -39,7 +40,7 @@ export function Page() {
       />
       {isMissing ? (
         <EmptyState
-          icon="requests"
+          icon={IconList}
           title="There is no such request"
           about="A call leaves a receipt once it has ended, if it was let in. Calls that were refused at the door leave none."
         />

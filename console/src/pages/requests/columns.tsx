@@ -1,11 +1,11 @@
 import { Money } from "../../components/money/money.tsx";
 import type { Column } from "../../components/table/data-table.tsx";
-import { OutcomeBadge } from "../../components/table/outcome-badge.tsx";
 import { RequestLink } from "../../components/table/request-link.tsx";
+import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { formatMs } from "../../format/figures.ts";
 import { formatExact } from "../../format/moments.ts";
 import { formatUnits } from "../../format/units.ts";
-import type { RequestRow } from "../../request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 import classes from "./page.module.css";
 
 interface ColumnOptions {

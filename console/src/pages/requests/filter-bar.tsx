@@ -1,11 +1,14 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
+import { IconFilter2 } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../components/layout/icons.tsx";
 import type { Filters } from "./filters.ts";
-import type { Option } from "./outcomes.ts";
-import { outcomeOptions } from "./outcomes.ts";
 import classes from "./page.module.css";
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+}
 
 /** What there is to choose from; empty where it is not to be chosen. */
 export interface Choices {
@@ -46,7 +49,7 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
       <Button
         className={classes.opener}
         variant="default"
-        leftSection={<Icon name="filter" />}
+        leftSection={<IconFilter2 size={16} />}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -117,3 +120,22 @@ function Choice(props: {
     />
   );
 }
+
+/** What can come of a call that was let in. */
+export const outcomeOptions: readonly Option[] = [
+  { value: "ok", label: "Answered" },
+  { value: "left", label: "The caller left" },
+  { value: "failed", label: "Any failure" },
+  { value: "upstream_error", label: "The provider failed" },
+  { value: "upstream_unavailable", label: "No provider reached" },
+  { value: "upstream_overloaded", label: "Provider overloaded" },
+  { value: "upstream_timeout", label: "Provider too slow" },
+  { value: "upstream_rate_limited", label: "Provider asked too often" },
+  { value: "upstream_rejected", label: "Refused by the provider" },
+  { value: "content_filtered", label: "Content refused" },
+  { value: "context_length_exceeded", label: "Input too long" },
+  { value: "model_loading", label: "Model still loading" },
+  { value: "shutting_down", label: "Gateway stopping" },
+  { value: "store_unavailable", label: "Ledger not writable" },
+  { value: "internal_error", label: "The gateway failed" },
+];

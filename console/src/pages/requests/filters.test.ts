@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { RequestRow } from "../../request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 import { type Filters, matches, toFilters, toQuery } from "./filters.ts";
 
 const row: RequestRow = {

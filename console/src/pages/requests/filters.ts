@@ -1,5 +1,5 @@
 import type { Input } from "../../api.ts";
-import type { RequestRow } from "../../request-rows.ts";
+import type { RequestRow } from "../../live/news.ts";
 
 export const filterNames = [
   "model",

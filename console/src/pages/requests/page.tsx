@@ -1,23 +1,23 @@
 import { Button } from "@mantine/core";
+import { IconDownload, IconFilter2, IconList } from "@tabler/icons-react";
 import { useState } from "react";
 import { fetchFile } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { LiveSign } from "../../components/feedback/live-sign.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { DataTable } from "../../components/table/data-table.tsx";
+import { LiveSign } from "../../components/table/state-badge.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { saveFile } from "../../format/save-file.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccountId } from "../../session.tsx";
 import { requestColumns } from "./columns.tsx";
+import type { Option } from "./filter-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { type Filters, filterNames, toFilters, toQuery } from "./filters.ts";
-import type { Option } from "./outcomes.ts";
 import classes from "./page.module.css";
 import { useChoices } from "./use-choices.ts";
 import { useRequests } from "./use-requests.ts";
@@ -133,7 +133,7 @@ function CsvButton(props: { readonly account: string | undefined; readonly filte
   return (
     <Button
       variant="default"
-      leftSection={<Icon name="download" />}
+      leftSection={<IconDownload size={16} />}
       loading={isBusy}
       onClick={() => void save()}
     >
@@ -146,7 +146,7 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
   const { isFiltered, onClear } = props;
   return isFiltered ? (
     <EmptyState
-      icon="filter"
+      icon={IconFilter2}
       title="No request matches"
       about="Widen the filters. New requests that match appear here as they end."
       action={
@@ -157,7 +157,7 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
     />
   ) : (
     <EmptyState
-      icon="requests"
+      icon={IconList}
       title="No requests yet"
       about="Every call with a key leaves a receipt here as soon as it has ended. The overview shows how to make the first one."
     />

@@ -1,7 +1,6 @@
 import { useApi } from "../../queries.ts";
 import { useAccounts } from "../../session.tsx";
-import type { Choices } from "./filter-bar.tsx";
-import type { Option } from "./outcomes.ts";
+import type { Choices, Option } from "./filter-bar.tsx";
 
 const same = (value: string): Option => ({ value, label: value });
 

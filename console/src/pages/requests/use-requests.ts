@@ -2,8 +2,7 @@ import { useThrottledCallback, useWindowScroll } from "@mantine/hooks";
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
-import { useNews } from "../../news.ts";
-import { mergeRows, type RequestRow } from "../../request-rows.ts";
+import { mergeRows, type RequestRow, useNews } from "../../live/news.ts";
 import { type Filters, matches, toQuery } from "./filters.ts";
 
 type Page = Reply<"GET /api/requests">;

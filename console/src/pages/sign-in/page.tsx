@@ -6,7 +6,7 @@ import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
 import { sessionKey, useChange } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useSession } from "../../session.tsx";
-import { GoTo } from "../../shell/go-to.tsx";
+import { Redirect } from "../../shell/signed-in.tsx";
 import { safePath } from "./safe-path.ts";
 
 export function Page() {
@@ -18,7 +18,7 @@ export function Page() {
   const enter = useChange("POST /api/session", {
     onDone: () => void client.refetchQueries({ queryKey: sessionKey }),
   });
-  if (user !== null) return <GoTo href={safePath(then)} />;
+  if (user !== null) return <Redirect href={safePath(then)} />;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     enter.mutate({ body: { email, password } });

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
+import { IconLock, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { Loading } from "../../components/feedback/loading.tsx";
-import { Icon } from "../../components/layout/icons.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useAccountId, useMay } from "../../session.tsx";
@@ -17,7 +17,7 @@ export function Page() {
   const [isCreating, setCreating] = useState(false);
   const tokens = useTokens(mayEnter);
   const create = (
-    <Button leftSection={<Icon name="plus" />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
       Create a token
     </Button>
   );
@@ -30,7 +30,7 @@ export function Page() {
       <PageHeader title="Tokens" about={about} actions={mayEnter && create} />
       {!mayEnter && (
         <EmptyState
-          icon="token"
+          icon={IconLock}
           title="Tokens are for owners"
           about="Ask an owner of the account to make one for you, or to make you an owner."
         />
@@ -39,7 +39,7 @@ export function Page() {
       {mayEnter && tokens.isPending && <Loading lines={5} label="Loading the tokens" />}
       {tokens.data?.length === 0 && (
         <EmptyState
-          icon="token"
+          icon={IconLock}
           title="No tokens yet"
           about="A token lets a script read usage or manage keys, and nothing else. Choose what it may do, and copy it."
           action={create}

@@ -129,7 +129,7 @@ async function inspect(media: MediaInput): Promise<EmbedInput> {
     }
     return media;
   }
-  const video = await inspectVideo(media.base64);
+  const video = inspectVideo(media.base64);
   if (!video.ok) throw fieldError(media.param, video.problem);
   return { kind: "video", base64: media.base64, durationS: video.durationS };
 }

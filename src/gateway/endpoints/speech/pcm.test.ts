@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { wavHeader } from "../../../base/wav.ts";
 import type { SpeakStream } from "../../../call/speak.ts";
-import { wavHeader } from "../../../media/wav.ts";
 import { openPcm } from "./pcm.ts";
 
 const samples = Buffer.from(Array.from({ length: 64 }, (_, at) => at + 1));

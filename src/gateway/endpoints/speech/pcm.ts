@@ -1,6 +1,6 @@
 import { ApiError } from "../../../base/errors.ts";
+import { isSpeech, readWavHeader } from "../../../base/wav.ts";
 import type { SpeakStream } from "../../../call/speak.ts";
-import { readWavHeader } from "../../../media/wav.ts";
 
 export interface Pcm {
   /** The first samples; never empty. */
@@ -81,7 +81,7 @@ async function withoutHeader(options: {
     const header = readWavHeader(start);
     if (header.ok) {
       const { sampleRate, channels, bitsPerSample, format, dataOffset, dataBytes } = header;
-      if (sampleRate !== 24_000 || channels !== 1 || bitsPerSample !== 16 || format !== "pcm")
+      if (!isSpeech(header))
         throw broken(
           `${provider} sent ${format} ${sampleRate} Hz, ${channels} channels, ${bitsPerSample} bits`,
           stream,

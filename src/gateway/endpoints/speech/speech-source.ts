@@ -1,5 +1,5 @@
 import { ApiError } from "../../../base/errors.ts";
-import { wavHeader } from "../../../media/wav.ts";
+import { wavHeader } from "../../../base/wav.ts";
 import { keepAliveComment } from "../../../wire/v1/chat/events.ts";
 import { toErrorBody } from "../../../wire/v1/error-reply.ts";
 import { toSpeechDelta, toSpeechDone } from "../../../wire/v1/speech/events.ts";

@@ -15,7 +15,7 @@ const oneImage = (name: string, toUri: () => string): StallCase => ({
 });
 const oneVideo = (name: string, toBytes: () => Uint8Array): StallCase => ({
   name: `video-${name}`,
-  attacks: "look at a video (src/media, mediabunny)",
+  attacks: "look at a video (src/media)",
   request: () => mediaRequest(video(toBytes())),
 });
 

@@ -1,25 +1,24 @@
 import { Button, Group } from "@mantine/core";
+import { IconArrowRight, IconPlus } from "@tabler/icons-react";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { sumUsd } from "../../../../../src/base/money.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { sumUsd } from "../../../format/usd-sum.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
-import type { Details } from "./details.ts";
 import { EntryDialog } from "./entry-dialog.tsx";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
-import { SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
+import { type Details, SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
 
 export function Page() {
   const { id = "" } = useParams({ strict: false });
@@ -54,7 +53,7 @@ function Account({ details }: { readonly details: Details }) {
           <>
             <Button
               variant="default"
-              leftSection={<Icon name="arrowRight" />}
+              leftSection={<IconArrowRight size={16} />}
               renderRoot={(props) => (
                 <Link to="/a/$account/overview" params={{ account: details.id }} {...props} />
               )}
@@ -62,7 +61,7 @@ function Account({ details }: { readonly details: Details }) {
               See its pages
             </Button>
             <StateButton details={details} />
-            <Button leftSection={<Icon name="plus" />} onClick={() => setBooking(true)}>
+            <Button leftSection={<IconPlus size={16} />} onClick={() => setBooking(true)}>
               Book money
             </Button>
           </>

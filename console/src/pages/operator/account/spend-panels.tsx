@@ -1,13 +1,15 @@
+import type { Reply } from "../../../api.ts";
+import type { ChartPoint } from "../../../components/chart/chart-scale.ts";
 import { TimeChart } from "../../../components/chart/time-chart.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount, formatShare, formatUsdAxis } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
-import type { Details } from "./details.ts";
-import { lastDays } from "./last-days.ts";
 import { Bar } from "./limits-panel.tsx";
 import classes from "./page.module.css";
+
+export type Details = Reply<"GET /api/accounts/:account/details">;
 
 const shownDays = 30;
 
@@ -99,4 +101,19 @@ function SpendTable(props: {
       />
     </Panel>
   );
+}
+
+const dayMs = 86_400_000;
+
+/** The days up to today, in UTC; those without calls are 0. */
+export function lastDays(
+  rows: readonly { readonly day: string; readonly charged_usd: string }[],
+  count: number,
+  nowMs: number,
+): readonly ChartPoint[] {
+  const charged = new Map(rows.map(({ day, charged_usd }) => [day, Number(charged_usd)]));
+  return Array.from({ length: count }, (_, at) => {
+    const day = new Date(nowMs - (count - 1 - at) * dayMs).toISOString().slice(0, 10);
+    return { at: `${day}T00:00:00Z`, values: { charged: charged.get(day) ?? 0 } };
+  });
 }

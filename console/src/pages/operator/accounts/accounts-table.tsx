@@ -1,3 +1,4 @@
+import { IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
@@ -58,7 +59,7 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
       isLinked
       empty={
         <EmptyState
-          icon="search"
+          icon={IconSearch}
           title="No account like that"
           about="Look for a part of its name or of its id."
         />
@@ -67,7 +68,7 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
   );
 }
 
-/** Nothing left is told in words, not by the colour alone. */
+/** Nothing left is told in words, not by the color alone. */
 function Balance({ usd }: { readonly usd: string }) {
   if (Number(usd) > 0) return <Money usd={usd} />;
   return (

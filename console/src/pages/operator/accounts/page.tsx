@@ -1,15 +1,15 @@
 import { Button, TextInput } from "@mantine/core";
+import { IconBuilding, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { sumUsd } from "../../../../../src/base/money.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { sumUsd } from "../../../format/usd-sum.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
 import { type Account, AccountsTable } from "./accounts-table.tsx";
@@ -28,7 +28,7 @@ export function Page() {
     `${name} ${id}`.toLowerCase().includes(wanted),
   );
   const create = (
-    <Button leftSection={<Icon name="plus" />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
       New account
     </Button>
   );
@@ -49,7 +49,7 @@ export function Page() {
       {accounts !== undefined && accounts.length === 0 && (
         <Panel>
           <EmptyState
-            icon="account"
+            icon={IconBuilding}
             title="No account yet"
             about="Create one with a first credit, then send its owner the link to join."
             action={create}
@@ -67,7 +67,7 @@ export function Page() {
                 type="search"
                 aria-label="Find an account"
                 placeholder="Name or id"
-                leftSection={<Icon name="search" />}
+                leftSection={<IconSearch size={16} />}
                 value={search["find"] ?? ""}
                 onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
               />

@@ -1,10 +1,10 @@
 import { NativeSelect, TextInput } from "@mantine/core";
+import { IconLayoutGrid, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -31,7 +31,7 @@ export function Page() {
       {catalog.isPending && <Loading lines={8} label="Loading the catalogue" />}
       {catalog.data !== undefined && catalog.data.length === 0 && (
         <EmptyState
-          icon="catalog"
+          icon={IconLayoutGrid}
           title="No models yet"
           about="Add a provider and choose which of its models to serve."
           action={<Link to="/operator/providers">Go to the providers</Link>}
@@ -70,7 +70,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
               type="search"
               aria-label="Find a model or provider"
               placeholder="Model or provider"
-              leftSection={<Icon name="search" />}
+              leftSection={<IconSearch size={16} />}
               value={search["find"] ?? ""}
               onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
             />

@@ -1,10 +1,10 @@
 import { Button, Progress } from "@mantine/core";
+import { IconCpu, IconDownload } from "@tabler/icons-react";
 import type { Reply } from "../../../api.ts";
 import { CodeBlock } from "../../../components/code/code-block.tsx";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
@@ -114,7 +114,7 @@ function Running({ engine }: { readonly engine: Engine }) {
           empty={
             <div className={classes.inside}>
               <EmptyState
-                icon="engine"
+                icon={IconCpu}
                 title="Nothing is loaded"
                 about="A model is loaded by its first call, and listed here from then on."
               />
@@ -197,7 +197,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
           <Button
             size="xs"
             variant="default"
-            leftSection={<Icon name="download" size={14} />}
+            leftSection={<IconDownload size={14} />}
             loading={pull.isPending}
             onClick={() => fetchSets(missing)}
           >

@@ -1,5 +1,5 @@
+import { sumUsd } from "../../../../../src/base/money.ts";
 import { formatUsd } from "../../../format/money.ts";
-import { sumUsd } from "../../../format/usd-sum.ts";
 import type { MarginRow } from "./margin.ts";
 import classes from "./page.module.css";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { toCsv } from "./csv.ts";
 import { daysOf, toRange } from "./days.ts";
+import { marginCsv } from "./margin.ts";
 
 const row = {
   name: "svc-3-flash",
@@ -14,7 +14,7 @@ const row = {
 };
 
 test("the file has a line a row and the total last", () => {
-  const csv = toCsv([row], { ...row, name: "total", margin_percent: null });
+  const csv = marginCsv([row], { ...row, name: "total", margin_percent: null });
   expect(csv.split("\r\n")).toEqual([
     "name,receipts,charged_usd,vendor_cost_usd,margin_usd,margin_percent,unknown_cost,shortfall_usd",
     "svc-3-flash,12,3.50,4.25,-0.75,-21.4,2,0.00",
@@ -24,7 +24,7 @@ test("the file has a line a row and the total last", () => {
 });
 
 test("a name cannot break out of its cell or become a formula", () => {
-  const [, first, second] = toCsv([{ ...row, name: 'a,"b"' }], { ...row, name: "=1+1" }).split(
+  const [, first, second] = marginCsv([{ ...row, name: 'a,"b"' }], { ...row, name: "=1+1" }).split(
     "\r\n",
   );
   expect(first).toStartWith('"a,""b""",12');

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
+import { IconDownload, IconTrendingUp } from "@tabler/icons-react";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { FormProblem } from "../../../components/feedback/form-problem.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
@@ -11,10 +11,9 @@ import { formatCount } from "../../../format/figures.ts";
 import { saveFile } from "../../../format/save-file.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { toCsv } from "./csv.ts";
 import { daysOf, toRange } from "./days.ts";
 import { FilterBar, type Filters } from "./filters.tsx";
-import { type Margin, type MarginRow, toGroup } from "./margin.ts";
+import { type Margin, type MarginRow, marginCsv, toGroup } from "./margin.ts";
 import { MarginBars } from "./margin-bars.tsx";
 import { MarginTable } from "./margin-table.tsx";
 import classes from "./page.module.css";
@@ -35,7 +34,7 @@ export function Page() {
           data.rows.length > 0 && (
             <Button
               variant="default"
-              leftSection={<Icon name="download" />}
+              leftSection={<IconDownload size={16} />}
               onClick={() => download(data)}
             >
               Download as CSV
@@ -49,7 +48,7 @@ export function Page() {
       {data !== undefined && data.rows.length === 0 && (
         <Panel>
           <EmptyState
-            icon="margin"
+            icon={IconTrendingUp}
             title="No calls in these days"
             about="Choose other days above. Calls count on the day on which they began."
           />
@@ -133,6 +132,6 @@ function Words({ total }: { readonly total: MarginRow }) {
 }
 
 function download(margin: Margin): void {
-  const file = new Blob([toCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
+  const file = new Blob([marginCsv(margin.rows, margin.total)], { type: "text/csv;charset=utf-8" });
   saveFile(file, `margin-by-${margin.by}-${margin.from}-to-${margin.to}.csv`);
 }

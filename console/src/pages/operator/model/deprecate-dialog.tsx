@@ -1,4 +1,5 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { IconBox } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
@@ -31,7 +32,7 @@ export function DeprecateDialog({ entry, isOpen, onClose }: DeprecateDialogProps
       {successors === undefined && <Loading lines={4} />}
       {successors?.length === 0 && (
         <EmptyState
-          icon="model"
+          icon={IconBox}
           title="No model could take over"
           about="A replacement must be active, served and of the same endpoint. Add one first."
         />

@@ -9,11 +9,11 @@ import {
   Stack,
   TextInput,
 } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { useApi, useChange } from "../../../queries.ts";
 import classes from "./page.module.css";
 import { addRoute, type Draft, toDrafts, toInputs, voiceNames } from "./route-drafts.ts";
@@ -80,7 +80,7 @@ function RoutesForm({ entry, onClose }: Pick<RoutesDialogProps, "entry" | "onClo
         <div>
           <Button
             variant="subtle"
-            leftSection={<Icon name="plus" />}
+            leftSection={<IconPlus size={16} />}
             onClick={() => setDrafts((old) => addRoute(old, providers[0] ?? "engine"))}
           >
             Add a route
@@ -145,7 +145,7 @@ function RouteFields({ draft, label, providers, isSpeech, onEdit, onRemove }: Ro
           onChange={(value) => onEdit({ weight: number(value, 0) })}
         />
         <ActionIcon size={36} onClick={onRemove} aria-label={`Remove ${label.toLowerCase()}`}>
-          <Icon name="trash" />
+          <IconTrash size={16} />
         </ActionIcon>
       </div>
       {isSpeech && <VoiceFields draft={draft} onEdit={onEdit} />}

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
+import { IconPencil } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
@@ -25,7 +25,7 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
         <Button
           size="xs"
           variant="default"
-          leftSection={<Icon name="edit" size={14} />}
+          leftSection={<IconPencil size={14} />}
           onClick={() => setEditing(true)}
         >
           Edit routes

@@ -1,8 +1,8 @@
 import { Button, TextInput } from "@mantine/core";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { useApi } from "../../../queries.ts";
@@ -26,7 +26,7 @@ export function Page() {
         title="People"
         about="Everybody who can sign in: operators, and members of accounts."
         actions={
-          <Button leftSection={<Icon name="plus" />} onClick={() => setInviting(true)}>
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>
             Invite an operator
           </Button>
         }
@@ -44,7 +44,7 @@ export function Page() {
                 type="search"
                 aria-label="Find a person"
                 placeholder="Name, email or account"
-                leftSection={<Icon name="search" />}
+                leftSection={<IconSearch size={16} />}
                 value={search["find"] ?? ""}
                 onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
               />

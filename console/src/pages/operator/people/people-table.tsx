@@ -1,3 +1,4 @@
+import { IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
@@ -45,7 +46,7 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
       rowKey={({ id }) => id}
       empty={
         <EmptyState
-          icon="search"
+          icon={IconSearch}
           title="Nobody like that"
           about="Look for a part of a name, of an email address or of an account's name."
         />

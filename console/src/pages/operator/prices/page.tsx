@@ -1,11 +1,11 @@
 import { Button, Drawer } from "@mantine/core";
+import { IconDownload, IconTag } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -35,7 +35,7 @@ export function Page() {
         actions={
           <Button
             variant="default"
-            leftSection={<Icon name="download" />}
+            leftSection={<IconDownload size={16} />}
             onClick={() => setImporting(true)}
           >
             Import list prices
@@ -61,7 +61,7 @@ export function Page() {
             rowKey={({ id }) => id}
             empty={
               <EmptyState
-                icon="price"
+                icon={IconTag}
                 title="No models yet"
                 about="Models come from providers; each gets its price here."
                 action={<Link to="/operator/providers">Go to the providers</Link>}

@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { IconAlertTriangle, IconBox, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { useApi, useChange } from "../../../queries.ts";
 import classes from "./page.module.css";
@@ -60,7 +60,7 @@ function Choice({ name, offer, onClose }: ChoiceProps) {
   if (problem !== null)
     return (
       <EmptyState
-        icon="warning"
+        icon={IconAlertTriangle}
         title="It does not tell its models"
         about={`${problem.what} ${problem.advice} Routes to it can still be made by hand, on a model's page.`}
       />
@@ -68,7 +68,7 @@ function Choice({ name, offer, onClose }: ChoiceProps) {
   if (proposals.length === 0)
     return (
       <EmptyState
-        icon="model"
+        icon={IconBox}
         title="Nothing more to serve"
         about="All that it offers and that can be served here is in the catalogue already."
       />
@@ -80,7 +80,7 @@ function Choice({ name, offer, onClose }: ChoiceProps) {
         type="search"
         aria-label="Find a model"
         placeholder="Find a model"
-        leftSection={<Icon name="search" />}
+        leftSection={<IconSearch size={16} />}
         value={find}
         onChange={(event) => setFind(event.currentTarget.value)}
       />

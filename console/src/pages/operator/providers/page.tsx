@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
+import { IconPlus, IconServer } from "@tabler/icons-react";
 import { useState } from "react";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { useApi } from "../../../queries.ts";
@@ -21,7 +21,7 @@ export function Page() {
   const [offering, setOffering] = useState<string>();
   const providers = found.data?.providers;
   const add = (
-    <Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       Add a provider
     </Button>
   );
@@ -36,7 +36,7 @@ export function Page() {
       {found.isPending && <Loading lines={8} label="Loading the providers" />}
       {providers !== undefined && providers.length === 0 && (
         <EmptyState
-          icon="provider"
+          icon={IconServer}
           title="No providers yet"
           about="Add a vendor with its key, or a server of your own with its address. Until then, only the embedded models answer."
           action={add}

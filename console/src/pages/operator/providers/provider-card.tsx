@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
@@ -40,7 +40,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
             size="xs"
             variant="default"
             loading={test.isRunning}
-            leftSection={<Icon name="play" size={14} />}
+            leftSection={<IconPlayerPlay size={14} />}
             onClick={test.start}
             aria-label={`Test ${name}`}
           >

@@ -1,9 +1,9 @@
 import { Button, Loader } from "@mantine/core";
+import { IconCheck, IconX } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiProblem, call, type Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { formatMs } from "../../../format/figures.ts";
 import classes from "./page.module.css";
 import { trialLabels } from "./words.ts";
@@ -98,7 +98,7 @@ function StepLine({ step, isNow }: { readonly step: Step; readonly isNow: boolea
     <li data-ok={made?.ok ?? "none"}>
       <span className={classes.mark}>
         {isNow && <Loader size={14} aria-label="Calling" />}
-        {made !== undefined && <Icon name={made.ok ? "check" : "cross"} />}
+        {made !== undefined && (made.ok ? <IconCheck size={16} /> : <IconX size={16} />)}
       </span>
       <div>
         <div className={classes.stepHead}>

@@ -1,8 +1,8 @@
 import { Switch, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatBytes } from "../../../format/figures.ts";
@@ -95,7 +95,7 @@ function InForce({ settings }: { readonly settings: Settings["settings"] }) {
             type="search"
             aria-label="Find a setting"
             placeholder="Name or words"
-            leftSection={<Icon name="search" />}
+            leftSection={<IconSearch size={16} />}
             value={search["find"] ?? ""}
             onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
           />

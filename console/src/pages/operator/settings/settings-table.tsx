@@ -1,3 +1,4 @@
+import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
@@ -46,7 +47,7 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
       rowKey={({ name }) => name}
       empty={
         <EmptyState
-          icon="settings"
+          icon={IconAdjustmentsHorizontal}
           title="No such setting"
           about="Look for a part of its name or of what it does, or show those with their default too."
         />

@@ -1,4 +1,4 @@
-import { GatewayProblem, isRecord, toProblem } from "../gateway-call.ts";
+import { GatewayProblem, isRecord, toProblem } from "../gateway/gateway-call.ts";
 
 export interface ChatUsage {
   readonly prompt_tokens: number;

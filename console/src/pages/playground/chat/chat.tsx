@@ -1,8 +1,8 @@
 import { Button, VisuallyHidden } from "@mantine/core";
+import { IconTerminal2, IconTrash } from "@tabler/icons-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { CodeButton } from "../code-button.tsx";
-import type { ModeProps } from "../mode.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
 import classes from "./chat.module.css";
@@ -66,7 +66,7 @@ export function ChatMode({ access, baseUrl, models, model, onModel }: ModeProps)
           <Button
             variant="default"
             fullWidth
-            leftSection={<Icon name="trash" />}
+            leftSection={<IconTrash size={16} />}
             onClick={chat.clear}
           >
             Clear the conversation
@@ -99,7 +99,7 @@ function Beginning({ onStarter }: { readonly onStarter: (text: string) => void }
   return (
     <div className={classes.beginning}>
       <span className={classes.beginningIcon}>
-        <Icon name="playground" size={22} />
+        <IconTerminal2 size={22} />
       </span>
       <h2>Say something to the model</h2>
       <p>The answer streams in here, with its receipt beside it. Or begin with one of these:</p>

@@ -1,9 +1,8 @@
 import { ActionIcon, Textarea } from "@mantine/core";
+import { IconArrowUp, IconPhoto, IconPlayerStop, IconX } from "@tabler/icons-react";
 import { type KeyboardEvent, useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { FileButton } from "../file-button.tsx";
-import { newId } from "../new-id.ts";
-import { toImageUri } from "../shrink-image.ts";
+import { newId, toImageUri } from "../shrink-image.ts";
 import classes from "./chat.module.css";
 import type { Picture, Question } from "./conversation.ts";
 
@@ -71,7 +70,7 @@ export function Composer(props: ComposerProps) {
                   disabled={pictures.length >= mostPictures}
                   onClick={open}
                 >
-                  <Icon name="image" size={18} />
+                  <IconPhoto size={18} />
                 </ActionIcon>
               )}
             </FileButton>
@@ -98,12 +97,12 @@ function RoundButton({ isBusy, isEmpty, onSend, onStop }: RoundButtonProps) {
   if (isBusy)
     return (
       <ActionIcon {...look} color="gray" aria-label="Stop" onClick={onStop}>
-        <Icon name="stop" />
+        <IconPlayerStop size={16} />
       </ActionIcon>
     );
   return (
     <ActionIcon {...look} color="lagoon" aria-label="Send" disabled={isEmpty} onClick={onSend}>
-      <Icon name="send" />
+      <IconArrowUp size={16} />
     </ActionIcon>
   );
 }
@@ -136,7 +135,7 @@ function Thumbnails({ pictures, onRemove }: ThumbnailsProps) {
             aria-label={`Remove ${name}`}
             onClick={() => onRemove(id)}
           >
-            <Icon name="cross" size={12} />
+            <IconX size={12} />
           </ActionIcon>
         </li>
       ))}

@@ -1,4 +1,4 @@
-import type { Trouble } from "../use-run.ts";
+import type { Trouble } from "../gateway/use-run.ts";
 import type { ChatUsage } from "./chat-stream.ts";
 
 export interface Picture {

@@ -1,11 +1,11 @@
 import { ActionIcon } from "@mantine/core";
+import { IconRefresh } from "@tabler/icons-react";
 import { memo } from "react";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { formatCount } from "../../../format/figures.ts";
+import { TroubleNotice } from "../gateway/trouble-notice.tsx";
 import shared from "../playground.module.css";
-import { Receipt } from "../receipt.tsx";
-import { TroubleNotice } from "../trouble-notice.tsx";
+import { Receipt } from "../receipt/receipt.tsx";
 import classes from "./chat.module.css";
 import { type Answer, type Exchange, isUnderWay, type Question } from "./conversation.ts";
 import { FencedText } from "./fenced-text.tsx";
@@ -90,7 +90,7 @@ function Foot({
       {text !== "" && <CopyButton text={text} what="the answer" />}
       {onRetry !== undefined && trouble === null && (
         <ActionIcon size={28} aria-label="Ask again" onClick={onRetry}>
-          <Icon name="refresh" />
+          <IconRefresh size={16} />
         </ActionIcon>
       )}
       <span>{endOf(answer)}</span>

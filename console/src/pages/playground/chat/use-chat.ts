@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
-import type { GatewayAccess } from "../gateway-access.ts";
-import { callGateway } from "../gateway-call.ts";
-import { toTrouble } from "../use-run.ts";
+import type { GatewayAccess } from "../gateway/gateway-access.ts";
+import { callGateway } from "../gateway/gateway-call.ts";
+import { toTrouble } from "../gateway/use-run.ts";
 import { readChat } from "./chat-stream.ts";
 import {
   type Answer,

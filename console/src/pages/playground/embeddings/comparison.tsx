@@ -1,11 +1,12 @@
 import { VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef } from "react";
+import { rankedPairs, similarities } from "../../../../../src/base/similarity.ts";
 import { formatCount } from "../../../format/figures.ts";
 import shared from "../playground.module.css";
-import { Receipt } from "../receipt.tsx";
+import { Receipt } from "../receipt/receipt.tsx";
 import classes from "./embeddings.module.css";
 import { HeatMap, type Thing } from "./heat-map.tsx";
-import { rankedPairs, similarities, toFigure } from "./similarity.ts";
+import { toFigure } from "./similarity.ts";
 
 /** Things that were compared, and the calls that it took. */
 export interface Compared {

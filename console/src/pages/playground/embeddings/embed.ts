@@ -1,5 +1,5 @@
-import type { GatewayAccess } from "../gateway-access.ts";
-import { callGateway, GatewayProblem, isRecord } from "../gateway-call.ts";
+import type { GatewayAccess } from "../gateway/gateway-access.ts";
+import { callGateway, GatewayProblem, isRecord } from "../gateway/gateway-call.ts";
 
 export interface Embedded {
   readonly vectors: readonly (readonly number[])[];

@@ -1,5 +1,5 @@
 import classes from "./embeddings.module.css";
-import { colourScale, toFigure } from "./similarity.ts";
+import { colorScale, toFigure } from "./similarity.ts";
 
 export interface Thing {
   /** A letter or number that stands for it in the table. */
@@ -17,9 +17,9 @@ interface HeatMapProps {
 /** Beyond this the figures in the cells would be hard to read. */
 const strongest = 44;
 
-/** A table first: the colours only repeat its figures. */
+/** A table first: the colors only repeat its figures. */
 export function HeatMap({ things, matrix }: HeatMapProps) {
-  const strength = colourScale(matrix);
+  const strength = colorScale(matrix);
   return (
     <div
       className={classes.scroll}
@@ -52,7 +52,7 @@ export function HeatMap({ things, matrix }: HeatMapProps) {
                 <td
                   key={things[column]?.mark ?? column}
                   data-self={row === column}
-                  style={row === column ? undefined : { background: colourOf(strength(value)) }}
+                  style={row === column ? undefined : { background: colorOf(strength(value)) }}
                 >
                   {row === column ? "–" : toFigure(value, 2)}
                 </td>
@@ -65,5 +65,5 @@ export function HeatMap({ things, matrix }: HeatMapProps) {
   );
 }
 
-const colourOf = (strength: number) =>
+const colorOf = (strength: number) =>
   `color-mix(in srgb, var(--svc-series-1) ${(4 + strength * (strongest - 4)).toFixed(0)}%, transparent)`;

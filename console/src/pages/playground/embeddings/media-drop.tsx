@@ -1,6 +1,6 @@
 import { ActionIcon, Button } from "@mantine/core";
+import { IconPhoto, IconUpload, IconX } from "@tabler/icons-react";
 import { type DragEvent, useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { FileButton } from "../file-button.tsx";
 import classes from "./embeddings.module.css";
 import type { Media } from "./use-media.ts";
@@ -27,7 +27,7 @@ export function MediaDrop({ media }: { readonly media: Media }) {
         onDragLeave={() => setOver(false)}
         onDrop={drop}
       >
-        <Icon name="image" size={24} />
+        <IconPhoto size={24} />
         <p>
           <strong>Drop up to eight images and one video here</strong>
           <br />
@@ -42,7 +42,7 @@ export function MediaDrop({ media }: { readonly media: Media }) {
           {(open) => (
             <Button
               variant="default"
-              leftSection={<Icon name="upload" />}
+              leftSection={<IconUpload size={16} />}
               loading={media.isReading}
               onClick={open}
             >
@@ -94,7 +94,7 @@ function Caption({ mark, name, onRemove }: CaptionProps) {
       <b>{mark}</b>
       <span title={name}>{name}</span>
       <ActionIcon size={24} aria-label={`Remove ${name}`} onClick={onRemove}>
-        <Icon name="cross" size={14} />
+        <IconX size={14} />
       </ActionIcon>
     </div>
   );

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { CodeButton } from "../code-button.tsx";
-import type { ModeProps } from "../mode.ts";
+import { TroubleNotice } from "../gateway/trouble-notice.tsx";
+import { useRun } from "../gateway/use-run.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
-import { TroubleNotice } from "../trouble-notice.tsx";
-import { useRun } from "../use-run.ts";
 import { type Compared, Comparison } from "./comparison.tsx";
 import { embed } from "./embed.ts";
 import classes from "./embeddings.module.css";

@@ -1,15 +1,25 @@
 import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { CodeButton } from "../code-button.tsx";
-import type { ModeProps } from "../mode.ts";
+import { TroubleNotice } from "../gateway/trouble-notice.tsx";
+import { useRun } from "../gateway/use-run.ts";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
 import { SettingsSide } from "../settings-side.tsx";
-import { TroubleNotice } from "../trouble-notice.tsx";
-import { useRun } from "../use-run.ts";
 import { type Compared, Comparison } from "./comparison.tsx";
 import { embed } from "./embed.ts";
 import classes from "./embeddings.module.css";
+import { MediaEmbeddings } from "./media-embeddings.tsx";
+
+/** What a model takes decides what is asked for. */
+export function EmbeddingsMode(props: ModeProps) {
+  return props.model.input === "media" ? (
+    <MediaEmbeddings {...props} />
+  ) : (
+    <TextEmbeddings {...props} />
+  );
+}
 
 const fewest = 2;
 const most = 8;
@@ -57,7 +67,7 @@ export function TextEmbeddings({ access, baseUrl, models, model, onModel }: Mode
         <div className={classes.actions}>
           <Button
             variant="default"
-            leftSection={<Icon name="plus" />}
+            leftSection={<IconPlus size={16} />}
             disabled={lines.length >= most}
             onClick={() => setLines([...lines, { id: nextId(lines), text: "" }])}
           >
@@ -122,7 +132,7 @@ function Lines({ lines, onChange }: LinesProps) {
             disabled={lines.length <= fewest}
             onClick={() => onChange(lines.filter((line) => line.id !== id))}
           >
-            <Icon name="cross" />
+            <IconX size={16} />
           </ActionIcon>
         </li>
       ))}

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { newId } from "../new-id.ts";
-import { toImageUri } from "../shrink-image.ts";
+import { newId, toImageUri } from "../shrink-image.ts";
 import { readVideo, type Video } from "./read-video.ts";
 
 export const mostImages = 8;

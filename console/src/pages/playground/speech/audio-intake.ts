@@ -1,9 +1,10 @@
+import { readWavHeader, wavHeader } from "../../../../../src/base/wav.ts";
+
 /** All speech is 24 kHz, mono, 16-bit. */
 const samplesASecond = 24_000;
 const bytesASecond = samplesASecond * 2;
 /** One level stands for 20 ms. */
 const samplesALevel = samplesASecond / 50;
-const headerBytes = 44;
 
 /** Takes audio as it comes, and knows at any moment how loud it is where. */
 export class AudioIntake {
@@ -24,13 +25,13 @@ export class AudioIntake {
   add(chunk: Uint8Array): void {
     let bytes = joined(this.#pending, chunk);
     if (!this.#isHeaderRead) {
-      const offset = dataOffset(bytes);
-      if (offset === undefined) {
+      const header = readWavHeader(bytes);
+      if (!header.ok) {
         this.#pending = bytes;
         return;
       }
       this.#isHeaderRead = true;
-      bytes = bytes.slice(offset);
+      bytes = bytes.slice(header.dataOffset);
     }
     const whole = bytes.length - (bytes.length % 2);
     this.#pending = bytes.slice(whole);
@@ -48,7 +49,9 @@ export class AudioIntake {
 
   /** With sizes that are right, which the header of a stream cannot have. */
   toWav(): Blob {
-    return new Blob([toHeader(this.#sizeBytes), ...this.#samples], { type: "audio/wav" });
+    return new Blob([wavHeader({ dataBytes: this.#sizeBytes }), ...this.#samples], {
+      type: "audio/wav",
+    });
   }
 
   toPcm(): Blob {
@@ -93,31 +96,4 @@ function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   whole.set(one);
   whole.set(other, one.length);
   return whole;
-}
-
-/** Where the samples begin; undefined while the header is not whole. */
-function dataOffset(bytes: Uint8Array): number | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 12; at + 8 <= bytes.length; at += 8 + view.getUint32(at + 4, true))
-    if (String.fromCharCode(...bytes.subarray(at, at + 4)) === "data") return at + 8;
-  return undefined;
-}
-
-function toHeader(sizeBytes: number): ArrayBuffer {
-  const header = new DataView(new ArrayBuffer(headerBytes));
-  const write = (at: number, text: string) =>
-    [...text].forEach((letter, index) => header.setUint8(at + index, letter.charCodeAt(0)));
-  write(0, "RIFF");
-  header.setUint32(4, headerBytes - 8 + sizeBytes, true);
-  write(8, "WAVEfmt ");
-  header.setUint32(16, 16, true);
-  header.setUint16(20, 1, true);
-  header.setUint16(22, 1, true);
-  header.setUint32(24, samplesASecond, true);
-  header.setUint32(28, bytesASecond, true);
-  header.setUint16(32, 2, true);
-  header.setUint16(34, 16, true);
-  write(36, "data");
-  header.setUint32(40, sizeBytes, true);
-  return header.buffer;
 }

@@ -1,6 +1,6 @@
 import { ActionIcon } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import classes from "./speech.module.css";
 import { Waveform } from "./waveform.tsx";
 
@@ -46,7 +46,7 @@ export function Player({ url, seconds, bars }: PlayerProps) {
         aria-label={isPlaying ? "Pause" : "Play"}
         onClick={toggle}
       >
-        {isPlaying ? <Pause /> : <Icon name="play" size={20} />}
+        {isPlaying ? <IconPlayerPause size={20} /> : <IconPlayerPlay size={20} />}
       </ActionIcon>
       <div className={classes.track}>
         <Waveform bars={bars} played={seconds === 0 ? 0 : at / seconds} />
@@ -87,13 +87,4 @@ function toTime(seconds: number): string {
   const tenths = Math.round(seconds * 10);
   const rest = (tenths % 600) / 10;
   return `${Math.floor(tenths / 600)}:${rest.toFixed(1).padStart(4, "0")}`;
-}
-
-function Pause() {
-  return (
-    <svg width={20} height={20} viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">
-      <rect x={7} y={5.5} width={3.4} height={13} rx={1.2} />
-      <rect x={13.6} y={5.5} width={3.4} height={13} rx={1.2} />
-    </svg>
-  );
 }

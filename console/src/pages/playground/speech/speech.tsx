@@ -1,13 +1,13 @@
 import { Button, SegmentedControl, Textarea, VisuallyHidden } from "@mantine/core";
+import { IconDownload, IconPlayerStop, IconVolume } from "@tabler/icons-react";
 import { useState } from "react";
-import { Icon } from "../../../components/layout/icons.tsx";
 import { formatCount, formatMs } from "../../../format/figures.ts";
 import { CodeButton } from "../code-button.tsx";
-import type { ModeProps } from "../mode.ts";
+import { TroubleNotice } from "../gateway/trouble-notice.tsx";
+import type { ModeProps } from "../models.ts";
 import shared from "../playground.module.css";
-import { Receipt } from "../receipt.tsx";
+import { Receipt } from "../receipt/receipt.tsx";
 import { SettingsSide } from "../settings-side.tsx";
-import { TroubleNotice } from "../trouble-notice.tsx";
 import { Player } from "./player.tsx";
 import classes from "./speech.module.css";
 import { type Spoken, useSpeech } from "./use-speech.ts";
@@ -41,12 +41,12 @@ export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProp
             {formatCount(text.length)} of {formatCount(mostCharacters)} characters
           </span>
           {isBusy ? (
-            <Button variant="default" leftSection={<Icon name="stop" />} onClick={stop}>
+            <Button variant="default" leftSection={<IconPlayerStop size={16} />} onClick={stop}>
               Stop
             </Button>
           ) : (
             <Button
-              leftSection={<Icon name="sound" />}
+              leftSection={<IconVolume size={16} />}
               disabled={text.trim() === "" || isTooLong}
               onClick={() => speak(body)}
             >
@@ -108,7 +108,7 @@ function SpokenView({ spoken, isComing }: { readonly spoken: Spoken; readonly is
               download={`speech.${format}`}
               variant="default"
               size="xs"
-              leftSection={<Icon name="download" />}
+              leftSection={<IconDownload size={16} />}
             >
               Download {format.toUpperCase()}
             </Button>

@@ -1,0 +1,179 @@
+import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { useState } from "react";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
+import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import type { Access } from "../access.ts";
+import type { Endpoint, Parameter } from "../document.ts";
+import { AnswerView } from "./answer-view.tsx";
+import { KeyField } from "./key-field.tsx";
+import { type Draft, toQuestion, withModel } from "./question.ts";
+import classes from "./try-it.module.css";
+import { useSend } from "./use-send.ts";
+
+interface TryItProps {
+  readonly endpoint: Endpoint;
+  readonly baseUrl: string;
+  readonly access: Access;
+  readonly models: readonly string[];
+  /** The body as it will be sent; undefined where there is none. */
+  readonly body: string | undefined;
+  readonly onBody: (body: string) => void;
+}
+
+/** Sends the real request: what one sees is what a program would get. */
+export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryItProps) {
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const { answer, problem, isBusy, run, refuse, stop } = useSend();
+  const given = { account: access.account?.id ?? "", ...values };
+  const submit = async () => {
+    const draft: Draft = { endpoint, baseUrl, values: given, body, key: access.key };
+    const question = toQuestion(draft);
+    if (typeof question === "string") refuse(question);
+    else await run(question);
+  };
+  const isRisky = endpoint.api === "platform" && endpoint.method !== "GET";
+  return (
+    <div className={classes.form}>
+      {endpoint.api === "gateway" && <KeyField access={access} />}
+      {endpoint.api === "platform" && !access.isSignedIn && (
+        <p className={classes.hint}>
+          Nobody has signed in here: only what anybody may ask will be answered.
+        </p>
+      )}
+      {endpoint.parameters.length > 0 && (
+        <div className={classes.parameters}>
+          {endpoint.parameters.map((parameter) => (
+            <ParameterField
+              key={parameter.name}
+              parameter={parameter}
+              value={(given as Readonly<Record<string, string>>)[parameter.name] ?? ""}
+              onChange={(value) => setValues({ ...values, [parameter.name]: value })}
+            />
+          ))}
+        </div>
+      )}
+      {body !== undefined && (
+        <BodyField body={body} onBody={onBody} models={models} isChat={endpoint.id === "chat"} />
+      )}
+      <div className={classes.buttons}>
+        {isRisky ? (
+          <ConfirmButton
+            question={`Send ${endpoint.method} ${endpoint.path}?`}
+            consequence="This is no trial run: it changes what is there, as if you did it in the console, and the audit log will have it under your name."
+            verb="Send it"
+            loading={isBusy}
+            onConfirm={submit}
+          >
+            Send …
+          </ConfirmButton>
+        ) : (
+          <Button
+            loading={isBusy && answer === undefined}
+            disabled={isBusy}
+            leftSection={<IconPlayerPlay size={16} />}
+            onClick={() => void submit()}
+          >
+            Send
+          </Button>
+        )}
+        {isBusy && (
+          <Button variant="default" leftSection={<IconPlayerStop size={16} />} onClick={stop}>
+            Stop
+          </Button>
+        )}
+      </div>
+      <ErrorNotice problem={problem} />
+      {answer !== undefined && <AnswerView answer={answer} />}
+    </div>
+  );
+}
+
+interface ParameterFieldProps {
+  readonly parameter: Parameter;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
+  const { name, required = false, schema } = parameter;
+  const shared = { label: name, value, required };
+  if (schema.enum !== undefined)
+    return (
+      <NativeSelect
+        {...shared}
+        data={["", ...schema.enum.map(String)]}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  return (
+    <TextInput
+      {...shared}
+      placeholder={required ? undefined : "not sent"}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+interface BodyFieldProps {
+  readonly body: string;
+  readonly onBody: (body: string) => void;
+  readonly models: readonly string[];
+  readonly isChat: boolean;
+}
+
+function BodyField({ body, onBody, models, isChat }: BodyFieldProps) {
+  const fields = readObject(body);
+  const set = (change: Readonly<Record<string, unknown>>) => {
+    if (fields !== undefined) onBody(JSON.stringify({ ...fields, ...change }, null, 2));
+  };
+  const model = typeof fields?.["model"] === "string" ? fields["model"] : "";
+  const offered = models.includes(model) ? models : [model, ...models];
+  return (
+    <>
+      {fields !== undefined && models.length > 0 && (
+        <div className={classes.parameters}>
+          <NativeSelect
+            label="Model"
+            data={[...offered]}
+            value={model}
+            onChange={(event) => onBody(withModel(body, event.currentTarget.value))}
+          />
+          {isChat && (
+            <NativeSelect
+              label="Reply"
+              data={[
+                { value: "false", label: "in one piece" },
+                { value: "true", label: "as a stream of events" },
+              ]}
+              value={String(fields["stream"] === true)}
+              onChange={(event) => set({ stream: event.currentTarget.value === "true" })}
+            />
+          )}
+        </div>
+      )}
+      <Textarea
+        label="Body"
+        autosize
+        minRows={3}
+        maxRows={22}
+        spellCheck={false}
+        classNames={{ input: classes.json }}
+        value={body}
+        onChange={(event) => onBody(event.currentTarget.value)}
+        error={fields === undefined ? "This is not a JSON object yet." : undefined}
+      />
+    </>
+  );
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

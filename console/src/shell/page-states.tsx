@@ -1,0 +1,29 @@
+import { Button } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useRouterState } from "@tanstack/react-router";
+import { EmptyState } from "../components/feedback/empty-state.tsx";
+import { Loading } from "../components/feedback/loading.tsx";
+import classes from "./page-states.module.css";
+
+/** A page that broke, or whose file is gone because the console was updated meanwhile. */
+export function PageError() {
+  return (
+    <EmptyState
+      icon={IconAlertTriangle}
+      title="This page did not load"
+      about="The console may have been updated since you opened it. Loading it again usually helps."
+      action={<Button onClick={() => location.reload()}>Load again</Button>}
+    />
+  );
+}
+
+/** While a page's own file is on its way. */
+export function PageLoading() {
+  return <Loading lines={6} label="Loading the page" />;
+}
+
+/** A thin line on top while the next page is on its way. */
+export function NavigationProgress() {
+  const isLoading = useRouterState({ select: ({ status }) => status === "pending" });
+  return <div className={classes.line} data-loading={isLoading} aria-hidden="true" />;
+}

@@ -1,0 +1,127 @@
+import {
+  type Icon,
+  IconAdjustmentsHorizontal,
+  IconBook,
+  IconBox,
+  IconBuilding,
+  IconChartBar,
+  IconClock,
+  IconCpu,
+  IconCreditCard,
+  IconFileText,
+  IconKey,
+  IconLayoutGrid,
+  IconList,
+  IconLock,
+  IconServer,
+  IconTag,
+  IconTerminal2,
+  IconTrendingUp,
+  IconUsers,
+} from "@tabler/icons-react";
+import type { User } from "../../session.tsx";
+
+export interface NavigationLink {
+  readonly label: string;
+  readonly icon: Icon;
+  readonly to: string;
+}
+
+export interface NavigationGroup {
+  readonly label: string;
+  readonly links: readonly NavigationLink[];
+}
+
+const documents: NavigationGroup = {
+  label: "Documents",
+  links: [
+    { label: "API reference", icon: IconBook, to: "/reference" },
+    { label: "Changelog", icon: IconClock, to: "/changelog" },
+  ],
+};
+
+/** The pages of the sidebar and of the command palette. */
+export function navigationFor(
+  user: User | null,
+  account: string | undefined,
+): readonly NavigationGroup[] {
+  if (user === null) return [documents];
+  const groups = account === undefined ? [] : accountNavigation(account);
+  return [
+    ...groups,
+    ...(user.is_operator ? operatorNavigation(account === undefined) : []),
+    documents,
+  ];
+}
+
+function accountNavigation(account: string): readonly NavigationGroup[] {
+  const at = (label: string, icon: Icon, page: string): NavigationLink => ({
+    label,
+    icon,
+    to: `/a/${account}/${page}`,
+  });
+  return [
+    {
+      label: "Account",
+      links: [
+        at("Overview", IconChartBar, "overview"),
+        at("Requests", IconList, "requests"),
+        at("Keys", IconKey, "keys"),
+        at("Models", IconBox, "models"),
+        at("Playground", IconTerminal2, "playground"),
+        at("Billing", IconCreditCard, "billing"),
+      ],
+    },
+    {
+      label: "Access",
+      links: [
+        at("Members", IconUsers, "members"),
+        at("Tokens", IconLock, "tokens"),
+        at("Audit log", IconFileText, "audit"),
+      ],
+    },
+  ];
+}
+
+function operatorNavigation(looksAtAll: boolean): readonly NavigationGroup[] {
+  const at = (label: string, icon: Icon, page: string): NavigationLink => ({
+    label,
+    icon,
+    to: `/operator/${page}`,
+  });
+  const business: NavigationGroup = {
+    label: "Business",
+    links: [
+      at("Accounts", IconBuilding, "accounts"),
+      at("Prices", IconTag, "prices"),
+      at("Margin", IconTrendingUp, "margin"),
+    ],
+  };
+  const serving: NavigationGroup = {
+    label: "Serving",
+    links: [
+      at("Providers", IconServer, "providers"),
+      at("Catalogue", IconLayoutGrid, "catalog"),
+      at("Embedded engine", IconCpu, "engine"),
+    ],
+  };
+  // With an account chosen, what concerns all of them steps back.
+  if (!looksAtAll) return [];
+  return [
+    {
+      label: "All accounts",
+      links: [at("Overview", IconChartBar, "overview"), at("Requests", IconList, "requests")],
+    },
+    serving,
+    business,
+    {
+      label: "Platform",
+      links: [
+        at("People", IconUsers, "people"),
+        at("Tokens", IconLock, "tokens"),
+        at("Audit log", IconFileText, "audit"),
+        at("Settings", IconAdjustmentsHorizontal, "settings"),
+      ],
+    },
+  ];
+}

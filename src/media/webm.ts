@@ -1,0 +1,309 @@
+import { FrameSpan, longest, UnreadableVideo, viewOf } from "./frames.ts";
+
+/**
+ * How long a WebM lasts, from the times of its blocks. What the file says of its own duration is not
+ * believed: it covers the sound as well, and anybody can write a number there.
+ *
+ * One linear pass, which follows no pointer (seek heads and cues) and unpacks no block.
+ * A cut file shows when an element reaches past the end of the file. Files of unknown size, as browsers
+ * record them, can be cut between two blocks without a trace.
+ */
+const ids = {
+  header: 0x1a45dfa3,
+  docType: 0x4282,
+  void: 0xec,
+  segment: 0x18538067,
+  info: 0x1549a966,
+  timestampScale: 0x2ad7b1,
+  tracks: 0x1654ae6b,
+  trackEntry: 0xae,
+  trackNumber: 0xd7,
+  trackType: 0x83,
+  defaultDuration: 0x23e383,
+  cluster: 0x1f43b675,
+  timestamp: 0xe7,
+  simpleBlock: 0xa3,
+  blockGroup: 0xa0,
+  block: 0xa1,
+  blockDuration: 0x9b,
+  seekHead: 0x114d9b74,
+  cues: 0x1c53bb6b,
+  attachments: 0x1941a469,
+  tags: 0x1254c367,
+  chapters: 0x1043a770,
+} as const;
+
+/** What may stand next to a cluster, and so ends one of unknown size. */
+const topLevelIds: ReadonlySet<number> = new Set([
+  ids.info,
+  ids.tracks,
+  ids.cluster,
+  ids.seekHead,
+  ids.cues,
+  ids.attachments,
+  ids.tags,
+  ids.chapters,
+]);
+
+const maxElements = 32_768;
+const maxTracks = 8;
+const videoTrackType = 1;
+const nanosecondsPerSecond = 1e9;
+const usualTimestampScaleNs = 1_000_000;
+
+interface Element {
+  readonly id: number;
+  readonly idBytes: number;
+  readonly contentStart: number;
+  readonly end: number;
+  readonly hasUnknownSize: boolean;
+}
+
+interface Range {
+  readonly position: number;
+  readonly end: number;
+}
+
+interface Track {
+  readonly number: number;
+  readonly isVideo: boolean;
+  readonly defaultDurationNs: number;
+}
+
+interface Block {
+  readonly track: number;
+  readonly time: number;
+  readonly frames: number;
+  /** In units of the segment, as all times but the default duration; 0 when it is not stated. */
+  readonly duration: number;
+}
+
+export function webmDurationS(bytes: Uint8Array): number {
+  return new Webm(bytes).durationS();
+}
+
+/** The DocType of an EBML file ("webm", "matroska"), or undefined when it has none. */
+export function ebmlDocType(bytes: Uint8Array): string | undefined {
+  const view = viewOf(bytes);
+  try {
+    const header = readElement(view, { position: 0, end: view.byteLength });
+    if (header.id !== ids.header) return undefined;
+    for (let position = header.contentStart; position < header.end; ) {
+      const element = readElement(view, { position, end: header.end });
+      if (element.id === ids.docType) {
+        const text = bytes.subarray(element.contentStart, element.end).subarray(0, 16);
+        return new TextDecoder("latin1").decode(text).replace(/\0+$/, "");
+      }
+      position = element.end;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnreadableVideo) return undefined;
+    throw error;
+  }
+}
+
+class Webm {
+  readonly #view: DataView;
+  readonly #tracks: Track[] = [];
+  readonly #blocks: Block[] = [];
+  #elementsLeft = maxElements;
+  #timestampScaleNs: number | undefined;
+
+  constructor(bytes: Uint8Array) {
+    this.#view = viewOf(bytes);
+  }
+
+  durationS(): number {
+    this.#readSegment(this.#findSegment());
+    const scaleNs = this.#timestampScaleNs ?? usualTimestampScaleNs;
+    const videoTracks = this.#tracks.filter(({ isVideo }) => isVideo);
+    const spans = new Map(videoTracks.map(({ number }) => [number, new FrameSpan()]));
+    const defaults = new Map(
+      videoTracks.map((track) => [track.number, track.defaultDurationNs / scaleNs]),
+    );
+    for (const { track, time, frames, duration } of this.#blocks) {
+      const defaultDuration = frames * (defaults.get(track) ?? 0);
+      const lasts = duration > 0 ? duration : defaultDuration;
+      spans.get(track)?.add({ time, frames, duration: lasts });
+    }
+    const unitsPerSecond = nanosecondsPerSecond / scaleNs;
+    return longest([...spans.values()].map((span) => span.seconds(unitsPerSecond)));
+  }
+
+  #findSegment(): Element {
+    const end = this.#view.byteLength;
+    let { end: position } = readElement(this.#view, { position: 0, end });
+    while (position < end) {
+      const element = this.#elementAt({ position, end });
+      if (element.id === ids.segment) return element;
+      if (element.id !== ids.void) throw damaged("its segment does not follow its header");
+      position = element.end;
+    }
+    throw new UnreadableVideo("is truncated: it has no segment");
+  }
+
+  #readSegment(segment: Element): void {
+    if (segment.end !== this.#view.byteLength) throw damaged("it goes on after its segment");
+    for (let position = segment.contentStart; position < segment.end; ) {
+      const element = this.#elementAt({ position, end: segment.end });
+      position = element.id === ids.cluster ? this.#readCluster(element) : sizedEnd(element);
+      if (element.id === ids.info) this.#readInfo(element);
+      else if (element.id === ids.tracks) this.#readTracks(element);
+      // Readers search the rest of the file, byte by byte, for something they know.
+      else if (element.idBytes !== 1 && !topLevelIds.has(element.id))
+        throw damaged("its segment holds an unknown element");
+    }
+  }
+
+  #readInfo(info: Element): void {
+    const scale = this.#only(this.#childrenOf(info), ids.timestampScale);
+    if (scale === undefined) return;
+    const scaleNs = this.#unsigned(scale);
+    if (scaleNs !== (this.#timestampScaleNs ?? scaleNs)) throw damaged("it has two time scales");
+    this.#timestampScaleNs = scaleNs;
+  }
+
+  #readTracks(tracks: Element): void {
+    for (const entry of this.#childrenOf(tracks).filter(({ id }) => id === ids.trackEntry)) {
+      if (this.#tracks.length === maxTracks) throw damaged(`it has more than ${maxTracks} tracks`);
+      const fields = this.#childrenOf(entry);
+      const valueOf = (id: number): number => {
+        const field = this.#only(fields, id);
+        return field === undefined ? 0 : this.#unsigned(field);
+      };
+      this.#tracks.push({
+        number: valueOf(ids.trackNumber),
+        isVideo: valueOf(ids.trackType) === videoTrackType,
+        defaultDurationNs: valueOf(ids.defaultDuration),
+      });
+    }
+  }
+
+  /** Returns its end, which one of unknown size shows only by what follows. */
+  #readCluster(cluster: Element): number {
+    let time: number | undefined;
+    let position = cluster.contentStart;
+    while (position < cluster.end) {
+      const element = this.#elementAt({ position, end: cluster.end });
+      if (cluster.hasUnknownSize && topLevelIds.has(element.id)) return position;
+      position = sizedEnd(element);
+      if (element.id === ids.timestamp) {
+        if (time !== undefined) throw damaged("a cluster of it has two times");
+        time = this.#unsigned(element);
+      } else if (element.id === ids.simpleBlock) {
+        this.#readBlock(element, { clusterTime: time, duration: 0 });
+      } else if (element.id === ids.blockGroup) {
+        this.#readBlockGroup(element, time);
+      }
+    }
+    return position;
+  }
+
+  #readBlockGroup(group: Element, clusterTime: number | undefined): void {
+    const children = this.#childrenOf(group);
+    const block = this.#only(children, ids.block);
+    const length = this.#only(children, ids.blockDuration);
+    const duration = length === undefined ? 0 : this.#unsigned(length);
+    if (block !== undefined) this.#readBlock(block, { clusterTime, duration });
+  }
+
+  /** A block is a track number, two bytes of time, a byte of flags, and the frame or a lace of them. */
+  #readBlock(
+    block: Element,
+    around: { readonly clusterTime: number | undefined; readonly duration: number },
+  ): void {
+    const track = readVariableInteger(this.#view, { ...block, position: block.contentStart });
+    const timeAt = block.contentStart + (track?.sizeBytes ?? 0);
+    if (track === undefined || timeAt + 2 >= block.end)
+      throw damaged("one of its blocks is shorter than a block can be");
+    if (around.clusterTime === undefined)
+      throw damaged("a block comes before the time of its cluster");
+    const isLaced = (this.#view.getUint8(timeAt + 2) & 0b0000_0110) !== 0;
+    const hasCount = isLaced && timeAt + 3 < block.end;
+    this.#blocks.push({
+      track: track.value,
+      time: around.clusterTime + this.#view.getInt16(timeAt),
+      frames: hasCount ? this.#view.getUint8(timeAt + 3) + 1 : 1,
+      duration: around.duration,
+    });
+  }
+
+  #childrenOf(parent: Element): readonly Element[] {
+    const children: Element[] = [];
+    for (let position = parent.contentStart; position < parent.end; ) {
+      const element = this.#elementAt({ position, end: parent.end });
+      position = sizedEnd(element);
+      children.push(element);
+    }
+    return children;
+  }
+
+  #only(elements: readonly Element[], id: number): Element | undefined {
+    const [element, second] = elements.filter((candidate) => candidate.id === id);
+    if (second !== undefined) throw damaged("it states one thing twice");
+    return element;
+  }
+
+  #elementAt(range: Range): Element {
+    this.#elementsLeft -= 1;
+    if (this.#elementsLeft < 0) throw damaged(`it has more than ${maxElements} elements`);
+    return readElement(this.#view, range);
+  }
+
+  #unsigned({ contentStart, end }: Element): number {
+    if (end - contentStart > 8) throw damaged("one of its numbers is too long");
+    let value = 0;
+    for (let at = contentStart; at < end; at += 1) value = value * 256 + this.#view.getUint8(at);
+    return value;
+  }
+}
+
+function sizedEnd(element: Element): number {
+  if (element.hasUnknownSize) throw damaged("an element that is no cluster has no size");
+  return element.end;
+}
+
+function readElement(view: DataView, { position: start, end: parentEnd }: Range): Element {
+  const isInFile = parentEnd === view.byteLength;
+  const id = readVariableInteger(view, { position: start, end: parentEnd });
+  const size = id && readVariableInteger(view, { position: start + id.sizeBytes, end: parentEnd });
+  if (id === undefined || size === undefined) throw cut(isInFile);
+  if (id.sizeBytes > 4) throw damaged("one of its elements has no valid id");
+  const contentStart = start + id.sizeBytes + size.sizeBytes;
+  const hasUnknownSize = size.value === 2 ** (7 * size.sizeBytes) - 1;
+  const end = hasUnknownSize ? parentEnd : contentStart + size.value;
+  if (end > parentEnd) throw cut(isInFile);
+  const marked = id.value + 2 ** (7 * id.sizeBytes);
+  return { id: marked, idBytes: id.sizeBytes, contentStart, end, hasUnknownSize };
+}
+
+function cut(isInFile: boolean): UnreadableVideo {
+  return isInFile
+    ? new UnreadableVideo("is truncated: one of its elements reaches past the end of the file")
+    : damaged("one of its elements reaches past the element around it");
+}
+
+interface VariableInteger {
+  readonly value: number;
+  readonly sizeBytes: number;
+}
+
+/** The number of leading zero bits says how many bytes follow. Undefined when they are not there. */
+function readVariableInteger(
+  view: DataView,
+  { position, end }: Range,
+): VariableInteger | undefined {
+  if (position >= end) return undefined;
+  const first = view.getUint8(position);
+  const sizeBytes = Math.clz32(first) - 23;
+  if (sizeBytes > 8 || position + sizeBytes > end) return undefined;
+  let value = first & (0xff >> sizeBytes);
+  for (let index = 1; index < sizeBytes; index += 1)
+    value = value * 256 + view.getUint8(position + index);
+  return { value, sizeBytes };
+}
+
+function damaged(reason: string): UnreadableVideo {
+  return new UnreadableVideo(`is a damaged WebM: ${reason}`);
+}

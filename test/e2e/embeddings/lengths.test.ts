@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { badRequests, embeddingsReply } from "../../fake/recordings.ts";
+import type { ReplySource } from "../../fake/upstream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
@@ -27,6 +28,7 @@ ${model("new-google", "google", "gemini-embedding-001")}
 ${model("unknown-google", "google", "some-embedding")}
 ${model("small", "plain", "text-embedding-3-small")}
 ${model("large", "plain", "text-embedding-3-large")}
+${model("fixed", "plain", "upstream-fixed")}
 ${model("told-own", "plain", "house-embedding", ", dimensions: own")}
 ${model("told-long", "plain", "mistral-embed", ", dimensions: 3072")}
 `,
@@ -122,5 +124,32 @@ describe("of a compatible server", () => {
   test("a length that the caller names goes along, whatever the model", async () => {
     await embed("small", { dimensions: 1536 });
     expect(asked()[0]).toMatchObject({ dimensions: 1536 });
+  });
+
+  describe("of one length", () => {
+    const ofOneLength: ReplySource = ({ json }) =>
+      isJsonObject(json) && "dimensions" in json
+        ? badRequests.plain()
+        : embeddingsReply({ vectors: [vector(4)] });
+    const lengths = () => asked().map((body) => body["dimensions"]);
+
+    test("that is asked for the length the caller names passes the refusal on", async () => {
+      gateway.upstream.replyWith(ofOneLength);
+      expect(await refusalOf(embed("fixed", { dimensions: 768 }))).toMatchObject({
+        status: 400,
+        code: "upstream_rejected",
+      });
+      expect(lengths()).toEqual([768]);
+    });
+
+    test("that refuses the usual one gives its own, and is not asked for another again", async () => {
+      gateway.upstream.replyWith(ofOneLength);
+      for (let time = 0; time < 2; time += 1) expect((await embed("fixed")).status).toBe(200);
+      expect(lengths()).toEqual([3072, undefined, undefined]);
+      gateway.upstream.reset();
+      gateway.upstream.replyWith(ofOneLength);
+      expect((await refusalOf(embed("fixed", { dimensions: 768 }))).status).toBe(400);
+      expect(lengths()).toEqual([768]);
+    });
   });
 });

@@ -1,7 +1,9 @@
 /** When bytes move: tokens at once, comments in silence, an end to every wait, and who leaves is let go. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test";
 import { connect } from "node:net";
+import { loadConfiguration } from "../../../src/config/load.ts";
+import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
 import { chatAnswers, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter, type Reply, type Step } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody, parseStream, textOf } from "../../replies/event-stream.ts";
@@ -239,6 +241,38 @@ test("a comment does not shorten the time for the first token", async () => {
   gate.resolve();
   expect(await body.rest()).toEndWith("data: [DONE]\n\n");
   await gateway.stop();
+});
+
+test("as it ships, a silent stream is never without a comment for more than 15 seconds", () => {
+  jest.useFakeTimers();
+  try {
+    const { settings } = loadConfiguration({ SVC_CONFIG: "/dev/null" });
+    let nowMs = 0;
+    const calls = new ActiveCalls(settings, () => nowMs);
+    const pass = (ms: number) => {
+      for (let passed = 0; passed < ms; passed++) {
+        nowMs += 1;
+        jest.advanceTimersByTime(1);
+      }
+    };
+    // Calls begin at any moment, not when the watch happens to look.
+    for (const afterMs of [0, 1, 500, 999]) {
+      pass(afterMs);
+      const call = calls.begin({ endpoint: "chat" });
+      let spoken = 0;
+      call.onSilence = () => {
+        spoken += 1;
+      };
+      call.waitForUpstream(nowMs);
+      for (let count = 1; count <= 4; count++) {
+        pass(15_000);
+        expect({ afterMs, spoken: Math.min(spoken, count) }).toEqual({ afterMs, spoken: count });
+      }
+      calls.end(call);
+    }
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe("a caller who leaves aborts the upstream", () => {

@@ -1,19 +1,14 @@
 /** Replies of upstreams that say one thing and mean another: never a clean end, never a wrong type. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatAnswers, httpReply, jsonReply, type Recording } from "../../fake/recordings.ts";
 import { problemsOf } from "../../replies/conformance.ts";
 import { parseStream } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { startTestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const ask = (fields: object = {}) =>
   gateway.call("/chat/completions", {

@@ -1,20 +1,12 @@
 /** Chat completions answered in one piece: their shape, and what of the upstream's reply they keep. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
 import { CHAT_USAGE, chatAnswers, jsonReply, TOOL_CALL } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(chatAnswers.plain());
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(chatAnswers.plain()));
 
 const path = "/chat/completions";
 const model = "svc-3-flash";

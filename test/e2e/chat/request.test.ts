@@ -1,19 +1,11 @@
 /** What a chat completion sends upstream. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(chatAnswers.plain());
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(chatAnswers.plain()));
 
 const path = "/chat/completions";
 const messages = [{ role: "user", content: "Say hello" }];

@@ -1,6 +1,6 @@
 /** Streams that break: a caller always learns it, by the status before the first token, else in the stream. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chatChunk,
   chatStream,
@@ -19,15 +19,9 @@ import {
   textOf,
 } from "../../replies/event-stream.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const hello = {
   model: "svc-3-flash",

@@ -1,6 +1,6 @@
 /** Hundreds of streams as vendors might write them: callers read what was meant, by the rules. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type MeantChoice, type OddStream, oddStream } from "../../fake/openai/odd-streams.ts";
 import {
   type EventStream,
@@ -13,15 +13,9 @@ import {
   toolCallsOf,
 } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const hello = { model, messages: [{ role: "user", content: "Say hello" }], stream: true };

@@ -1,6 +1,6 @@
 /** Streams that end well: whatever way the upstream writes them, callers read the same. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import {
   chatChunk,
@@ -19,15 +19,9 @@ import {
   reasoningOf,
   textOf,
 } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const hello = {

@@ -1,6 +1,6 @@
 /** Tool calls: each one keeps its identity, however the upstream writes them. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chatAnswers,
   chatChunk,
@@ -20,15 +20,9 @@ import {
   toolCallsOf,
   toolPiecesOf,
 } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const hello = { model, messages: [{ role: "user" as const, content: "Say hello" }] };

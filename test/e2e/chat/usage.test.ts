@@ -1,17 +1,11 @@
 /** Usage: always asked for upstream, shown to callers who ask, counted here where nobody else does. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatChunk, chatJson, chatStream, chatStreams, DONE } from "../../fake/recordings.ts";
 import { expectWellFormed, readStream } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const messages = [{ role: "user", content: "Say hello" }];

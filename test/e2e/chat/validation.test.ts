@@ -1,21 +1,13 @@
 /** What POST /v1/chat/completions refuses, and how it says so. Nothing refused reaches an upstream. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { BadRequestError } from "openai";
 import { chatAnswers } from "../../fake/recordings.ts";
 import type { ErrorBody } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(chatAnswers.plain());
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(chatAnswers.plain()));
 
 const path = "/chat/completions";
 const user = { role: "user", content: "hi" };

@@ -1,23 +1,17 @@
 /** POST /v1/embeddings of texts: input, vectors, dimensions and usage. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { embeddingReplies, embeddingsReply, jsonReply, VECTORS } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = "svc-embedding-2";
 const three = ["one", "two", "three"];
 /** None of them is exact in float32. */
 const inexact = [[0.1, -0.2, 1 / 3, 1e-7]];
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const embed = (fields: object) => gateway.call("/embeddings", { model, ...fields });
 

@@ -1,6 +1,6 @@
 /** Vectors as floats and as base64: the same numbers, whatever the upstream can speak. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   badRequests,
   embeddingsReply,
@@ -13,14 +13,9 @@ import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
 const png = `data:image/png;base64,${base64Of("tiny.png")}`;

@@ -1,20 +1,18 @@
 /** How long vectors are where the caller names no length, by the kind of provider and the model. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { badRequests, embeddingsReply } from "../../fake/recordings.ts";
 import type { ReplySource } from "../../fake/upstream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = (name: string, provider: string, upstream: string, more = "") =>
   `  ${name}: { endpoint: embeddings, input: text, price: { input: "0.02" }, routes: [{ provider: ${provider}, model: "${upstream}"${more} }] }`;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    manifest: `
+const gateway = useTestGateway({
+  manifest: `
 providers:
   cloud: { kind: bedrock, base_url: "UPSTREAM", region: us-east-1, api_key: "\${FAKE_KEY}", allow_private: true }
   google: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
@@ -32,10 +30,7 @@ ${model("fixed", "plain", "upstream-fixed")}
 ${model("told-own", "plain", "house-embedding", ", dimensions: own")}
 ${model("told-long", "plain", "mistral-embed", ", dimensions: 3072")}
 `,
-  });
 });
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
 
 const embed = (name: string, more: JsonObject = {}) =>
   gateway.call("/embeddings", { model: name, input: "Hi", ...more });

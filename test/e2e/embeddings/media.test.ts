@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { embeddingsReply, jsonReply } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = "multimodal-embedding-1";
 const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");
@@ -14,16 +14,8 @@ const video = (base64: string) => ({ video: { bytesBase64Encoded: base64 } });
 const png = image("tiny.png");
 const clip = video(base64Of("h264-3s.mp4"));
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(oneVectorEach);
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(oneVectorEach));
 
 const embed = (input: unknown, fields: object = {}) =>
   gateway.call("/embeddings", { model, input, ...fields });

@@ -1,9 +1,10 @@
 /** The model of a call: unknown, forbidden, of another endpoint, or none at all. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest, startTestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const messages = [{ role: "user", content: "Hi" }];
 const bodies = {
@@ -20,13 +21,7 @@ const homes: Readonly<Record<string, Path>> = {
   "svc-2.5-flash-tts": "/audio/speech",
 };
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const post = (path: Path, model: string, key = gateway.key) =>
   gateway.call(

@@ -1,6 +1,6 @@
 /** GET /v1/models: what is listed can be called, what each entry says, and who may see it. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import {
   chatAnswers,
@@ -10,7 +10,8 @@ import {
 } from "../../fake/recordings.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest, startTestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const served = [
   "multimodal-embedding-1",
@@ -22,13 +23,7 @@ const served = [
   "vendor/with-slash",
 ];
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 const get = (path: string, key = gateway.key) =>

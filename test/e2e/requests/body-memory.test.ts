@@ -1,17 +1,12 @@
 /** Many bodies at once: how much the gateway holds of them, per key and in all. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { startTestGateway } from "../../setup/harness.ts";
 import { waitUntil } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const hello = { model: "svc-3-flash", messages: [{ role: "user", content: "hi" }] };
 const withContent = (content: string) =>

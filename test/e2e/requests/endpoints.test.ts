@@ -1,6 +1,6 @@
 /** What holds on every endpoint alike, as the clients of the format expect it. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chatAnswers,
   chatStreams,
@@ -11,15 +11,9 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 interface Ask {
   readonly path: string;

@@ -1,20 +1,13 @@
 /** Keys: which are accepted, and that a refusal repeats nothing of one. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { startTestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(chatAnswers.plain());
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(chatAnswers.plain()));
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 const postPaths = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/speech"];

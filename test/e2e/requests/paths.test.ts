@@ -1,22 +1,14 @@
 /** Paths and methods: what is served where, and how all else is refused. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { OpenAI } from "openai";
 import { chatAnswers, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(chatAnswers.plain());
-});
+const gateway = useTestGateway();
+beforeEach(() => gateway.upstream.replyWith(chatAnswers.plain()));
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 const postPaths = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/speech"];

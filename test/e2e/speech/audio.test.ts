@@ -1,23 +1,17 @@
 /** The audio that callers get: WAV or PCM of 24 kHz, mono, 16 bit, as it comes. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { httpReply, speechReplies, tone } from "../../fake/recordings.ts";
 import { byteByByte, cutAfter, pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const flash = "svc-2.5-flash-tts";
 const pcm = tone(0.5);
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const speak = (fields: object = {}, init: RequestInit = {}) =>
   gateway.call("/audio/speech", { model: flash, input: "Hello", voice: "Kore", ...fields }, init);

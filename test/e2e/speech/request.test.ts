@@ -1,22 +1,16 @@
 /** What POST /v1/audio/speech accepts, and what it asks the upstream for. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { speechReplies } from "../../fake/recordings.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const flash = "svc-2.5-flash-tts";
 const pro = "svc-2.5-pro-tts";
 const invalid = { code: "invalid_request", type: "invalid_request_error" };
 const voices = ["Kore", "Puck", "Charon", "Fenrir", "Aoede"] as const;
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const speak = (fields: object = {}) =>
   gateway.call("/audio/speech", { model: flash, input: "Hello", voice: "Kore", ...fields });

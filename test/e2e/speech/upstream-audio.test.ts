@@ -1,22 +1,17 @@
 /** What upstreams send in place of PCM: a WAV is read, all else is refused, and nobody hears noise. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { httpReply, type Recording, tone } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const pcm = tone(0.25);
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  // What hangs in a test that fails must not hold up the end.
-  gateway = await startTestGateway({ environment: { SVC_GRACE_S: "0.05" } });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+// What hangs in a test that fails must not hold up the end.
+const gateway = useTestGateway({ environment: { SVC_GRACE_S: "0.05" } });
 
 const speak = (response_format: "wav" | "pcm" = "wav") =>
   gateway.call("/audio/speech", {

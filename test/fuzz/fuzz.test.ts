@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { chatRequest } from "../../src/wire/v1/chat-request.ts";
-import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
-import { speechRequest } from "../../src/wire/v1/speech-request.ts";
+import { chatRequest } from "../../src/wire/v1/chat/request.ts";
+import { embeddingRequest } from "../../src/wire/v1/embeddings/request.ts";
+import { speechRequest } from "../../src/wire/v1/speech/request.ts";
 import { leaksIn, runCampaign, samenessIn } from "./campaign.ts";
 import { bodyKinds, wholeBodies } from "./cases/bodies.ts";
 import { makeCase } from "./cases/cases.ts";

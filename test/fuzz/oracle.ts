@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { chatRequest } from "../../src/wire/v1/chat-request.ts";
-import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
+import { chatRequest } from "../../src/wire/v1/chat/request.ts";
+import { embeddingRequest } from "../../src/wire/v1/embeddings/request.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
-import { speechRequest } from "../../src/wire/v1/speech-request.ts";
+import { speechRequest } from "../../src/wire/v1/speech/request.ts";
 import { problemsOf } from "../replies/conformance.ts";
 import type { BodyKind } from "./cases/bodies.ts";
 

@@ -7,7 +7,7 @@ import {
   errorReply,
   model,
   modelList,
-} from "../../src/wire/v1/replies.ts";
+} from "../../src/wire/v1/openapi/replies.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
 
 /** Holds replies to the schemas of the contract. */

@@ -5,7 +5,7 @@ import { OpenAI } from "openai";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/app/server.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
-import type { Major } from "../../src/gateway/majors.ts";
+import type { Major } from "../../src/gateway/versions.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 

@@ -7,9 +7,9 @@ import type { Clock } from "../../src/base/clock.ts";
 import { toUsd } from "../../src/base/money.ts";
 import { mostInputTokens } from "../../src/call/chat-size.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
-import { verifyLedger } from "../../src/ledger/verify.ts";
+import { verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
-import { toChatOrder } from "../../src/wire/v1/chat-call.ts";
+import { toChatOrder } from "../../src/wire/v1/chat/call.ts";
 import { chatJson } from "../fake/recordings.ts";
 import type { TestGateway } from "./harness.ts";
 

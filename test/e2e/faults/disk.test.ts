@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { type LedgerFindings, verifyLedger } from "../../../src/ledger/verify.ts";
+import { type LedgerFindings, verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson } from "../../fake/openai/chat-json.ts";
 import { chatStream, openaiEvents } from "../../fake/openai/chat-stream.ts";

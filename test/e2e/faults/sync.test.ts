@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import type { GateOrder, GateState } from "../../faults/disk/disk-gate.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { idTimeMs } from "../../../src/base/ids.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { toHour } from "../../../src/ledger/rollups.ts";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson, embeddingsReply, type Recording } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";

@@ -1,9 +1,9 @@
 /** The log of the gateway: a line for each failure, and in none of them what somebody said or a key. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { modelEndpoint } from "../../../src/gateway/gateway.ts";
-import { type Major, post } from "../../../src/gateway/majors.ts";
+import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { v1 } from "../../../src/gateway/v1.ts";
+import { type Major, post } from "../../../src/gateway/versions.ts";
 import {
   chatChunk,
   chatJson,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../../src/store/sqlite/store.ts";

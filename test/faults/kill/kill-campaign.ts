@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { Dice } from "../../fuzz/cases/dice.ts";

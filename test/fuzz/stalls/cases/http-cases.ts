@@ -33,7 +33,7 @@ export const httpCases: readonly StallCase[] = [
   ...["/".repeat(longest), "/v1/models/".concat("%2f".repeat(2_600)), "/a".repeat(4_000)].map(
     (path, at): StallCase => ({
       name: `path-${["of-slashes", "of-escapes", "of-many-steps"][at] ?? at}`,
-      attacks: "search for the endpoint (src/gateway/majors.ts)",
+      attacks: "search for the endpoint (src/gateway/versions.ts)",
       request: () => ({ path }),
       times: 100,
       atOnce: 4,

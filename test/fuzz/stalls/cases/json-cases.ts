@@ -31,7 +31,7 @@ export const jsonCases: readonly StallCase[] = [
   unknown(
     "nested-31mb",
     () => nested(largestBytes / 2),
-    "bounds of JSON (src/base/json-bounds.ts)",
+    "bounds of JSON (src/base/json/bounds.ts)",
   ),
   unknown("nested-64kb", () => nested(32_000)),
   unknown("990000-numbers", () => `[${list("1", 990_000)}]`),
@@ -135,7 +135,7 @@ export const jsonCases: readonly StallCase[] = [
   },
   {
     name: "chat-tools-with-490000-empty-lists",
-    attacks: "check of the depth (src/wire/v1/chat-call.ts)",
+    attacks: "check of the depth (src/wire/v1/chat/call.ts)",
     request: () =>
       rawChat(
         `"tools":[{"type":"function","function":{"name":"f","parameters":{"x":[${list("[]", 490_000)}]}}}]`,

@@ -114,7 +114,7 @@ const replies: readonly StallCase[] = [
   },
   {
     name: "gemini-stream-of-20000-events-with-logprobs",
-    attacks: "logprobs beside texts (src/providers/gemini/candidate-parts.ts)",
+    attacks: "logprobs beside texts (src/providers/gemini/chat/candidate-parts.ts)",
     request: streamed("gemini"),
     reply: () =>
       eventsReply([

@@ -134,3 +134,11 @@ function closed(schema: unknown): unknown {
     ? { additionalProperties: false, ...copy }
     : copy;
 }
+
+/** A port that nobody listens on at this moment: behind a proxy, the server cannot report its own. */
+export function freePort(): string {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return String(port);
+}

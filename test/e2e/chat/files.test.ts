@@ -1,18 +1,16 @@
 /** Documents, audio and images in results of tools: who gets them, and what is held for them. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { anthropicMessage } from "../../fake/vendors/anthropic-messages.ts";
 import { geminiJson, geminiReply } from "../../fake/vendors/gemini-replies.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    manifest: `
+const gateway = useTestGateway({
+  manifest: `
 providers:
   vendor: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
   google: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
@@ -22,10 +20,7 @@ models:
   hearer: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: google, model: gemini-3-flash }] }
   other: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: plain, model: gpt-4o }] }
 `,
-  });
 });
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
 
 const pdf: JsonObject = {
   type: "file",

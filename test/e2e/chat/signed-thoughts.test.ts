@@ -1,15 +1,13 @@
 /** Signed thoughts in streams, as the helpers of the official SDKs put them together. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
 import { httpReply } from "../../fake/http/reply.ts";
 import { type AnthropicBlock, anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    manifest: `
+const gateway = useTestGateway({
+  manifest: `
 providers:
   vendor: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
   router: { kind: openai, vendor: openrouter, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
@@ -17,10 +15,7 @@ models:
   routed: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: router, model: any }] }
   thinker: { endpoint: chat, price: { input: 1, output: 5 }, routes: [{ provider: vendor, model: claude-sonnet-4-5 }] }
 `,
-  });
 });
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
 
 const usage = { input_tokens: 20, output_tokens: 30 };
 const saying = (blocks: readonly AnthropicBlock[], stopReason: string) =>

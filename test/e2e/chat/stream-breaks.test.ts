@@ -1,6 +1,6 @@
 /** Streams that break: a caller always learns it, by the status before the first token, else in the stream. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chatChunk,
   chatStream,
@@ -18,16 +18,10 @@ import {
   readStream,
   textOf,
 } from "../../replies/event-stream.ts";
-import { thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const hello = {
   model: "svc-3-flash",
@@ -167,6 +161,7 @@ describe("before the first token, a failure has its real status:", () => {
       502,
       "upstream_error",
     ],
+    ["[DONE] alone", () => chatStream({ events: [DONE] }), 502, "upstream_error"],
     ["an empty body", () => chatStream({ events: [] }), 502, "upstream_error"],
     ["broken JSON first", () => chatStream({ events: ["data: {"] }), 502, "upstream_error"],
     ["a reset before the head", () => [{ reset: true }], 502, "upstream_error"],
@@ -198,17 +193,40 @@ describe("before the first token, a failure has its real status:", () => {
       expect(((await response.json()) as ErrorBody).error.code).toBe(code);
     });
 
-  test("[DONE] alone is no answer", async () => {
-    gateway.upstream.replyOnce(chatStream({ events: [DONE] }));
-    const response = await gateway.call("/chat/completions", hello);
-    expect(response.status).toBe(502);
-    expect(await response.json()).toMatchObject({ error: { code: "upstream_error" } });
-  });
-
   test("and the SDK throws before it hands out a stream", async () => {
     gateway.upstream.replyOnce(chatStreams.errorFirst());
     const error = await thrownBy(gateway.client().chat.completions.create(hello));
     expect([error.status, error.code]).toEqual([502, "upstream_error"]);
+  });
+});
+
+describe("the code of an error event", () => {
+  const failed = (error: object) => {
+    gateway.upstream.replyOnce(chatStream({ events: [{ error }] }));
+    return refusalOf(call());
+  };
+
+  test("is no status where it is a number of the vendor's own: its type tells", async () => {
+    for (const code of [0, 20, 200, 399, 600, 1_305, -1]) {
+      expect(await failed({ message: "x", type: "rate_limit_error", code })).toMatchObject({
+        status: 429,
+        code: "upstream_rate_limited",
+      });
+      expect(await failed({ message: "x", type: "overloaded_error", code })).toMatchObject({
+        status: 503,
+        code: "upstream_overloaded",
+      });
+    }
+  });
+
+  test("is one from 400 to 599, whatever the type says", async () => {
+    for (const [code, status] of [
+      [400, 400],
+      [429, 429],
+      [504, 504],
+      [599, 502],
+    ] as const)
+      expect((await failed({ message: "x", type: "overloaded_error", code })).status).toBe(status);
   });
 });
 
@@ -232,6 +250,15 @@ describe("an upstream that failed is let go of, although it would talk on:", () 
       await request.closed;
       expect(request.abortedByClient).toBe(true);
     });
+
+  test("[DONE] at once on a line that stays open is a 502 at once", async () => {
+    gateway.upstream.replyOnce(openEnded(chatStream({ events: [DONE] })));
+    const arrival = gateway.upstream.nextRequest();
+    expect(await refusalOf(call())).toMatchObject({ status: 502, code: "upstream_error" });
+    const request = await arrival;
+    await request.closed;
+    expect(request.abortedByClient).toBe(true);
+  });
 
   test("one that keeps its connection open after [DONE] does not hold back the caller", async () => {
     gateway.upstream.replyOnce(openEnded(chatStreams.openai()));

@@ -1,12 +1,15 @@
 /** When bytes move: tokens at once, comments in silence, an end to every wait, and who leaves is let go. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { connect } from "node:net";
+import { loadConfiguration } from "../../../src/config/load.ts";
+import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
 import { chatAnswers, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter, type Reply, type Step } from "../../fake/script.ts";
 import { BodyReader, type ErrorBody, parseStream, textOf } from "../../replies/event-stream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const whole = {
   model: "svc-3-flash",
@@ -14,20 +17,6 @@ const whole = {
 };
 const hello = { ...whole, stream: true as const };
 const silence: Reply = [{ hang: true }];
-
-/** A gateway for tests that share its settings. */
-function gatewayWith(environment: Readonly<Record<string, string>>) {
-  const held: { gateway?: TestGateway } = {};
-  beforeAll(async () => {
-    held.gateway = await startTestGateway({ environment });
-  });
-  afterAll(() => held.gateway?.stop());
-  beforeEach(() => held.gateway?.upstream.reset());
-  return (): TestGateway => {
-    if (held.gateway === undefined) throw new Error("the gateway has not started");
-    return held.gateway;
-  };
-}
 
 const call = (gateway: TestGateway, init: RequestInit = {}, body: object = hello) =>
   gateway.call("/chat/completions", body, init);
@@ -37,7 +26,7 @@ async function failureOf(response: Response) {
 }
 
 describe("tokens", () => {
-  const gateway = gatewayWith({});
+  const gateway = useTestGateway();
 
   /** Between two parts of the recording other calls pass through, so that no two are read at once. */
   async function writesOf(recording: Recording, body: object): Promise<readonly string[]> {
@@ -46,14 +35,14 @@ describe("tokens", () => {
       { until: gates[at]?.promise ?? Promise.resolve() },
       { send: part },
     ]);
-    gateway().upstream.replyOnce([{ send: recording.head }, ...steps, { send: recording.end }]);
-    gateway().upstream.replyWith(chatAnswers.plain());
-    const arrival = gateway().upstream.nextRequest();
-    const writes = rawWrites(gateway(), body);
+    gateway.upstream.replyOnce([{ send: recording.head }, ...steps, { send: recording.end }]);
+    gateway.upstream.replyWith(chatAnswers.plain());
+    const arrival = gateway.upstream.nextRequest();
+    const writes = rawWrites(gateway, body);
     await arrival;
     for (const gate of gates) {
       gate.resolve();
-      for (let round = 0; round < 3; round++) await (await call(gateway(), {}, whole)).json();
+      for (let round = 0; round < 3; round++) await (await call(gateway, {}, whole)).json();
     }
     return writes;
   }
@@ -69,8 +58,8 @@ describe("tokens", () => {
       const gate = gates[at - 1];
       if (gate !== undefined) steps.push({ until: gate.promise });
     }
-    gateway().upstream.replyOnce([...steps, { send: recording.end }]);
-    const body = new BodyReader(await call(gateway()));
+    gateway.upstream.replyOnce([...steps, { send: recording.end }]);
+    const body = new BodyReader(await call(gateway));
     for (const [at, piece] of pieces.entries()) {
       await body.until(piece);
       expect(body.text).not.toContain(pieces[at + 1] ?? "[DONE]");
@@ -82,8 +71,8 @@ describe("tokens", () => {
   test("the reply begins with the upstream's first event, not with its second", async () => {
     const gate = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
-    gateway().upstream.replyOnce(pausedAfter({ recording, parts: 1, until: gate.promise }));
-    const body = new BodyReader(await call(gateway()));
+    gateway.upstream.replyOnce(pausedAfter({ recording, parts: 1, until: gate.promise }));
+    const body = new BodyReader(await call(gateway));
     await body.until('"role":"assistant"');
     gate.resolve();
     expect(await body.rest()).toEndWith("data: [DONE]\n\n");
@@ -110,7 +99,7 @@ describe("tokens", () => {
 });
 
 describe("an upstream that says nothing at first", () => {
-  const gateway = gatewayWith({ SVC_FIRST_BYTE_S: "0.1" });
+  const gateway = useTestGateway({ environment: { SVC_FIRST_BYTE_S: "0.1" } });
   const timedOut = { status: 504, code: "upstream_timeout", type: "upstream_error" };
 
   for (const [name, reply] of Object.entries({
@@ -121,9 +110,9 @@ describe("an upstream that says nothing at first", () => {
   }))
     for (const body of [hello, whole])
       test(`${name}: ${"stream" in body ? "a stream" : "a whole reply"} is a 504, and the upstream is let go`, async () => {
-        const arrival = gateway().upstream.nextRequest();
-        gateway().upstream.replyOnce(reply);
-        expect(await failureOf(await call(gateway(), {}, body))).toMatchObject(timedOut);
+        const arrival = gateway.upstream.nextRequest();
+        gateway.upstream.replyOnce(reply);
+        expect(await failureOf(await call(gateway, {}, body))).toMatchObject(timedOut);
         const request = await arrival;
         await request.closed;
         expect(request.abortedByClient).toBe(true);
@@ -131,13 +120,13 @@ describe("an upstream that says nothing at first", () => {
 });
 
 describe("an upstream that falls silent", () => {
-  const gateway = gatewayWith({ SVC_IDLE_S: "0.1" });
+  const gateway = useTestGateway({ environment: { SVC_IDLE_S: "0.1" } });
 
   test("in mid-stream: an error event, no [DONE], and the upstream is let go", async () => {
-    const arrival = gateway().upstream.nextRequest();
+    const arrival = gateway.upstream.nextRequest();
     const recording = chatStreams.openai();
-    gateway().upstream.replyOnce(cutAfter({ recording, parts: 2, by: "hang" }));
-    const stream = parseStream(await (await call(gateway())).text());
+    gateway.upstream.replyOnce(cutAfter({ recording, parts: 2, by: "hang" }));
+    const stream = parseStream(await (await call(gateway)).text());
     expect(textOf(stream)).toBe("Hello");
     expect(stream.error?.code).toBe("upstream_timeout");
     expect(stream.isDone).toBe(false);
@@ -148,16 +137,16 @@ describe("an upstream that falls silent", () => {
 });
 
 describe("an upstream that never falls silent", () => {
-  const gateway = gatewayWith({ SVC_MAX_CALL_S: "2" });
+  const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "2" } });
 
   test("for longer than max_call: an error event, no [DONE], and the upstream is let go", async () => {
     const { head, parts, end } = chatStreams.openai();
     const token = parts[1] ?? end;
-    gateway().upstream.replyOnce([{ send: head }, { flood: 1e12, chunk: token }]);
-    const arrival = gateway().upstream.nextRequest();
+    gateway.upstream.replyOnce([{ send: head }, { flood: 1e12, chunk: token }]);
+    const arrival = gateway.upstream.nextRequest();
     // A model without a price has no cap that would cut it.
     const endless = { ...hello, model: "svc-2-flash" };
-    const stream = parseStream(await (await call(gateway(), {}, endless)).text());
+    const stream = parseStream(await (await call(gateway, {}, endless)).text());
     expect(stream.chunks.length).toBeGreaterThan(0);
     expect(stream.error?.code).toBe("upstream_timeout");
     expect(stream.isDone).toBe(false);
@@ -168,13 +157,13 @@ describe("an upstream that never falls silent", () => {
 });
 
 describe("silence is filled with comments", () => {
-  const gateway = gatewayWith({ SVC_KEEP_ALIVE_S: "0.05" });
+  const gateway = useTestGateway({ environment: { SVC_KEEP_ALIVE_S: "0.05" } });
   const comment = ": keep-alive\n\n";
 
   test("before the first token, and then the answer follows", async () => {
     const gate = Promise.withResolvers<void>();
-    gateway().upstream.replyOnce([{ until: gate.promise }, { send: chatStreams.openai().bytes }]);
-    const response = await call(gateway());
+    gateway.upstream.replyOnce([{ until: gate.promise }, { send: chatStreams.openai().bytes }]);
+    const response = await call(gateway);
     expect(response.status).toBe(200);
     const body = new BodyReader(response);
     await body.until(comment + comment);
@@ -189,8 +178,8 @@ describe("silence is filled with comments", () => {
   test("between tokens", async () => {
     const gate = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
-    gateway().upstream.replyOnce(pausedAfter({ recording, parts: 2, until: gate.promise }));
-    const body = new BodyReader(await call(gateway()));
+    gateway.upstream.replyOnce(pausedAfter({ recording, parts: 2, until: gate.promise }));
+    const body = new BodyReader(await call(gateway));
     await body.until("Hello");
     await body.until(comment + comment);
     gate.resolve();
@@ -203,8 +192,8 @@ describe("silence is filled with comments", () => {
     for (const failure of [[{ reset: true }] as const, failures.unavailable(3)]) {
       const gate = Promise.withResolvers<void>();
       const steps = "bytes" in failure ? [{ send: failure.bytes }] : failure;
-      gateway().upstream.replyOnce([{ until: gate.promise }, ...steps]);
-      const body = new BodyReader(await call(gateway()));
+      gateway.upstream.replyOnce([{ until: gate.promise }, ...steps]);
+      const body = new BodyReader(await call(gateway));
       await body.until(comment);
       gate.resolve();
       const stream = parseStream(await body.rest());
@@ -215,10 +204,10 @@ describe("silence is filled with comments", () => {
   });
 
   test("a caller who leaves after a comment aborts the upstream", async () => {
-    const arrival = gateway().upstream.nextRequest();
-    gateway().upstream.replyOnce(silence);
+    const arrival = gateway.upstream.nextRequest();
+    gateway.upstream.replyOnce(silence);
     const leave = new AbortController();
-    const body = new BodyReader(await call(gateway(), { signal: leave.signal }));
+    const body = new BodyReader(await call(gateway, { signal: leave.signal }));
     await body.until(comment);
     leave.abort();
     const request = await arrival;
@@ -241,13 +230,45 @@ test("a comment does not shorten the time for the first token", async () => {
   await gateway.stop();
 });
 
+test("as it ships, a silent stream is never without a comment for more than 15 seconds", () => {
+  jest.useFakeTimers();
+  try {
+    const { settings } = loadConfiguration({ SVC_CONFIG: "/dev/null" });
+    let nowMs = 0;
+    const calls = new ActiveCalls(settings, () => nowMs);
+    const pass = (ms: number) => {
+      for (let passed = 0; passed < ms; passed++) {
+        nowMs += 1;
+        jest.advanceTimersByTime(1);
+      }
+    };
+    // Calls begin at any moment, not when the watch happens to look.
+    for (const afterMs of [0, 1, 500, 999]) {
+      pass(afterMs);
+      const call = calls.begin({ endpoint: "chat" });
+      let spoken = 0;
+      call.onSilence = () => {
+        spoken += 1;
+      };
+      call.waitForUpstream(nowMs);
+      for (let count = 1; count <= 4; count++) {
+        pass(15_000);
+        expect({ afterMs, spoken: Math.min(spoken, count) }).toEqual({ afterMs, spoken: count });
+      }
+      calls.end(call);
+    }
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 describe("a caller who leaves aborts the upstream", () => {
-  const gateway = gatewayWith({});
+  const gateway = useTestGateway();
 
   type Leave = (arrival: Promise<unknown>) => Promise<unknown>;
   async function expectAbort(reply: Reply, leave: Leave): Promise<void> {
-    gateway().upstream.replyOnce(reply);
-    const arrival = gateway().upstream.nextRequest();
+    gateway.upstream.replyOnce(reply);
+    const arrival = gateway.upstream.nextRequest();
     await leave(arrival);
     const request = await arrival;
     await request.closed;
@@ -263,7 +284,7 @@ describe("a caller who leaves aborts the upstream", () => {
     test(`by fetch: ${name}`, async () => {
       await expectAbort(reply, async (arrival) => {
         const leave = new AbortController();
-        const response = call(gateway(), { signal: leave.signal }, body);
+        const response = call(gateway, { signal: leave.signal }, body);
         response.catch(() => {});
         await arrival;
         leave.abort();
@@ -274,7 +295,7 @@ describe("a caller who leaves aborts the upstream", () => {
   test("by fetch: in mid-stream", async () => {
     await expectAbort(midStream, async () => {
       const leave = new AbortController();
-      const body = new BodyReader(await call(gateway(), { signal: leave.signal }));
+      const body = new BodyReader(await call(gateway, { signal: leave.signal }));
       await body.until("Hello");
       leave.abort();
     });
@@ -282,7 +303,7 @@ describe("a caller who leaves aborts the upstream", () => {
 
   test("by the SDK: stream.controller.abort() in mid-stream", async () => {
     await expectAbort(midStream, async () => {
-      const stream = await gateway().client().chat.completions.create(hello);
+      const stream = await gateway.client().chat.completions.create(hello);
       for await (const { choices } of stream)
         if (choices[0]?.delta.content === "Hello") stream.controller.abort();
     });
@@ -290,7 +311,7 @@ describe("a caller who leaves aborts the upstream", () => {
 
   test("by the SDK: break out of the loop", async () => {
     await expectAbort(midStream, async () => {
-      const stream = await gateway().client().chat.completions.create(hello);
+      const stream = await gateway.client().chat.completions.create(hello);
       for await (const { choices } of stream) if (choices[0]?.delta.content === "Hello") break;
     });
   });
@@ -298,7 +319,7 @@ describe("a caller who leaves aborts the upstream", () => {
   test("by the SDK: a signal before the first byte", async () => {
     await expectAbort(silence, async (arrival) => {
       const leave = new AbortController();
-      const answer = gateway().client().chat.completions.create(hello, { signal: leave.signal });
+      const answer = gateway.client().chat.completions.create(hello, { signal: leave.signal });
       const thrown = thrownBy(answer);
       await arrival;
       leave.abort();
@@ -307,9 +328,9 @@ describe("a caller who leaves aborts the upstream", () => {
   });
 
   test("who has read the whole stream aborts nothing", async () => {
-    gateway().upstream.replyWith(chatStreams.openai());
-    for (let round = 0; round < 5; round++) await (await call(gateway())).text();
-    const { requests } = gateway().upstream;
+    gateway.upstream.replyWith(chatStreams.openai());
+    for (let round = 0; round < 5; round++) await (await call(gateway)).text();
+    const { requests } = gateway.upstream;
     for (const request of requests) expect(request.abortedByClient).toBe(false);
     // A connection that was let end by itself is used again.
     expect(new Set(requests.map(({ connection }) => connection)).size).toBe(1);

@@ -1,6 +1,6 @@
 /** Streams that end well: whatever way the upstream writes them, callers read the same. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import {
   chatChunk,
@@ -16,18 +16,12 @@ import {
   expectWellFormed,
   finishOf,
   readStream,
+  reasoningOf,
   textOf,
-  toolPiecesOf,
 } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const hello = {
@@ -47,6 +41,10 @@ async function relay(reply: Reply, { includeUsage = false } = {}): Promise<Event
   return stream;
 }
 
+const text = (content: string) => chatChunk({ delta: { content } });
+const finish = chatChunk({ finish: "stop" });
+const deltasOf = ({ chunks }: EventStream) =>
+  chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
 const usageOf = ({ chunks }: EventStream) => chunks.at(-1)?.usage;
 
 describe("the SDK", () => {
@@ -78,34 +76,6 @@ describe("the SDK", () => {
     expect(usage).toMatchObject({ prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 });
     expect(named).toBe(model);
   });
-
-  test("collects tool calls whose identity the upstream repeats", async () => {
-    for (const recording of [chatStreams.toolCall(), chatStreams.toolCallRepeated()]) {
-      gateway.upstream.replyOnce(recording);
-      const running = gateway.client().chat.completions.stream(hello);
-      const { choices } = await running.finalChatCompletion();
-      expect(choices[0]?.finish_reason).toBe("tool_calls");
-      const [call] = choices[0]?.message.tool_calls ?? [];
-      expect(call).toMatchObject({
-        id: "call_vendor_a1",
-        type: "function",
-        function: { name: "get_weather", arguments: '{"city":"Zürich","unit":"celsius"}' },
-      });
-    }
-  });
-});
-
-test("upstream, usage is always asked for, and only the call goes there", async () => {
-  await relay(chatStreams.openai());
-  await relay(chatStreams.openai(), { includeUsage: true });
-  for (const { json } of gateway.upstream.requests)
-    expect(json).toEqual({
-      model: "upstream-chat",
-      messages: hello.messages,
-      max_tokens: 8192,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
 });
 
 test("the reply's head is an event stream with a request id and no header of the vendor", async () => {
@@ -120,6 +90,9 @@ test("the reply's head is an event stream with a request id and no header of the
     "x-request-id",
   ]);
   expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  // Proxies must neither keep it nor collect it.
+  expect(headers.get("cache-control")).toBe("no-cache");
+  expect(headers.get("x-accel-buffering")).toBe("no");
   await body?.cancel();
 });
 
@@ -201,45 +174,12 @@ describe("cut in two at every single byte, a stream arrives whole:", () => {
 });
 
 describe("what repeats upstream goes out once", () => {
-  for (const name of ["toolCall", "toolCallRepeated"] as const)
-    test(`id, type and name of a tool call: ${name}`, async () => {
-      const pieces = toolPiecesOf(await relay(chatStreams[name]()));
-      expect(pieces).toEqual([
-        {
-          index: 0,
-          id: "call_vendor_a1",
-          type: "function",
-          function: { name: "get_weather", arguments: "" },
-        },
-        { index: 0, function: { arguments: '{"city":' } },
-        { index: 0, function: { arguments: '"Zürich",' } },
-        { index: 0, function: { arguments: '"unit":"celsius"}' } },
-      ]);
-    });
-
-  test("each of two tool calls keeps its own identity", async () => {
-    const pieces = toolPiecesOf(await relay(chatStreams.twoToolCalls()));
-    expect(pieces.map(({ index, id }) => [index, id])).toEqual([
-      [0, "call_vendor_0"],
-      [0, undefined],
-      [1, "call_vendor_1"],
-      [1, undefined],
-    ]);
-  });
-
   test("each of two choices has its own role, text and finish_reason", async () => {
     const stream = await relay(chatStreams.twoChoices());
     expect([0, 1].map((index) => [textOf(stream, index), finishOf(stream, index)])).toEqual([
       ["Heads", "stop"],
       ["Tails", "length"],
     ]);
-  });
-
-  test("a finish_reason, and nothing of its choice after it", async () => {
-    const finish = chatChunk({ finish: "stop" });
-    const late = chatChunk({ delta: { content: "late" } });
-    const events = [chatChunk({ delta: { content: "on time" } }), finish, finish, late, DONE];
-    expect(textOf(await relay(chatStream({ events })))).toBe("on time");
   });
 
   test("the end: what follows [DONE] is dropped", async () => {
@@ -249,21 +189,82 @@ describe("what repeats upstream goes out once", () => {
   });
 });
 
+describe("a choice that has finished", () => {
+  for (const [what, delta] of Object.entries({
+    text: { content: "late" },
+    reasoning: { reasoning_content: "late" },
+    "a tool call": {
+      tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }],
+    },
+  }))
+    test(`says nothing more, although its upstream sends ${what}`, async () => {
+      const events = [text("Hello"), finish, finish, chatChunk({ delta }), finish, DONE];
+      const stream = await relay(chatStream({ events }));
+      expect(deltasOf(stream)).toEqual([{ role: "assistant", content: "Hello" }, {}]);
+    });
+
+  test("does not keep another from going on", async () => {
+    const events = [
+      text("one"),
+      finish,
+      chatChunk({ index: 1, delta: { content: "two" } }),
+      text("late"),
+      chatChunk({ index: 1, finish: "length" }),
+      DONE,
+    ];
+    const stream = await relay(chatStream({ events }));
+    expect([textOf(stream, 0), textOf(stream, 1)]).toEqual(["one", "two"]);
+  });
+});
+
+test("pieces without a letter are not sent on, but for the one that brings the role", async () => {
+  const stream = await relay(
+    chatStream({
+      events: [
+        chatChunk({ delta: { role: "assistant", content: "" } }),
+        text(""),
+        text("Hel"),
+        text(""),
+        chatChunk({ delta: { content: null } }),
+        text("lo"),
+        finish,
+        DONE,
+      ],
+    }),
+  );
+  expect(deltasOf(stream)).toEqual([
+    { role: "assistant", content: "" },
+    { content: "Hel" },
+    { content: "lo" },
+    {},
+  ]);
+});
+
+test("a stream of nothing but a finish still says who speaks", async () => {
+  const bare = chatChunk({ choices: [{ index: 0, finish_reason: "length" }] });
+  const stream = await relay(chatStream({ events: [bare, DONE] }));
+  expect(deltasOf(stream)).toEqual([{ role: "assistant", content: "" }]);
+});
+
 describe("quirks of deltas", () => {
-  test("fields that we do not know reach the caller", async () => {
-    const { chunks } = await relay(chatStreams.reasoning());
-    const thoughts = chunks.map(({ choices }) => choices[0]?.delta["reasoning_content"] ?? "");
-    expect(thoughts.join("")).toBe("Six times seven.");
+  test("content in parts becomes text", async () => {
+    const deltas = [
+      { role: "assistant", content: [{ type: "text", text: "Hel" }] },
+      { content: [{ type: "text", text: "lo" }] },
+    ];
+    const events = [...deltas.map((delta) => chatChunk({ delta })), chatChunk({ finish: "stop" })];
+    expect(textOf(await relay(chatStream({ events: [...events, DONE] })))).toBe("Hello");
   });
 
-  test("empty or null tool_calls beside text do not make it a tool call", async () => {
-    for (const tool_calls of [null, []]) {
-      const delta = { content: "Hi", reasoning_content: "hm", tool_calls };
-      const events = [chatChunk({ delta }), chatChunk({ finish: "stop" }), DONE];
-      const stream = await relay(chatStream({ events }));
-      expect(finishOf(stream)).toBe("stop");
-      expect(textOf(stream)).toBe("Hi");
-    }
+  test("reasoning comes whole and in order, under both of its names", async () => {
+    const known = await relay(chatStreams.reasoning());
+    expect([reasoningOf(known), textOf(known)]).toEqual(["Six times seven.", "42"]);
+    const deltas = [{ reasoning: "Six times " }, { reasoning: "seven." }, { content: "42" }];
+    const events = [...deltas.map((delta) => chatChunk({ delta })), chatChunk({ finish: "stop" })];
+    const stream = await relay(chatStream({ events: [...events, DONE] }));
+    const thoughts = stream.chunks.map(({ choices }) => choices[0]?.delta["reasoning"] ?? "");
+    expect(thoughts.join("")).toBe("Six times seven.");
+    expect([reasoningOf(stream), textOf(stream)]).toEqual(["Six times seven.", "42"]);
   });
 
   test("a vendor's own finish words become the contract's", async () => {

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+/** POST /v1/embeddings of texts: input, vectors, dimensions and usage. */
+
+import { describe, expect, test } from "bun:test";
 import { embeddingReplies, embeddingsReply, jsonReply, VECTORS } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { refusalOf, thrownBy } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = "svc-embedding-2";
 const three = ["one", "two", "three"];
 /** None of them is exact in float32. */
 const inexact = [[0.1, -0.2, 1 / 3, 1e-7]];
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const embed = (fields: object) => gateway.call("/embeddings", { model, ...fields });
 
@@ -39,22 +35,6 @@ async function refused(input: unknown) {
 }
 
 describe("vectors", () => {
-  for (const upstreamSpeaks of ["float", "base64"] as const)
-    for (const asked of [undefined, "float", "base64"] as const)
-      test(`are the upstream's numbers when the SDK asks for ${asked ?? "its default"} and the upstream answers ${upstreamSpeaks}`, async () => {
-        gateway.upstream.replyWith(embeddingsReply({ vectors: inexact, encoding: upstreamSpeaks }));
-        const reply = await gateway.client().embeddings.create({
-          model,
-          input: "x",
-          ...(asked === undefined ? {} : { encoding_format: asked }),
-        });
-        const given = reply.data[0]?.embedding as unknown as readonly number[] | string;
-        const vector = typeof given === "string" ? decode(given) : [...given];
-        expect(vector.map(Math.fround)).toEqual(inexact.flat().map(Math.fround));
-        // The SDK decodes what it asked for of itself, and hands over what the caller asked for.
-        expect(typeof given).toBe(asked === "base64" ? "string" : "object");
-      });
-
   test("are floats when plain callers name no encoding, and keep all digits", async () => {
     gateway.upstream.replyWith(embeddingsReply({ vectors: inexact }));
     const reply = await embed({ input: "x" });
@@ -76,7 +56,21 @@ describe("vectors", () => {
     );
   });
 
+  test("of a hundred long inputs come whole and in order", async () => {
+    const input = Array.from({ length: 100 }, (_, at) => `text ${at}`);
+    const data = input.map((_, index) => ({
+      object: "embedding",
+      index,
+      embedding: Array.from({ length: 3072 }, (_unused, at) => Math.fround(index + at / 3072)),
+    }));
+    const usage = { prompt_tokens: 300, total_tokens: 300 };
+    gateway.upstream.replyOnce(jsonReply({ body: { object: "list", model: "any", data, usage } }));
+    const reply = await gateway.call("/embeddings", { model, input });
+    expect(await reply.json()).toEqual({ object: "list", data, model, usage });
+  });
+
   test("are never fewer, more or others than was asked for: such a reply is a 502", async () => {
+    const rows = VECTORS.map((embedding, index) => ({ object: "embedding", index, embedding }));
     const index = (at: number) => [0, 1, at].map((index) => ({ index, embedding: [1] }));
     for (const broken of [
       embeddingReplies.wrongCount(),
@@ -92,15 +86,28 @@ describe("vectors", () => {
       ...["AAAAPwAA", "AAA=", "not base64, no", "=="].map((text) =>
         jsonReply({ body: { data: [0, 1, 2].map(() => ({ embedding: text })) } }),
       ),
-      // What is no number has no place in JSON.
-      embeddingsReply({ vectors: [[1], [Number.NaN], [1]], encoding: "base64" }),
       jsonReply({ body: { data: "none" } }),
       jsonReply({ body: [] }),
+      // No vector is missing, and a row is too many.
+      jsonReply({ body: { data: [...rows, ...rows.slice(-1)] } }),
+      jsonReply({ body: { data: [...rows, {}] } }),
+      jsonReply({ body: { data: [...rows, null] } }),
+      jsonReply({ body: { data: [...rows, { object: "embedding", index: 0 }] } }),
     ]) {
       gateway.upstream.replyWith(broken);
-      const { status, code, param } = await refusalOf(embed({ input: three }));
-      expect({ status, code, param }).toEqual({ status: 502, code: "upstream_error", param: null });
+      for (const encoding_format of ["float", "base64"]) {
+        const { status, code, param } = await refusalOf(embed({ input: three, encoding_format }));
+        expect([status, code, param]).toEqual([502, "upstream_error", null]);
+      }
     }
+    // JSON has no place for what is not a number.
+    const noNumber = embeddingsReply({ vectors: [[1], [Number.NaN], [1]], encoding: "base64" });
+    gateway.upstream.replyWith(noNumber);
+    expect(await refusalOf(embed({ input: three }))).toMatchObject({
+      status: 502,
+      code: "upstream_error",
+      param: null,
+    });
   });
 });
 
@@ -262,8 +269,3 @@ test("the upstream gets its own model name and key, and the vendor's headers sta
     expect(reply.headers.get(name)).toBeNull();
   expect(reply.headers.get("x-request-id")).not.toBe("req_vendor0123456789");
 });
-
-function decode(base64: string): number[] {
-  const bytes = Buffer.from(base64, "base64");
-  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
-}

@@ -1,19 +1,18 @@
 /** How long vectors are where the caller names no length, by the kind of provider and the model. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
 import { jsonReply } from "../../fake/http/reply.ts";
 import { badRequests, embeddingsReply } from "../../fake/recordings.ts";
+import type { ReplySource } from "../../fake/upstream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const model = (name: string, provider: string, upstream: string, more = "") =>
   `  ${name}: { endpoint: embeddings, input: text, price: { input: "0.02" }, routes: [{ provider: ${provider}, model: "${upstream}"${more} }] }`;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    manifest: `
+const gateway = useTestGateway({
+  manifest: `
 providers:
   cloud: { kind: bedrock, base_url: "UPSTREAM", region: us-east-1, api_key: "\${FAKE_KEY}", allow_private: true }
   google: { kind: gemini, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
@@ -27,13 +26,11 @@ ${model("new-google", "google", "gemini-embedding-001")}
 ${model("unknown-google", "google", "some-embedding")}
 ${model("small", "plain", "text-embedding-3-small")}
 ${model("large", "plain", "text-embedding-3-large")}
+${model("fixed", "plain", "upstream-fixed")}
 ${model("told-own", "plain", "house-embedding", ", dimensions: own")}
 ${model("told-long", "plain", "mistral-embed", ", dimensions: 3072")}
 `,
-  });
 });
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
 
 const embed = (name: string, more: JsonObject = {}) =>
   gateway.call("/embeddings", { model: name, input: "Hi", ...more });
@@ -122,5 +119,32 @@ describe("of a compatible server", () => {
   test("a length that the caller names goes along, whatever the model", async () => {
     await embed("small", { dimensions: 1536 });
     expect(asked()[0]).toMatchObject({ dimensions: 1536 });
+  });
+
+  describe("of one length", () => {
+    const ofOneLength: ReplySource = ({ json }) =>
+      isJsonObject(json) && "dimensions" in json
+        ? badRequests.plain()
+        : embeddingsReply({ vectors: [vector(4)] });
+    const lengths = () => asked().map((body) => body["dimensions"]);
+
+    test("that is asked for the length the caller names passes the refusal on", async () => {
+      gateway.upstream.replyWith(ofOneLength);
+      expect(await refusalOf(embed("fixed", { dimensions: 768 }))).toMatchObject({
+        status: 400,
+        code: "upstream_rejected",
+      });
+      expect(lengths()).toEqual([768]);
+    });
+
+    test("that refuses the usual one gives its own, and is not asked for another again", async () => {
+      gateway.upstream.replyWith(ofOneLength);
+      for (let time = 0; time < 2; time += 1) expect((await embed("fixed")).status).toBe(200);
+      expect(lengths()).toEqual([3072, undefined, undefined]);
+      gateway.upstream.reset();
+      gateway.upstream.replyWith(ofOneLength);
+      expect((await refusalOf(embed("fixed", { dimensions: 768 }))).status).toBe(400);
+      expect(lengths()).toEqual([768]);
+    });
   });
 });

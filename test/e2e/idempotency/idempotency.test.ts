@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { chatJson, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
+import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { clockAt, openPayer, type TestClock } from "../../setup/money-home.ts";
 
@@ -109,6 +110,17 @@ test("keeps a reply for 24 hours, and makes the call anew after them", async () 
   const replayed = await payer.chat({}, keyed("a-day"));
   expect(firstIdOf(replayed)).toBe(idOf(anew));
   await payer.settled(2);
+});
+
+test("gives a suspended account no reply that was kept for it", async () => {
+  const payer = await openPayer(gateway);
+  gateway.upstream.replyOnce(chatJson());
+  await (await payer.chat({}, keyed("kept"))).json();
+  await gateway.server.operations.suspendAccount({ account: payer.id });
+  expect(await refusalOf(payer.chat({}, keyed("kept")))).toMatchObject({
+    status: 402,
+    code: "account_suspended",
+  });
 });
 
 describe("the openai client", () => {

@@ -8,8 +8,8 @@ import {
   failures,
   speechReplies,
 } from "../../fake/recordings.ts";
-import type { Script } from "../../fake/script.ts";
-import type { ErrorBody } from "../../replies/event-stream.ts";
+import { cutAfter, type Script } from "../../fake/script.ts";
+import { BodyReader, type ErrorBody, parseStream } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { openPayer, type Payer } from "../../setup/money-home.ts";
@@ -262,6 +262,22 @@ describe("a failure frees the key:", () => {
     gateway.upstream.reset();
     gateway.upstream.replyOnce(chatStreams.openai());
     expect(await (await afterwards(call)).text()).toEndWith("data: [DONE]\n\n");
+  });
+
+  test("a stream that broke, though what it delivered is paid", async () => {
+    const payer = await openPayer(gateway);
+    const call = () => payer.chat({ stream: true }, keyed("broken"));
+    const seen = Promise.withResolvers<void>();
+    const recording = chatStreams.openai();
+    gateway.upstream.replyOnce(cutAfter({ recording, parts: 2, by: "reset", until: seen.promise }));
+    const body = new BodyReader(await call());
+    await body.until("Hello");
+    seen.resolve();
+    expect(parseStream(await body.rest()).isDone).toBe(false);
+    gateway.upstream.replyOnce(chatStreams.openai());
+    expect((await afterwards(call)).status).toBe(200);
+    const broken = (await payer.settled(2)).find(({ outcome }) => outcome !== "ok");
+    expect(broken?.charged).toBeGreaterThan(0n);
   });
 });
 

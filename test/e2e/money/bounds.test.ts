@@ -185,3 +185,26 @@ describe("the longest that speech may become", () => {
     expect(secondsOf("x", 30)).toBe(11);
   });
 });
+
+describe("a hold is not below", () => {
+  const boundOf = (content: unknown) =>
+    mostInputTokens(
+      { messages: [{ role: "user", content: content as string }], maxOutputTokens: 1, options: {} },
+      100,
+    );
+
+  test("what a tokenizer makes of characters that grow when they are normalised", () => {
+    for (const [character, bytes] of [
+      ["\u{1D160}", 12],
+      ["\uFDFA", 33],
+    ] as const)
+      expect(boundOf(character.repeat(100))).toBeGreaterThanOrEqual(100 * bytes);
+  });
+
+  test("a document that is sent as if it were an image", () => {
+    const url = `data:application/pdf;base64,${"A".repeat(10_000)}`;
+    expect(boundOf([{ type: "image_url", image_url: { url } }])).toBeGreaterThan(10_000);
+    const image = { url: `data:image/png;base64,${"A".repeat(10_000)}` };
+    expect(boundOf([{ type: "image_url", image_url: image }])).toBeLessThan(1_000);
+  });
+});

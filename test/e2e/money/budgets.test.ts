@@ -214,40 +214,68 @@ test("a call that began before midnight is charged to the day it was let in", as
   await payer.settled(3);
 });
 
-test("a request whose body comes after midnight leaves books that add up", async () => {
-  const payer = await openPayer(gateway, { budget: `${toUsd(2n * cost)}/day` });
-  const body = JSON.stringify({ ...hello, max_tokens: cap });
-  const { port } = new URL(gateway.origin);
-  const socket = connect({ host: "127.0.0.1", port: Number(port) });
-  const head = [
-    "POST /v1/chat/completions HTTP/1.1",
-    "host: gateway",
-    "connection: close",
-    `authorization: Bearer ${payer.key}`,
-    "content-type: application/json",
-    "transfer-encoding: chunked",
-  ].join("\r\n");
-  const half = body.slice(0, 20);
-  const before = clock.reads;
-  socket.write(`${head}\r\n\r\n${half.length.toString(16)}\r\n${half}\r\n`);
-  // A request looks at the clock when it begins.
-  await waitUntil("the request to begin", () => clock.reads > before);
-  clock.set("2028-02-29T00:00:00.000Z");
-  const rest = body.slice(20);
-  socket.write(`${rest.length.toString(16)}\r\n${rest}\r\n0\r\n\r\n`);
-  const text = await new Promise<string>((resolve, reject) => {
-    let all = "";
-    socket.on("data", (bytes) => {
-      all += bytes.toString();
+describe("while the body of a request is on its way", () => {
+  /** A call whose head and half of whose body are there; the rest waits for the test. */
+  async function beginSlowly(key: string): Promise<{ finish(): Promise<string> }> {
+    const body = JSON.stringify({ ...hello, max_tokens: cap });
+    const socket = connect({ host: "127.0.0.1", port: Number(new URL(gateway.origin).port) });
+    const head = [
+      "POST /v1/chat/completions HTTP/1.1",
+      "host: gateway",
+      "connection: close",
+      `authorization: Bearer ${key}`,
+      "content-type: application/json",
+      "transfer-encoding: chunked",
+    ].join("\r\n");
+    const ended = new Promise<string>((resolve, reject) => {
+      let all = "";
+      socket.on("data", (bytes) => {
+        all += bytes.toString();
+      });
+      socket.on("end", () => resolve(all));
+      socket.on("error", reject);
     });
-    socket.on("end", () => resolve(all));
-    socket.on("error", reject);
+    const half = body.slice(0, 20);
+    const before = clock.reads;
+    socket.write(`${head}\r\n\r\n${half.length.toString(16)}\r\n${half}\r\n`);
+    // A request looks at the clock when it begins.
+    await waitUntil("the request to begin", () => clock.reads > before);
+    return {
+      async finish() {
+        const rest = body.slice(20);
+        socket.write(`${rest.length.toString(16)}\r\n${rest}\r\n0\r\n\r\n`);
+        const text = await ended;
+        socket.destroy();
+        return text;
+      },
+    };
+  }
+
+  test("midnight passes: the books add up", async () => {
+    const payer = await openPayer(gateway, { budget: `${toUsd(2n * cost)}/day` });
+    const call = await beginSlowly(payer.key);
+    clock.set("2028-02-29T00:00:00.000Z");
+    expect(await call.finish()).toStartWith("HTTP/1.1 200");
+    const [receipt] = await payer.receipts();
+    expect(receipt?.durationMs).toBe(1);
+    expect(await ledgerProblems(gateway)).toEqual([]);
   });
-  socket.destroy();
-  expect(text).toStartWith("HTTP/1.1 200");
-  const [receipt] = await payer.receipts();
-  expect(receipt?.durationMs).toBe(1);
-  expect(await ledgerProblems(gateway)).toEqual([]);
+
+  test("the key is revoked: it is refused", async () => {
+    const payer = await openPayer(gateway);
+    const call = await beginSlowly(payer.key);
+    await gateway.server.operations.revokeKey({ id: payer.keyId });
+    expect(await call.finish()).toContain("invalid_api_key");
+    expect(gateway.upstream.requests).toBeEmpty();
+  });
+
+  test("the budget is lowered: it holds", async () => {
+    const payer = await openPayer(gateway, { budget: "5" });
+    const call = await beginSlowly(payer.key);
+    await gateway.server.operations.setKeyLimits({ id: payer.keyId, budget: "0.000000001" });
+    expect(await call.finish()).toContain("budget_exceeded");
+    expect(gateway.upstream.requests).toBeEmpty();
+  });
 });
 
 describe("a suspended account", () => {

@@ -75,3 +75,22 @@ test("none of it is on the gateway's own listener", async () => {
   ])
     expect((await fetch(`${gateway.origin}${path}`)).status).toBe(404);
 });
+
+describe("no reply of the platform is stored by caches or read as another type:", () => {
+  for (const [path, method, type] of [
+    ["/", "GET", "text/html"],
+    ["/api/session", "GET", "application/json"],
+    ["/healthz", "GET", "application/json"],
+    ["/openapi.json", "GET", "application/json"],
+    ["/openapi.json", "POST", "application/json"],
+    ["/nothing", "GET", "application/json"],
+    ["/changelog.txt", "GET", "text/plain"],
+    ["/changelog", "GET", "text/html"],
+  ] as const)
+    test(`${method} ${path}`, async () => {
+      const { headers } = await read(path, { method });
+      expect(headers.get("content-type")).toStartWith(type);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("cache-control")).toBe("no-store");
+    });
+});

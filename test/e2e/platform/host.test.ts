@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { freePort } from "../../setup/platform-home.ts";
+
+const publicUrl = "https://console.example.com";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -76,7 +79,7 @@ test("the platform answers by every name of this machine", async () => {
 });
 
 test("behind a proxy the name in SVC_PLATFORM_URL is the platform's, with any port", async () => {
-  const port = await freePort();
+  const port = freePort();
   const proxied = await startTestGateway({
     environment: {
       SVC_PLATFORM_URL: "https://Console.Example.com",
@@ -106,10 +109,39 @@ test("listening on all addresses, each address is the platform's, and still no o
   }
 });
 
-/** One that nobody listens on at this moment. */
-async function freePort(): Promise<string> {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const { port } = server;
-  await server.stop(true);
-  return String(port);
-}
+describe("a page at the same host", () => {
+  const change = (url: string, origin: string, host: string) =>
+    fetch(`${url}/api/session`, {
+      method: "POST",
+      headers: { origin, host, "content-type": "application/json" },
+      body: JSON.stringify({ email: "nobody@example.com", password: "wrong password" }),
+    });
+
+  test("may change something by https alone, where that is the platform's address", async () => {
+    const port = freePort();
+    const own = `127.0.0.1:${port}`;
+    const secure = await startTestGateway({
+      environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
+    });
+    try {
+      const ask = async (origin: string, host: string) =>
+        (await change(`http://${own}`, origin, host)).status;
+      expect(await ask(publicUrl, "console.example.com")).toBe(401);
+      expect(await ask("http://console.example.com", "console.example.com")).toBe(403);
+      expect(await ask("https://console.example.com:444", "console.example.com:444")).toBe(403);
+      expect(await ask(`http://${own}`, own)).toBe(401);
+      expect(await ask("http://127.0.0.1:1", own)).toBe(403);
+    } finally {
+      await secure.stop();
+    }
+  });
+
+  test("may change something by each of its own addresses where none is set", async () => {
+    const { port } = new URL(gateway.platformUrl);
+    const ask = async (host: string) =>
+      (await change(gateway.platformUrl, `http://${host}`, host)).status;
+    expect(await ask(`localhost:${port}`)).toBe(401);
+    expect(await ask(`[::1]:${port}`)).toBe(401);
+    expect(await ask("box.lan:8081")).toBe(421);
+  });
+});

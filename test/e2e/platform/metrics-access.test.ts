@@ -1,13 +1,23 @@
-import { afterEach, expect, test } from "bun:test";
+/** Who may read /metrics, and by which name of the server. */
+
+import { afterEach, describe, expect, test } from "bun:test";
 import { type Scope, scopes } from "../../../src/people/role.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { joinOperator } from "../../setup/platform-home.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../../setup/harness.ts";
+import { freePort, joinOperator } from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 afterEach(() => gateway.stop());
 
+async function start(environment: TestGatewayOptions["environment"] = {}): Promise<void> {
+  gateway = await startTestGateway({ environment });
+}
+
 test("where they need a token, one of an operator with metrics:read is enough, and no other is", async () => {
-  gateway = await startTestGateway({ environment: { SVC_METRICS: "token" } });
+  await start({ SVC_METRICS: "token" });
   const operator = await joinOperator(gateway);
   const tokenOf = async (scopes: readonly Scope[], account?: string): Promise<string> => {
     const { body } = await operator.ask(
@@ -33,4 +43,44 @@ test("where they need a token, one of an operator with metrics:read is enough, a
   expect(await read(bearer(await tokenOf(scopes, gateway.account)))).toEqual(refused);
   expect(await read(bearer(gateway.key))).toEqual(refused);
   expect(await read(operator.headers)).toEqual(refused);
+});
+
+describe("where they are open", () => {
+  const ask = (url: string, host: string) => fetch(`${url}/metrics`, { headers: { host } });
+
+  test("no name that somebody else could point here reads them", async () => {
+    await start();
+    const { port } = new URL(gateway.platformUrl);
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, "LOCALHOST"])
+      expect((await ask(gateway.platformUrl, host)).status).toBe(200);
+    for (const host of [
+      "evil.example",
+      `evil.example:${port}`,
+      "127.0.0.1.evil.example",
+      "10.0.0.5",
+    ]) {
+      expect((await ask(gateway.platformUrl, host)).status).toBe(421);
+    }
+  });
+
+  test("on every address, each address reads them, and still no other name", async () => {
+    await start({ SVC_PLATFORM_HOST: "0.0.0.0", SVC_METRICS: "open" });
+    const url = `http://127.0.0.1:${new URL(gateway.platformUrl).port}`;
+    expect((await ask(url, "10.0.0.5:8081")).status).toBe(200);
+    expect((await ask(url, "evil.example")).status).toBe(421);
+  });
+
+  test("the public name does not read them, which a proxy answers for anybody", async () => {
+    const port = freePort();
+    await start({
+      SVC_PLATFORM_URL: "https://console.example.com",
+      SVC_PLATFORM_PORT: port,
+      SVC_METRICS: "open",
+    });
+    const url = `http://127.0.0.1:${port}`;
+    expect((await ask(url, `127.0.0.1:${port}`)).status).toBe(200);
+    const reply = await ask(url, "console.example.com");
+    expect(reply.status).toBe(403);
+    expect((await reply.json()).error.message).toContain("SVC_METRICS");
+  });
 });

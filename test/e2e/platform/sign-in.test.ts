@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
+  freePort,
   join,
   joinMember,
   joinOperator,
@@ -229,7 +230,7 @@ describe("a session", () => {
     const publicUrl = "https://console.example.com";
     const port = freePort();
     const secure = await startTestGateway({
-      environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: String(port) },
+      environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
     });
     try {
       const first = await secure.server.operations.firstOperator({});
@@ -263,14 +264,6 @@ describe("a session", () => {
     }
   });
 });
-
-/** One that nobody listens on at this moment. */
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}
 
 describe("what is typed wrong", () => {
   test.each([

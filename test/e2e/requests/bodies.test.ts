@@ -1,19 +1,14 @@
-/** Bodies that are large, marked or packed: what cannot be served is refused before it costs much. */
+/** Bodies: their form, type and size. What cannot be served is refused before it costs much. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { chatAnswers, embeddingsReply } from "../../fake/recordings.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { waitUntil } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const hello = { model: "svc-3-flash", messages: [{ role: "user", content: "hi" }] };
 const withContent = (content: string) =>
@@ -58,6 +53,127 @@ test("what these tests send in chunks has no length on the wire", async () => {
   } finally {
     await echo.stop(true);
   }
+});
+
+describe("on every endpoint, refused in the one shape, not to be retried, and never sent upstream:", () => {
+  const limitBytes = 32 * 1024 * 1024;
+  const invalidJson = { status: 400, code: "invalid_json", param: null };
+  const noObject = { status: 400, code: "invalid_request" };
+  const wrongType = { status: 415, code: "unsupported_media_type" };
+  const tooLarge = {
+    status: 413,
+    code: "request_too_large",
+    message: "The body is larger than 32 MiB.",
+  };
+  const typed = (type: string) => ({ headers: { "content-type": type } });
+
+  for (const path of ["/chat/completions", "/embeddings", "/audio/speech"]) {
+    const refused = async (expected: object, body: BodyInit, init: RequestInit = {}) => {
+      const reply = await gateway.call(path, "", { body, ...init });
+      expect(reply.headers.get("x-should-retry")).toBe("false");
+      const type = "invalid_request_error";
+      expect(await refusalOf(reply)).toMatchObject({ type, ...expected });
+      expect(gateway.upstream.requests).toBeEmpty();
+    };
+
+    test(`${path}: what is not JSON`, async () => {
+      for (const body of [
+        "",
+        " ",
+        "{",
+        '{"model":',
+        "nonsense",
+        '{"a":1}{"b":2}',
+        "{'a':1}",
+        "\ud800",
+      ])
+        await refused(invalidJson, body);
+    });
+
+    test(`${path}: what is not an object`, async () => {
+      for (const body of ["[]", "null", "7", '"text"', "true", '[{"model":"svc-3-flash"}]'])
+        await refused(noObject, body);
+      await refused({ ...noObject, param: "model" }, "{}");
+    });
+
+    test(`${path}: another content type than JSON`, async () => {
+      for (const type of [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+      ])
+        await refused(wrongType, "{}", typed(type));
+    });
+
+    test(`${path}: more than 32 MiB, with a length and without`, async () => {
+      const body = " ".repeat(limitBytes + 1);
+      for (const sent of [body, chunked(body)]) await refused(tooLarge, sent);
+    });
+
+    test(`${path}: a wrong key, method or path`, async () => {
+      await refused({ status: 401 }, "{}", { headers: { authorization: "Bearer x" } });
+      await refused({ status: 405 }, "{}", { method: "PUT" });
+      const reply = await gateway.call(`${path}/none`, "{}");
+      expect(reply.headers.get("x-should-retry")).toBe("false");
+      expect(await refusalOf(reply)).toMatchObject({ status: 404, type: "invalid_request_error" });
+    });
+  }
+});
+
+test("JSON is accepted under every spelling of its type, and without one", async () => {
+  gateway.upstream.replyWith(chatAnswers.plain());
+  const body = JSON.stringify(hello);
+  for (const type of [
+    "application/json; charset=utf-8",
+    "APPLICATION/JSON",
+    "Application/JSON",
+    "application/json ;a=b",
+    "application/json;",
+  ])
+    expect((await send(body, { "content-type": type })).status).toBe(200);
+  const untyped = await fetch(`${gateway.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: Buffer.from(body),
+  });
+  expect(untyped.status).toBe(200);
+});
+
+describe("the size of a body", () => {
+  const limitBytes = 32 * 1024 * 1024;
+  const bodyOf = (sizeBytes: number) => {
+    const empty = JSON.stringify({ ...hello, padding: "" });
+    return JSON.stringify({ ...hello, padding: "x".repeat(sizeBytes - empty.length) });
+  };
+
+  test("may be exactly 32 MiB, with a length and without", async () => {
+    gateway.upstream.replyWith(chatAnswers.plain());
+    const body = bodyOf(limitBytes);
+    expect(Buffer.byteLength(body)).toBe(limitBytes);
+    for (const sent of [body, chunked(body)]) expect((await send(sent)).status).toBe(200);
+    const image = withImage(31 * 1024 * 1024);
+    for (const sent of [image, chunked(image)]) expect((await send(sent)).status).toBe(200);
+    const sizes = gateway.upstream.requests.slice(2).map(({ body: sent }) => sent.length);
+    expect(Math.min(...sizes)).toBeGreaterThan(31 * 1024 * 1024);
+  });
+
+  test("that is too large is refused before the body is sent", async () => {
+    const { hostname, port } = new URL(gateway.origin);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${limitBytes + 1}\r\n\r\n{`,
+    );
+    const [bytes] = (await once(socket, "data")) as [Buffer];
+    expect(bytes.toString()).toStartWith("HTTP/1.1 413 ");
+    socket.destroy();
+  });
+
+  test("that was far too large does not keep the gateway from serving", async () => {
+    gateway.upstream.replyWith(chatAnswers.plain());
+    await (await send(chunked(bodyOf(limitBytes * 2)))).bytes();
+    expect((await send(JSON.stringify(hello))).status).toBe(200);
+  });
 });
 
 describe("a large body", () => {
@@ -148,100 +264,11 @@ test("a small body that is nested deeply is refused where it would be written ou
   });
 });
 
-describe("many bodies at once", () => {
-  /** Sends headers and so many bytes of a body of 31 MB, and then nothing more. */
-  function sendPart(bytes: number) {
-    const opened = Promise.withResolvers<Bun.Socket<undefined>>();
-    const replied = Promise.withResolvers<string>();
-    let left = Buffer.alloc(bytes, " ");
-    const push = (socket: Bun.Socket<undefined>) => {
-      while (left.length > 0) {
-        const written = socket.write(left);
-        left = left.subarray(written);
-        if (written === 0) return;
-      }
-    };
-    const url = new URL(gateway.baseUrl);
-    void Bun.connect({
-      hostname: url.hostname,
-      port: Number(url.port),
-      socket: {
-        open(socket) {
-          socket.write(
-            `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${31 * 1024 * 1024}\r\n\r\n`,
-          );
-          push(socket);
-          opened.resolve(socket);
-        },
-        drain: push,
-        data: (_, data) => replied.resolve(data.toString()),
-        close: () => replied.resolve(""),
-      },
-    });
-    return { opened: opened.promise, replied: replied.promise };
-  }
-
-  test("of one key are refused when they are too many, and served when those have gone", async () => {
-    const open = Array.from({ length: 3 }, () => sendPart(30 * 1024 * 1024));
-    // Two of 31 MiB fit into what a key may send at once; the third does not.
-    const reply = await Promise.race(open.map(({ replied }) => replied));
-    expect(reply).toStartWith("HTTP/1.1 429 ");
-    expect(reply).toContain("rate_limit_exceeded");
-    expect(reply.toLowerCase()).toContain("retry-after");
-    // A small one of the same key is served beside them.
-    gateway.upstream.replyOnce(chatAnswers.plain());
-    expect((await send(JSON.stringify(hello))).status).toBe(200);
-    for (const { opened } of open) (await opened).end();
-    await Promise.all(open.map(({ replied }) => replied));
-    gateway.upstream.replyWith(chatAnswers.plain());
-    const large = withImage(30 * 1024 * 1024);
-    await waitUntil("a large one to be served", async () => (await send(large)).status === 200);
-  });
-
-  test("leave nothing behind when their calls have ended", async () => {
-    const small = await startTestGateway({ environment: { SVC_MAX_BODIES_MB: "64" } });
-    try {
-      small.upstream.replyWith(chatAnswers.plain());
-      const body = withImage(20 * 1024 * 1024);
-      // Four of them one after the other are more than the gateway may hold at once.
-      for (let at = 0; at < 4; at++)
-        expect((await small.call("/chat/completions", body)).status).toBe(200);
-    } finally {
-      await small.stop();
-    }
-  });
-
-  test("of one key that are admitted leave room for more of the same key", async () => {
-    const gate = Promise.withResolvers<void>();
-    const { bytes } = chatAnswers.plain();
-    gateway.upstream.replyWith([{ until: gate.promise }, { send: bytes }]);
-    const body = withImage(28 * 1024 * 1024);
-    const calls: Promise<Response>[] = [];
-    for (let at = 0; at < 3; at++) {
-      const arrived = gateway.upstream.nextRequest();
-      calls.push(send(body));
-      await arrived;
-    }
-    gate.resolve();
-    for (const call of calls) expect((await call).status).toBe(200);
-  });
-
-  test("in single bytes are gathered as they come", async () => {
-    gateway.upstream.replyOnce(chatAnswers.plain());
-    const bytes = new TextEncoder().encode(withContent("Grüße ".repeat(500)));
-    let at = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        if (at === bytes.length) return controller.close();
-        controller.enqueue(bytes.subarray(at, ++at));
-      },
-    });
-    expect((await send(body)).status).toBe(200);
-    const [request] = gateway.upstream.requests;
-    expect(request?.json).toMatchObject({
-      messages: JSON.parse(new TextDecoder().decode(bytes)).messages,
-    });
-  });
+test("a body with fields without end is refused before anything is done with them", async () => {
+  const fields = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`x${at}`, null]));
+  expect(await refusalOf(gateway.call("/chat/completions", { ...hello, ...fields }))).toMatchObject(
+    { status: 400, code: "invalid_request" },
+  );
 });
 
 test("runs of combining marks cost no more than other text", async () => {

@@ -116,3 +116,10 @@ test("callers that are no page get no CORS headers at all", async () => {
   const reply = await fetch(`${open.origin}/healthz`);
   for (const name of [...corsHeaders, "vary"]) expect(reply.headers.get(name)).toBeNull();
 });
+
+test("a browser may keep a permission for ten minutes, and no foreign page gets one", async () => {
+  const maxAge = async (origin: string) =>
+    (await preflight(named, origin)).headers.get("access-control-max-age");
+  expect(await maxAge(page)).toBe("600");
+  expect(await maxAge("https://other.example")).toBeNull();
+});

@@ -1,11 +1,11 @@
 /** Speech beyond text and voice: speed, instructions, and audio as events. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { failures, speechReplies, tone } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { countTokens, flashTts, openPayer } from "../../setup/money-home.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
 const voices = "voices: same";
 const price = 'price: { input: "0.50", audio_output: 10 }';
@@ -27,16 +27,8 @@ models:
 const pcm = tone(0.5);
 const hello = { model: "svc-2.5-flash-tts", input: "Hello", voice: "Kore" };
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
-});
-afterAll(() => gateway.stop());
-beforeEach(() => {
-  gateway.upstream.reset();
-  gateway.upstream.replyWith(speechReplies.pcmChunked());
-});
+const gateway = useTestGateway({ manifest });
+beforeEach(() => gateway.upstream.replyWith(speechReplies.pcmChunked()));
 
 const speak = (fields: object = {}, init: RequestInit = {}) =>
   gateway.call("/audio/speech", { ...hello, ...fields }, init);

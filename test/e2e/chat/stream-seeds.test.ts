@@ -1,9 +1,6 @@
 /** Hundreds of streams as vendors might write them: callers read what was meant, by the rules. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "bun:test";
-import { join } from "node:path";
-import { loadConfiguration } from "../../../src/config/load.ts";
-import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
+import { describe, expect, test } from "bun:test";
 import { type MeantChoice, type OddStream, oddStream } from "../../fake/openai/odd-streams.ts";
 import {
   type EventStream,
@@ -16,15 +13,9 @@ import {
   toolCallsOf,
 } from "../../replies/event-stream.ts";
 import { refusalOf } from "../../replies/refusal.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.stop());
-beforeEach(() => gateway.upstream.reset());
+const gateway = useTestGateway();
 
 const model = "svc-3-flash";
 const hello = { model, messages: [{ role: "user", content: "Say hello" }], stream: true };
@@ -115,37 +106,3 @@ function withMeantIds(
   expect(ids).not.toContain("");
   return read.map((call, at) => (meant[at]?.id === "" ? { ...call, id: "" } : call));
 }
-
-test("as it ships, a silent stream is never without a comment for more than 15 seconds", () => {
-  jest.useFakeTimers();
-  try {
-    // A config file without settings.
-    const config = join(gateway.dataDir, "svc.yaml");
-    const { settings } = loadConfiguration({ SVC_CONFIG: config, FAKE_KEY: "vendor-secret" });
-    let nowMs = 0;
-    const calls = new ActiveCalls(settings, () => nowMs);
-    const pass = (ms: number) => {
-      for (let passed = 0; passed < ms; passed++) {
-        nowMs += 1;
-        jest.advanceTimersByTime(1);
-      }
-    };
-    // Calls begin at any moment, not when the watch happens to look.
-    for (const afterMs of [0, 1, 500, 999]) {
-      pass(afterMs);
-      const call = calls.begin({ endpoint: "chat" });
-      let spoken = 0;
-      call.onSilence = () => {
-        spoken += 1;
-      };
-      call.waitForUpstream(nowMs);
-      for (let count = 1; count <= 4; count++) {
-        pass(15_000);
-        expect({ afterMs, spoken: Math.min(spoken, count) }).toEqual({ afterMs, spoken: count });
-      }
-      calls.end(call);
-    }
-  } finally {
-    jest.useRealTimers();
-  }
-});

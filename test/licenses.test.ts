@@ -16,7 +16,7 @@ const free = new Set([
   "BlueOak-1.0.0",
   "MPL-2.0",
   "CC0-1.0",
-  // Words of a list of licence names, not code.
+  // Words of a list of license names, not code.
   "CC-BY-3.0",
 ]);
 /**
@@ -59,7 +59,7 @@ function isFree(license: string, isAllowed: (word: string) => boolean): boolean 
     : plain.split(" AND ").every(isAllowed);
 }
 
-test("every dependency has a permissive licence; LGPL only where it can be replaced", () => {
+test("every dependency has a permissive license; LGPL only where it can be replaced", () => {
   for (const folder of [root, join(root, "engine")]) {
     const all = installed(folder);
     expect(all.length).toBeGreaterThan(20);
@@ -77,7 +77,7 @@ test("every dependency has a permissive licence; LGPL only where it can be repla
   }
 });
 
-test("docs/engine.md names every package of weights, its version and its licence", () => {
+test("docs/engine.md names every package of weights, its version and its license", () => {
   const text = readFileSync(join(root, "docs/engine.md"), "utf8");
   for (const { packages, from } of [...Object.values(weightSets), ...Object.values(checkSets)]) {
     expect(text).toContain(from.license);

@@ -1,9 +1,9 @@
+/** What people type: invisible characters, names and bodies that the platform refuses. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../src/base/ids.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { join, joinOperator, type Visitor } from "../../setup/platform-home.ts";
-
-const publicUrl = "https://console.example.com";
 
 let gateway: TestGateway;
 let operator: Visitor;
@@ -14,14 +14,6 @@ beforeAll(async () => {
   params = { account: gateway.account };
 });
 afterAll(() => gateway.stop());
-
-/** Where people come by another address, the harness cannot tell which port was taken. */
-async function freePort(): Promise<string> {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  const { port } = server;
-  await server.stop(true);
-  return String(port);
-}
 
 describe("what nobody can see is taken", () => {
   const hidden = ["\x1b[2Jx", "x\u202ey", "x\u200by", "x\ny", "x\u009b2K"];
@@ -126,94 +118,6 @@ describe("a body", () => {
     }
     const most = "x".repeat(2 * 1024 * 1024 - '{"name":""}'.length);
     expect((await send(JSON.stringify({ name: most }), "application/json")).status).toBe(400);
-  });
-});
-
-describe("a page at the same host", () => {
-  const change = (url: string, origin: string, host: string) =>
-    fetch(`${url}/api/session`, {
-      method: "POST",
-      headers: { origin, host, "content-type": "application/json" },
-      body: JSON.stringify({ email: "nobody@example.com", password: "wrong password" }),
-    });
-
-  test("may change something by https alone, where that is the platform's address", async () => {
-    const port = await freePort();
-    const own = `127.0.0.1:${port}`;
-    const secure = await startTestGateway({
-      environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
-    });
-    try {
-      const ask = async (origin: string, host: string) =>
-        (await change(`http://${own}`, origin, host)).status;
-      expect(await ask(publicUrl, "console.example.com")).toBe(401);
-      expect(await ask("http://console.example.com", "console.example.com")).toBe(403);
-      expect(await ask("https://console.example.com:444", "console.example.com:444")).toBe(403);
-      expect(await ask(`http://${own}`, own)).toBe(401);
-      expect(await ask("http://127.0.0.1:1", own)).toBe(403);
-    } finally {
-      await secure.stop();
-    }
-  });
-
-  test("may change something by each of its own addresses where none is set", async () => {
-    const { port } = new URL(gateway.platformUrl);
-    const ask = async (host: string) =>
-      (await change(gateway.platformUrl, `http://${host}`, host)).status;
-    expect(await ask(`localhost:${port}`)).toBe(401);
-    expect(await ask(`[::1]:${port}`)).toBe(401);
-    expect(await ask("box.lan:8081")).toBe(421);
-  });
-});
-
-describe("metrics", () => {
-  const ask = (url: string, host: string) => fetch(`${url}/metrics`, { headers: { host } });
-
-  test("that are open are told by no name that somebody else could point here", async () => {
-    const { port } = new URL(gateway.platformUrl);
-    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, "LOCALHOST"])
-      expect((await ask(gateway.platformUrl, host)).status).toBe(200);
-    for (const host of [
-      "evil.example",
-      `evil.example:${port}`,
-      "127.0.0.1.evil.example",
-      "10.0.0.5",
-    ]) {
-      expect((await ask(gateway.platformUrl, host)).status).toBe(421);
-    }
-  });
-
-  test("that are open on every address are told by each, and still by no other name", async () => {
-    const wide = await startTestGateway({
-      environment: { SVC_PLATFORM_HOST: "0.0.0.0", SVC_METRICS: "open" },
-    });
-    try {
-      const url = `http://127.0.0.1:${new URL(wide.platformUrl).port}`;
-      expect((await ask(url, "10.0.0.5:8081")).status).toBe(200);
-      expect((await ask(url, "evil.example")).status).toBe(421);
-    } finally {
-      await wide.stop();
-    }
-  });
-
-  test("that are open are not told by the public name, which a proxy answers for anybody", async () => {
-    const port = await freePort();
-    const proxied = await startTestGateway({
-      environment: {
-        SVC_PLATFORM_URL: publicUrl,
-        SVC_PLATFORM_PORT: port,
-        SVC_METRICS: "open",
-      },
-    });
-    try {
-      const url = `http://127.0.0.1:${port}`;
-      expect((await ask(url, `127.0.0.1:${port}`)).status).toBe(200);
-      const reply = await ask(url, "console.example.com");
-      expect(reply.status).toBe(403);
-      expect((await reply.json()).error.message).toContain("SVC_METRICS");
-    } finally {
-      await proxied.stop();
-    }
   });
 });
 

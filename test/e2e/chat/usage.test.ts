@@ -1,0 +1,84 @@
+/** Usage: always asked for upstream, shown to callers who ask, counted here where nobody else does. */
+
+import { describe, expect, test } from "bun:test";
+import { chatChunk, chatJson, chatStream, chatStreams, DONE } from "../../fake/recordings.ts";
+import { expectWellFormed, readStream } from "../../replies/event-stream.ts";
+import { useTestGateway } from "../../setup/use-gateway.ts";
+
+const gateway = useTestGateway();
+
+const model = "svc-3-flash";
+const messages = [{ role: "user", content: "Say hello" }];
+
+const chat = (fields: object = {}) =>
+  gateway.call("/chat/completions", { model, messages, ...fields });
+const streamed = async (fields: object = {}) => readStream(await chat({ stream: true, ...fields }));
+const withUsage = { stream_options: { include_usage: true } };
+
+test("a stream has usage only where the caller asks for it; upstream it is always asked for", async () => {
+  gateway.upstream.replyWith(chatStreams.openai());
+  for (const stream_options of [
+    undefined,
+    { include_usage: false },
+    { include_usage: null },
+    {},
+    null,
+  ])
+    expectWellFormed(await streamed({ stream_options }), { model, includeUsage: false });
+  expectWellFormed(await streamed(withUsage), { model, includeUsage: true });
+  expect(gateway.upstream.requests).toHaveLength(6);
+  for (const { json } of gateway.upstream.requests)
+    expect(json).toEqual({
+      model: "upstream-chat",
+      messages,
+      max_tokens: 8192,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+});
+
+describe("where no upstream counts, the tokenizer", () => {
+  const long = " word".repeat(1_000);
+
+  function expectCounted(tokens: number): void {
+    expect(tokens).toBeGreaterThanOrEqual(1_000);
+    // Names and ids beside it are few; should the tokenizer be slow to start, it is an estimate.
+    expect(tokens).toBeLessThan(1_300);
+  }
+
+  for (const [what, message] of Object.entries({
+    text: { content: long },
+    reasoning: { content: "", reasoning_content: long },
+    "the arguments of a tool call": {
+      content: null,
+      tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: long } }],
+    },
+  }))
+    test(`counts ${what} of a whole reply`, async () => {
+      gateway.upstream.replyOnce(chatJson({ usage: null, message }));
+      const { usage } = await (await chat()).json();
+      expectCounted(usage.completion_tokens);
+    });
+
+  const call = (fields: object) => ({
+    tool_calls: [{ index: 0, function: { arguments: long }, ...fields }],
+  });
+  for (const [what, deltas] of Object.entries({
+    text: [{ content: long }],
+    reasoning: [{ reasoning_content: long }],
+    "the arguments of a tool call": [
+      call({ id: "a", type: "function", function: { name: "f", arguments: long } }),
+    ],
+    "each piece of the arguments": [
+      call({ id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      call({}),
+    ],
+  }))
+    test(`counts ${what} of a stream`, async () => {
+      const pieces = deltas.map((delta) => chatChunk({ delta }));
+      const events = [...pieces, chatChunk({ finish: "stop" }), DONE];
+      gateway.upstream.replyOnce(chatStream({ events }));
+      const { chunks } = await streamed(withUsage);
+      expectCounted(Number(chunks.at(-1)?.usage?.["completion_tokens"]));
+    });
+});

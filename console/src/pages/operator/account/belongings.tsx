@@ -3,8 +3,8 @@ import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
+import type { Details } from "./limits.ts";
 import classes from "./page.module.css";
-import type { Details } from "./spend-panels.tsx";
 
 const shownRows = 6;
 

@@ -7,9 +7,9 @@ import { formatCount, formatShare } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
 import { useChange } from "../../../queries.ts";
 import { LimitFields, limitFieldNames } from "./limit-fields.tsx";
+import type { Details } from "./limits.ts";
 import { fromLimits, type Limits, toLimitFields } from "./limits.ts";
 import classes from "./page.module.css";
-import type { Details } from "./spend-panels.tsx";
 
 export function LimitsPanel({ account }: { readonly account: Details }) {
   const [isOpen, setOpen] = useState(false);

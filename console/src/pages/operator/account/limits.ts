@@ -2,6 +2,8 @@ import type { Reply } from "../../../api.ts";
 import { formatCount } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
 
+export type Details = Reply<"GET /api/accounts/:account/details">;
+
 export type Limits = Reply<"GET /api/accounts/:account">["limits"];
 
 /** As a form has them: empty text is no limit. */

@@ -16,9 +16,10 @@ import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
+import type { Details } from "./limits.ts";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
-import { type Details, SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
+import { SpendByKey, SpendByModel, SpendChart } from "./spend-panels.tsx";
 
 export function Page() {
   const { id = "" } = useParams({ strict: false });

@@ -1,4 +1,3 @@
-import type { Reply } from "../../../api.ts";
 import type { ChartPoint } from "../../../components/chart/chart-scale.ts";
 import { TimeChart } from "../../../components/chart/time-chart.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
@@ -6,10 +5,9 @@ import { Money } from "../../../components/money/money.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount, formatShare, formatUsdAxis } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
+import type { Details } from "./limits.ts";
 import { Bar } from "./limits-panel.tsx";
 import classes from "./page.module.css";
-
-export type Details = Reply<"GET /api/accounts/:account/details">;
 
 const shownDays = 30;
 

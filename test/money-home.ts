@@ -70,11 +70,16 @@ let payers = 0;
 export async function openPayer(gateway: TestGateway, options: PayerOptions = {}): Promise<Payer> {
   const { credit = 1_000_000_000_000n, budget } = options;
   const { operations } = gateway.server;
-  const { id } = await operations.createAccount({ name: options.name ?? `payer ${++payers}` });
+  const { id } = await operations.accounts.create({ name: options.name ?? `payer ${++payers}` });
   if (credit > 0n)
-    await operations.addEntry({ account: id, kind: "credit", usd: toUsd(credit), reference: "1" });
+    await operations.entries.add({
+      account: id,
+      kind: "credit",
+      usd: toUsd(credit),
+      reference: "1",
+    });
   const limits = budget === undefined ? {} : { budget };
-  const { id: keyId, key } = await operations.createKey({ account: id, ...limits });
+  const { id: keyId, key } = await operations.keys.create({ account: id, ...limits });
   const call: Payer["call"] = (path, body, init = {}) =>
     gateway.call(path, body, {
       ...init,
@@ -148,7 +153,7 @@ async function receiptsOf(gateway: TestGateway, accountId: string): Promise<read
 }
 
 async function standingOf(gateway: TestGateway, account: string): Promise<Standing> {
-  const shown = await gateway.server.operations.showAccount({ account });
+  const shown = await gateway.server.operations.accounts.show({ account });
   return {
     balance: fromUsd(shown.balance_usd),
     held: fromUsd(shown.held_usd),

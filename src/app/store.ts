@@ -11,12 +11,9 @@ import type { RunningMoney } from "../platform/accounts/entries.ts";
 import { audited } from "../platform/audit/audited.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
-import {
-  type ApplyView,
-  createOperations,
-  type Operations,
-  type RunningGateway,
-} from "../platform/operations.ts";
+import type { RunningGateway } from "../platform/gateway/operations.ts";
+import type { ApplyView } from "../platform/manifest/operations.ts";
+import { createOperations, type Operations } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
 import {
@@ -167,8 +164,8 @@ export async function applyChangedFile(
 ): Promise<ApplyView | undefined> {
   if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
     return undefined;
-  return operations
-    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
+  return operations.manifest
+    .apply({ text: file.text, dryRun: false, isOwnFile: true })
     .catch((error: unknown) => {
       throw inFile(file.path, error);
     });

@@ -40,7 +40,7 @@ export async function printServing({
     printApply(applied, false);
     print();
   }
-  const models = inOrder((await operations.listModels({})).filter(({ served }) => served));
+  const models = inOrder((await operations.models.list({})).filter(({ served }) => served));
   const weights = engine?.progress ?? [];
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);
@@ -55,7 +55,7 @@ export async function printServing({
       `  balance   ${first.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
     );
   }
-  const link = await operations.firstOperator({});
+  const link = await operations.operators.first({});
   if (link !== null) {
     print(`  operator  ${style.cyan(link.link)}`);
     print(`            ${style.yellow("works once: open it to choose your email and password")}`);
@@ -177,19 +177,19 @@ interface FirstKey {
 
 /** Only on the very first start, when nobody has made an account yet. */
 async function makeFirstKey(operations: Operations): Promise<FirstKey | undefined> {
-  const [first, ...others] = await operations.listAccounts({});
+  const [first, ...others] = await operations.accounts.list({});
   // A first start that was cut off may have left the account without money and key.
   const isHalfMade = first?.name === "default" && first.keys === 0 && others.length === 0;
   if (first !== undefined && !isHalfMade) return undefined;
-  const account = first ?? (await operations.createAccount({ name: "default" }));
-  const { balance_usd: balanceUsd } = await operations.addEntry({
+  const account = first ?? (await operations.accounts.create({ name: "default" }));
+  const { balance_usd: balanceUsd } = await operations.entries.add({
     account: account.id,
     kind: "credit",
     usd: "5",
     reference: "welcome",
     note: "to try the gateway with; made at its first start",
   });
-  const { key } = await operations.createKey({ account: account.id, name: "first" });
+  const { key } = await operations.keys.create({ account: account.id, name: "first" });
   return { key, balanceUsd };
 }
 

@@ -50,11 +50,11 @@ export async function openGateway({
   }
   return wiring.withOperations(async (operations) => {
     if (key !== undefined || isCurl) {
-      const { base_url: baseUrl } = await operations.showGateway({});
+      const { base_url: baseUrl } = await operations.gateway.show({});
       return { baseUrl, key: async () => key ?? "", models: await servedModels(operations) };
     }
     const input = account === undefined ? {} : { account };
-    const first = await operations.createTemporaryKey(input);
+    const first = await operations.gateway.createTemporaryKey(input);
     return {
       baseUrl: first.base_url,
       key: renewedKey({ first, wiring, input }),
@@ -64,7 +64,7 @@ export async function openGateway({
 }
 
 async function servedModels(operations: Operations): Promise<readonly ModelView[]> {
-  return (await operations.listModels({})).filter(({ served }) => served);
+  return (await operations.models.list({})).filter(({ served }) => served);
 }
 
 /** A model that loads may keep a command waiting for as long as a key lives. */
@@ -79,7 +79,9 @@ function renewedKey(options: {
   let current = first;
   return async () => {
     if (Date.parse(current.expires_at) - Date.now() < renewBeforeMs)
-      current = await wiring.withOperations((operations) => operations.createTemporaryKey(input));
+      current = await wiring.withOperations((operations) =>
+        operations.gateway.createTemporaryKey(input),
+      );
     return current.key;
   };
 }

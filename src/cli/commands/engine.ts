@@ -55,7 +55,7 @@ const status: Command = {
   async run({ switches, wiring }) {
     const { cacheDir, engine: isOn } = wiring.configuration().settings;
     const states = stateOf({ cacheDir });
-    const engine = await wiring.withOperations((operations) => operations.showEngine({}));
+    const engine = await wiring.withOperations((operations) => operations.engine.show({}));
     if (switches.has("json"))
       return printJson({ engine, cache_dir: cacheDir, sets: states.map(stateView) });
     print(

@@ -19,7 +19,7 @@ const reportMargin: Command = {
   ],
   async run({ flags: { by, from, to }, switches, wiring }) {
     const report = await wiring.withOperations((operations) =>
-      operations.reportMargin({
+      operations.reports.margin({
         ...(by === undefined ? {} : { by }),
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),

@@ -4,7 +4,7 @@ import { inFile, Problem } from "../../base/problem.ts";
 import { replaceFile } from "../../base/replace-file.ts";
 import { checkSettings } from "../../config/load.ts";
 import type { Edited } from "../../manifest/edit.ts";
-import type { ApplyView } from "../../platform/operations.ts";
+import type { ApplyView } from "../../platform/manifest/operations.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import {
@@ -170,7 +170,7 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const preset = isFile
     ? fitPreset(presetName, { variable: wiring.configuration().variable, factor })
     : undefined;
-  const models = await wiring.withOperations((operations) => operations.listModels({}));
+  const models = await wiring.withOperations((operations) => operations.models.list({}));
   const { moved, stays } = presetFate({ preset, present: wishes.present, models });
   const edited = fileWith({ before, preset, connections, factor });
   return { edited, connections, leftOut, unlisted, moved, stays };
@@ -338,7 +338,7 @@ async function writeAndApply(
     return { isWritten: true, applied: await putManifest({ wiring, file, text, dryRun: false }) };
   const apply = (dryRun: boolean) =>
     wiring.withOperations((operations) =>
-      operations.applyManifest({ text, dryRun, isOwnFile: isOwn }),
+      operations.manifest.apply({ text, dryRun, isOwnFile: isOwn }),
     );
   try {
     await apply(true);

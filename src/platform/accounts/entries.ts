@@ -44,9 +44,9 @@ export interface MoneyParts {
   readonly money?: RunningMoney | undefined;
 }
 
-export interface MoneyOperations {
+export interface EntryOperations {
   /** Money into an account or out of it. The same reference again is the same entry. */
-  addEntry(input: {
+  add(input: {
     account: string;
     kind: EntryKind;
     usd: string;
@@ -59,13 +59,13 @@ export interface MoneyOperations {
       readonly balance_usd: string;
     }
   >;
-  listEntries(input: { account: string }): Promise<readonly EntryView[]>;
+  list(input: { account: string }): Promise<readonly EntryView[]>;
 }
 
-export function moneyOperations(parts: MoneyParts): MoneyOperations {
+export function entryOperations(parts: MoneyParts): EntryOperations {
   const { accounts, ledger, clock, sync } = parts;
   return {
-    async addEntry({ account: name, kind, usd, reference, note = "" }) {
+    async add({ account: name, kind, usd, reference, note = "" }) {
       const nano = readAmount(usd);
       checkWords(kind, reference, note);
       const account = await findAccount(accounts, name);
@@ -88,7 +88,7 @@ export function moneyOperations(parts: MoneyParts): MoneyOperations {
         balance_usd: toUsd(granted - spent),
       };
     },
-    async listEntries({ account: name }) {
+    async list({ account: name }) {
       const { id } = await findAccount(accounts, name);
       return (await ledger.entries(id)).map(toEntryView);
     },

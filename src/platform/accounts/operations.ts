@@ -43,21 +43,21 @@ export const accountName = {
 type Changed = AccountView & { readonly changed: boolean };
 
 export interface AccountOperations {
-  createAccount(input: { name: string } & LimitInputs): Promise<AccountView>;
-  listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
-  showAccount(input: { account: string }): Promise<AccountDetails>;
+  create(input: { name: string } & LimitInputs): Promise<AccountView>;
+  list(input: Record<never, never>): Promise<readonly AccountView[]>;
+  show(input: { account: string }): Promise<AccountDetails>;
   /** The same without what was spent, which takes reading. */
-  showStanding(input: { account: string }): Promise<AccountStandingView>;
+  balance(input: { account: string }): Promise<AccountStandingView>;
   /** Its keys are refused until it is resumed. */
-  suspendAccount(input: { account: string }): Promise<Changed>;
-  resumeAccount(input: { account: string }): Promise<Changed>;
-  setAccountLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
+  suspend(input: { account: string }): Promise<Changed>;
+  resume(input: { account: string }): Promise<Changed>;
+  setLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
 }
 
 export function accountOperations(parts: AccountParts): AccountOperations {
   const { accounts, keys, clock, takeEffect } = parts;
   return {
-    async createAccount({ name, ...inputs }) {
+    async create({ name, ...inputs }) {
       if (!accountName.pattern.test(name))
         throw new Problem({
           code: "invalid",
@@ -78,7 +78,7 @@ export function accountOperations(parts: AccountParts): AccountOperations {
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });
     },
-    async listAccounts() {
+    async list() {
       const counts = countKeys(await keys.all());
       const balanceOf = await balances(parts);
       return (await accounts.list()).map((account) =>
@@ -89,8 +89,8 @@ export function accountOperations(parts: AccountParts): AccountOperations {
         }),
       );
     },
-    showAccount: ({ account }) => showAccount(parts, account),
-    async showStanding({ account: name }) {
+    show: ({ account }) => showAccount(parts, account),
+    async balance({ account: name }) {
       const account = await findAccount(accounts, name);
       const count = countKeys(await keys.all()).get(account.id) ?? 0;
       return toStanding(parts, account, count);
@@ -118,7 +118,7 @@ function accountChanges(parts: AccountParts) {
     await sync();
   };
   return {
-    async suspendAccount({ account: name }: { account: string }) {
+    async suspend({ account: name }: { account: string }) {
       const { view, changed } = await change(name, async (account) => {
         if (account.suspendedAtMs !== undefined) return account;
         const suspendedAtMs = clock.nowMs();
@@ -127,7 +127,7 @@ function accountChanges(parts: AccountParts) {
       });
       return { ...view, changed };
     },
-    async resumeAccount({ account: name }: { account: string }) {
+    async resume({ account: name }: { account: string }) {
       const { view, changed } = await change(name, async (account) => {
         const { suspendedAtMs, ...rest } = account;
         if (suspendedAtMs === undefined) return account;
@@ -136,7 +136,7 @@ function accountChanges(parts: AccountParts) {
       });
       return { ...view, changed };
     },
-    async setAccountLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
+    async setLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
       checkNamed(inputs);
       const { view } = await change(name, async ({ limits: before, ...rest }) => {
         const limits = readLimits(before, inputs);

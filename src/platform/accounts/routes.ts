@@ -66,7 +66,7 @@ export const accountRoutes = [
     area: "billing",
     reply: standingReply,
     async handle({ parts, account }) {
-      return toStanding(await parts.operations.showStanding({ account: account.id }));
+      return toStanding(await parts.operations.accounts.balance({ account: account.id }));
     },
   }),
   route("GET /api/accounts/:account/details", {
@@ -76,7 +76,7 @@ export const accountRoutes = [
     reply: detailsReply,
     async handle(context) {
       const { parts, account } = context;
-      const details = await parts.operations.showAccount({ account: account.id });
+      const details = await parts.operations.accounts.show({ account: account.id });
       return { ...toDetails(details), members: await membersOf(context) };
     },
   }),
@@ -98,7 +98,7 @@ export const accountRoutes = [
       detail: { kind: body.kind, usd: body.usd, repeated },
     }),
     async handle({ parts, account }, { body: { kind, usd, reference = "", note = "" } }) {
-      const entry = await parts.operations.addEntry({
+      const entry = await parts.operations.entries.add({
         account: account.id,
         kind,
         usd,
@@ -126,7 +126,7 @@ export const accountRoutes = [
     action: "account.limit",
     told: ({ params, body }) => ({ subject: params.account, detail: { ...body } }),
     async handle({ parts, account }, { body }) {
-      return toAccount(await parts.operations.setAccountLimits({ account: account.id, ...body }));
+      return toAccount(await parts.operations.accounts.setLimits({ account: account.id, ...body }));
     },
   }),
   route("POST /api/accounts/:account/suspend", {
@@ -136,7 +136,7 @@ export const accountRoutes = [
     reply: changedReply,
     action: "account.suspend",
     async handle({ parts, account }) {
-      const view = await parts.operations.suspendAccount({ account: account.id });
+      const view = await parts.operations.accounts.suspend({ account: account.id });
       return { ...toAccount(view), changed: view.changed };
     },
   }),
@@ -147,16 +147,16 @@ export const accountRoutes = [
     reply: changedReply,
     action: "account.resume",
     async handle({ parts, account }) {
-      const view = await parts.operations.resumeAccount({ account: account.id });
+      const view = await parts.operations.accounts.resume({ account: account.id });
       return { ...toAccount(view), changed: view.changed };
     },
   }),
 ] as const;
 
 async function listAccounts({ parts: { operations } }: Context, withSpend: boolean) {
-  const accounts = await operations.listAccounts({});
+  const accounts = await operations.accounts.list({});
   if (!withSpend) return accounts.map((view) => ({ ...toAccount(view), spent_month_usd: null }));
-  const { rows } = await operations.reportMargin({ by: "account" });
+  const { rows } = await operations.reports.margin({ by: "account" });
   // No two accounts have the same name.
   const spent = new Map(rows.map(({ name, charged_usd }) => [name, charged_usd]));
   return accounts.map((view) => ({
@@ -186,11 +186,11 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
   const { operations } = parts;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
-  const made = await operations.createAccount(rest);
+  const made = await operations.accounts.create(rest);
   const entry =
     usd === undefined
       ? undefined
-      : await operations.addEntry({
+      : await operations.entries.add({
           account: made.id,
           kind: "credit",
           usd,

@@ -6,25 +6,25 @@ import type { Operations } from "../operations.ts";
 type Named = Readonly<Record<string, unknown>>;
 
 /** How the audit log calls what a command changes. What only reads is not in it. */
-const actions: Readonly<Partial<Record<keyof Operations, string>>> = {
-  createAccount: "account.create",
-  suspendAccount: "account.suspend",
-  resumeAccount: "account.resume",
-  setAccountLimits: "account.limit",
-  createKey: "key.create",
-  revokeKey: "key.revoke",
-  rotateKey: "key.rotate",
-  updateKey: "key.update",
-  setKeyLimits: "key.limit",
-  addEntry: "account.credit",
-  inviteOperator: "operator.invite",
-  resetPassword: "person.reset",
-  setPrice: "price.set",
-  importPrices: "price.import",
-  resetProvider: "provider.reset",
-  deprecateModel: "model.deprecate",
-  retireModel: "model.retire",
-  applyManifest: "manifest.apply",
+const actions: Readonly<Record<string, string>> = {
+  "accounts.create": "account.create",
+  "accounts.suspend": "account.suspend",
+  "accounts.resume": "account.resume",
+  "accounts.setLimits": "account.limit",
+  "keys.create": "key.create",
+  "keys.revoke": "key.revoke",
+  "keys.rotate": "key.rotate",
+  "keys.update": "key.update",
+  "keys.setLimits": "key.limit",
+  "entries.add": "account.credit",
+  "operators.invite": "operator.invite",
+  "people.resetPassword": "person.reset",
+  "prices.set": "price.set",
+  "prices.import": "price.import",
+  "providers.reset": "provider.reset",
+  "models.deprecate": "model.deprecate",
+  "models.retire": "model.retire",
+  "manifest.apply": "manifest.apply",
 };
 
 /** Inputs that say what was changed and hold no secret. */
@@ -57,8 +57,8 @@ export interface AuditOptions {
 
 /** The operations as commands use them: what they change is noted down. */
 export function audited({ operations, people, clock, by }: AuditOptions): Operations {
-  const wrapped = Object.entries(operations).map(([name, operation]) => {
-    const action = actions[name as keyof Operations];
+  const wrap = (resource: string, [name, operation]: readonly [string, unknown]) => {
+    const action = actions[`${resource}.${name}`];
     if (action === undefined) return [name, operation] as const;
     const run = operation as (input: Named) => Promise<unknown>;
     const noted = async (input: Named) => {
@@ -83,8 +83,13 @@ export function audited({ operations, people, clock, by }: AuditOptions): Operat
       return result;
     };
     return [name, noted] as const;
-  });
-  return Object.fromEntries(wrapped) as unknown as Operations;
+  };
+  return Object.fromEntries(
+    Object.entries(operations).map(([resource, methods]) => [
+      resource,
+      Object.fromEntries(Object.entries(methods).map((method) => wrap(resource, method))),
+    ]),
+  ) as unknown as Operations;
 }
 
 const isNamed = (value: unknown): value is Named => typeof value === "object" && value !== null;

@@ -24,7 +24,7 @@ beforeAll(async () => {
     ({ id } = body);
   }
   nowMs++;
-  const { id: other } = await gateway.server.operations.createAccount({ name: "other" });
+  const { id: other } = await gateway.server.operations.accounts.create({ name: "other" });
   const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
   await stranger.ask("POST /api/accounts/:account/keys", {
     params: { account: other },

@@ -65,12 +65,12 @@ export interface LedgerLine {
 
 export interface BillingOperations {
   /** What an account has, had and will need; the lines of one month, of this one unless told. */
-  showBilling(input: { account: string; month?: string }): Promise<BillingView>;
+  show(input: { account: string; month?: string }): Promise<BillingView>;
 }
 
 export function billingOperations(parts: MoneyParts): BillingOperations {
   return {
-    async showBilling({ account: name, month }) {
+    async show({ account: name, month }) {
       const account = await findAccount(parts.accounts, name);
       const nowMs = parts.clock.nowMs();
       const thisMonthMs = periodStartMs("month", nowMs);

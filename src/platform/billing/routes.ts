@@ -48,7 +48,7 @@ export const billingRoutes = [
     reply: billingReply,
     handle: ({ parts, account, inTurn }, { query: { month } }) =>
       inTurn(() =>
-        parts.operations.showBilling({
+        parts.operations.billing.show({
           account: account.id,
           ...(month === undefined ? {} : { month }),
         }),

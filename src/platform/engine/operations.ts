@@ -37,11 +37,11 @@ export interface RunningEngine {
 
 export interface EngineOperations {
   /** The process of the embedded models; null where none is kept. */
-  showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
+  show(input: Record<never, never>): Promise<RunningEngineView | null>;
   /** Empty where the embedded models are switched off. */
-  listWeights(input: Record<never, never>): Promise<readonly WeightsView[]>;
-  /** Begins to fetch some sets, or all that are missing; `listWeights` tells how far it is. */
-  fetchWeights(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
+  weights(input: Record<never, never>): Promise<readonly WeightsView[]>;
+  /** Begins to fetch some sets, or all that are missing; `weights` tells how far it is. */
+  pull(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
 }
 
 export function engineOperations({
@@ -50,9 +50,9 @@ export function engineOperations({
   readonly engine?: RunningEngine | undefined;
 }): EngineOperations {
   return {
-    showEngine: async () => (await engine?.view()) ?? null,
-    listWeights: async () => engine?.weights() ?? [],
-    async fetchWeights({ sets }) {
+    show: async () => (await engine?.view()) ?? null,
+    weights: async () => engine?.weights() ?? [],
+    async pull({ sets }) {
       if (engine === undefined)
         throw new Problem({
           code: "conflict",

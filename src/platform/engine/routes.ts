@@ -43,7 +43,7 @@ export const engineRoutes = [
     area,
     reply: engine,
     async handle({ parts: { operations } }) {
-      const running = await operations.showEngine({});
+      const running = await operations.engine.show({});
       return {
         state: running?.state ?? "off",
         pid: running?.pid ?? null,
@@ -55,7 +55,7 @@ export const engineRoutes = [
           active,
           waiting,
         })),
-        weights: (await operations.listWeights({})).map(toWeights),
+        weights: (await operations.engine.weights({})).map(toWeights),
       };
     },
   }),
@@ -70,7 +70,7 @@ export const engineRoutes = [
     told: ({ body }) => ({ subject: body.sets?.join(", ") ?? "all" }),
     async handle({ parts }, { body }) {
       const { sets } = body;
-      const views = await parts.operations.fetchWeights(sets === undefined ? {} : { sets });
+      const views = await parts.operations.engine.pull(sets === undefined ? {} : { sets });
       return views.map(toWeights);
     },
   }),

@@ -19,7 +19,7 @@ export interface KeyParts extends MoneyParts {
 }
 
 export interface KeyOperations {
-  createKey(
+  create(
     input: {
       account: string;
       name?: string;
@@ -27,19 +27,19 @@ export interface KeyOperations {
       expires?: string;
     } & LimitInputs,
   ): Promise<NewKeyView>;
-  listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
+  list(input: { account?: string }): Promise<readonly KeyView[]>;
   /** Of the keys of an account that have a budget of their own. */
-  listKeyBudgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
-  revokeKey(input: { id: string }): Promise<KeyView>;
-  setKeyLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
+  budgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
+  revoke(input: { id: string }): Promise<KeyView>;
+  setLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
   /** Another name, or other models that it may call; null: all. What is not named stays. */
-  updateKey(input: {
+  update(input: {
     id: string;
     name?: string;
     models?: readonly string[] | null;
   }): Promise<KeyView & { readonly warnings: readonly string[] }>;
   /** A new secret for the same key; the one before works for the overlap, a day unless told. */
-  rotateKey(input: { id: string; overlap?: string }): Promise<NewKeyView>;
+  rotate(input: { id: string; overlap?: string }): Promise<NewKeyView>;
 }
 
 const usualOverlap = "24h";
@@ -49,8 +49,8 @@ export function keyOperations(parts: KeyParts): KeyOperations {
   const { accounts, keys, clock, takeEffect } = parts;
   const inTurn = createTurns();
   return {
-    createKey: (input) => createKey(parts, input),
-    async listKeys({ account: accountName }) {
+    create: (input) => createKey(parts, input),
+    async list({ account: accountName }) {
       const account =
         accountName === undefined ? undefined : await findAccount(accounts, accountName);
       const records = await keys.all();
@@ -59,7 +59,7 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         records.filter(({ accountId }) => account === undefined || accountId === account.id),
       );
     },
-    async listKeyBudgets({ account: accountName }) {
+    async budgets({ account: accountName }) {
       const account = await findAccount(accounts, accountName);
       const records = await keys.all();
       return keyBudgets(
@@ -67,14 +67,14 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         records.filter(({ accountId }) => accountId === account.id),
       );
     },
-    async revokeKey({ id }) {
+    async revoke({ id }) {
       const isKnown = await keys.revoke(id, clock.nowMs());
       const record = isKnown ? await keys.get(id) : undefined;
       if (record === undefined) throw noSuchKey(id);
       await takeEffect();
       return keyView(parts, record);
     },
-    setKeyLimits: ({ id, ...inputs }) =>
+    setLimits: ({ id, ...inputs }) =>
       inTurn(async () => {
         checkNamed(inputs);
         const { limits: before, accountId, ...rest } = await findLive(keys, id);
@@ -82,14 +82,14 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         await setLimits(parts, { owner: { accountId, keyId: id }, limits });
         return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
       }),
-    updateKey: (input) => updateKey(parts, input),
-    rotateKey: (input) => inTurn(() => rotateKey(parts, input)),
+    update: (input) => updateKey(parts, input),
+    rotate: (input) => inTurn(() => rotateKey(parts, input)),
   };
 }
 
 async function createKey(
   { accounts, keys, catalog, secrets, clock, takeEffect }: KeyParts,
-  input: Parameters<KeyOperations["createKey"]>[0],
+  input: Parameters<KeyOperations["create"]>[0],
 ): Promise<NewKeyView> {
   const { account: accountName, name = "", models, expires, ...inputs } = input;
   const account = await findAccount(accounts, accountName);
@@ -122,8 +122,8 @@ async function createKey(
 
 async function updateKey(
   parts: KeyParts,
-  { id, name, models }: Parameters<KeyOperations["updateKey"]>[0],
-): ReturnType<KeyOperations["updateKey"]> {
+  { id, name, models }: Parameters<KeyOperations["update"]>[0],
+): ReturnType<KeyOperations["update"]> {
   const { keys, catalog, takeEffect } = parts;
   if (name === undefined && models === undefined)
     throw new Problem({
@@ -144,7 +144,7 @@ async function updateKey(
 
 async function rotateKey(
   parts: KeyParts,
-  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotateKey"]>[0],
+  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotate"]>[0],
 ): Promise<NewKeyView> {
   const { keys, secrets, clock, takeEffect } = parts;
   const overlapMs = toDurationMs({ text: overlap, flag: "--overlap", maxDays: maxOverlapDays });

@@ -76,8 +76,8 @@ export const keyRoutes = [
     async handle({ parts: { operations }, account }) {
       const of = { account: account.id };
       const [keys, budgets] = await Promise.all([
-        operations.listKeys(of),
-        operations.listKeyBudgets(of),
+        operations.keys.list(of),
+        operations.keys.budgets(of),
       ]);
       const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
       return keys
@@ -99,7 +99,7 @@ export const keyRoutes = [
     action: "key.create",
     told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle({ parts, account }, { body: { models: wanted, expires, ...rest } }) {
-      const made = await parts.operations.createKey({
+      const made = await parts.operations.keys.create({
         account: account.id,
         ...rest,
         ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
@@ -132,9 +132,9 @@ export const keyRoutes = [
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
       if (Object.keys(limits).length > 0)
-        view = await operations.setKeyLimits({ id: params.id, ...limits });
+        view = await operations.keys.setLimits({ id: params.id, ...limits });
       if (called !== undefined || wanted !== undefined) {
-        const updated = await operations.updateKey({
+        const updated = await operations.keys.update({
           id: params.id,
           ...(called === undefined ? {} : { name: called }),
           ...(wanted === undefined ? {} : { models: wanted }),
@@ -157,7 +157,7 @@ export const keyRoutes = [
     told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle(context, { params, body }) {
       await findKey(context, params.id);
-      const made = await context.parts.operations.rotateKey({ id: params.id, ...body });
+      const made = await context.parts.operations.keys.rotate({ id: params.id, ...body });
       return { ...toReply(made), key: made.key, warnings: made.warnings };
     },
   }),
@@ -170,7 +170,7 @@ export const keyRoutes = [
     told: (_, key) => ({ subject: calledBy(key) }),
     async handle(context, { params }) {
       await findKey(context, params.id);
-      return toReply(await context.parts.operations.revokeKey({ id: params.id }));
+      return toReply(await context.parts.operations.keys.revoke({ id: params.id }));
     },
   }),
 ] as const;
@@ -181,7 +181,7 @@ const calledBy = ({ name: called, hint }: { readonly name: string; readonly hint
 
 /** A key of another account is told like one that there is not. */
 async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {
-  const keys = await parts.operations.listKeys({ account: account.id });
+  const keys = await parts.operations.keys.list({ account: account.id });
   const found = keys.find((one) => one.id === id);
   if (found === undefined)
     throw new Problem({ code: "not_found", message: `There is no key with the id ${id}.` });

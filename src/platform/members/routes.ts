@@ -88,7 +88,7 @@ export const memberRoutes = [
         role: body.role,
         isForced: context.isOperator,
       });
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+      await parts.operations.gateway.endTemporaryKeys({ owner: params.id });
       return isDone;
     },
   }),
@@ -105,7 +105,7 @@ export const memberRoutes = [
         userId: params.id,
         isForced: context.isOperator,
       });
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+      await parts.operations.gateway.endTemporaryKeys({ owner: params.id });
       return isDone;
     },
   }),

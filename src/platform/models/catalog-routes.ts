@@ -71,7 +71,7 @@ export const catalogRoutes = [
     area,
     reply: Type.Array(entry),
     async handle({ parts }) {
-      return (await parts.operations.listCatalog({})).map(toEntry);
+      return (await parts.operations.catalog.list({})).map(toEntry);
     },
   }),
   route("GET /api/catalog/:model", {
@@ -80,7 +80,7 @@ export const catalogRoutes = [
     area,
     reply: entry,
     async handle({ parts }, { params }) {
-      return toEntry(await parts.operations.showCatalogModel({ id: params.model }));
+      return toEntry(await parts.operations.catalog.show({ id: params.model }));
     },
   }),
   route("PUT /api/catalog/:model/routes", {
@@ -107,7 +107,7 @@ export const catalogRoutes = [
     }),
     async handle({ parts }, { params, body }) {
       const { routes } = body;
-      return toEntry(await parts.operations.setRoutes({ id: params.model, routes }));
+      return toEntry(await parts.operations.catalog.setRoutes({ id: params.model, routes }));
     },
   }),
   route("POST /api/catalog/:model/deprecate", {
@@ -125,13 +125,13 @@ export const catalogRoutes = [
     told: ({ params, body }) => ({ subject: params.model, detail: { ...body } }),
     async handle({ parts: { operations } }, { params, body }) {
       const { from, retires, replacement } = body;
-      const { id } = await operations.deprecateModel({
+      const { id } = await operations.models.deprecate({
         id: params.model,
         retires,
         replacement,
         ...(from === undefined ? {} : { from }),
       });
-      return toEntry(await operations.showCatalogModel({ id }));
+      return toEntry(await operations.catalog.show({ id }));
     },
   }),
   route("POST /api/catalog/:model/retire", {
@@ -142,8 +142,8 @@ export const catalogRoutes = [
     action: "model.retire",
     told: ({ params }) => ({ subject: params.model }),
     async handle({ parts: { operations } }, { params }) {
-      const { id } = await operations.retireModel({ id: params.model });
-      return toEntry(await operations.showCatalogModel({ id }));
+      const { id } = await operations.models.retire({ id: params.model });
+      return toEntry(await operations.catalog.show({ id }));
     },
   }),
   route("GET /api/models/:model/callers", {
@@ -157,7 +157,7 @@ export const catalogRoutes = [
       callers: Type.Array(caller),
     }),
     async handle({ parts }, { params }) {
-      const [found] = await parts.operations.lifecycleCallers({ model: params.model });
+      const [found] = await parts.operations.models.callers({ model: params.model });
       return {
         model: params.model,
         status: found?.status ?? "active",

@@ -65,8 +65,8 @@ export interface RouteInput {
 
 export interface CatalogOperations {
   /** All models, as the operator sees them. */
-  listCatalog(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
-  showCatalogModel(input: { id: string }): Promise<CatalogEntryView>;
+  list(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
+  show(input: { id: string }): Promise<CatalogEntryView>;
   /** All routes of a model anew; costs and voices of those that stay are kept. */
   setRoutes(input: { id: string; routes: readonly RouteInput[] }): Promise<CatalogEntryView>;
 }
@@ -87,10 +87,10 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
   const view = (model: Model) =>
     toEntryView({ model, nowMs: clock.nowMs(), health: gateway?.health() ?? [], parts });
   return {
-    async listCatalog() {
+    async list() {
       return (await catalog.load()).models.map(view);
     },
-    async showCatalogModel({ id }) {
+    async show({ id }) {
       return view(findModel((await catalog.load()).models, id));
     },
     setRoutes: ({ id, routes: given }) =>

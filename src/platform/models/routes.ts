@@ -31,8 +31,8 @@ export const modelRoutes = [
     area: "models",
     reply: Type.Array(modelReply),
     async handle({ parts, account }) {
-      const models = await parts.operations.listModels({});
-      const keys = await parts.operations.listKeys({ account: account.id });
+      const models = await parts.operations.models.list({});
+      const keys = await parts.operations.keys.list({ account: account.id });
       const active = keys.filter(({ status }) => status === "active");
       return models
         .filter(({ served, status }) => served || status === "retired")

@@ -26,42 +26,31 @@ export interface OperatorView {
   readonly created_at: string;
 }
 
-export interface PeopleOperations {
+export interface OperatorOperations {
   /** For a further operator; the email is fixed where it is named. */
-  inviteOperator(input: { email?: string }): Promise<LinkView>;
+  invite(input: { email?: string }): Promise<LinkView>;
+  /** While there is no operator: a link for the first one. Null once there is. */
+  first(input: Record<never, never>): Promise<LinkView | null>;
+  list(input: Record<never, never>): Promise<readonly OperatorView[]>;
+}
+
+export interface PeopleOperations {
   /** For anybody who has forgotten a password; using it ends all sessions of theirs. */
   resetPassword(input: { email: string }): Promise<LinkView>;
-  /** While there is no operator: a link for the first one. Null once there is. */
-  firstOperator(input: Record<never, never>): Promise<LinkView | null>;
-  listOperators(input: Record<never, never>): Promise<readonly OperatorView[]>;
 }
 
 const by = { name: "command line", id: "" };
 
-export function peopleOperations(parts: PeopleParts): PeopleOperations {
+export function operatorOperations(parts: PeopleParts): OperatorOperations {
   const store = parts.people;
   const invites = new Invites(new People(store, parts.clock));
-  const toView = ({ secret, invite }: NewInvite): LinkView => ({
-    link: `${parts.platformUrl()}/join#${secret}`,
-    email: invite.email ?? null,
-    expires_at: toDateText(invite.expiresAtMs),
-  });
   return {
-    inviteOperator: async ({ email }) => toView(await invites.operator({ email, by })),
-    async resetPassword({ email }) {
-      const user = await store.userByEmail(toEmail(email));
-      if (user === undefined)
-        throw new Problem({
-          code: "not_found",
-          message: `There is nobody with the email address ${email}.`,
-        });
-      return toView(await invites.reset(user, by));
-    },
-    async firstOperator() {
+    invite: async ({ email }) => toView(parts, await invites.operator({ email, by })),
+    async first() {
       const made = await invites.first();
-      return made === undefined ? null : toView(made);
+      return made === undefined ? null : toView(parts, made);
     },
-    async listOperators() {
+    async list() {
       return (await store.users())
         .filter(({ isOperator }) => isOperator)
         .map(({ id, email, name, createdAtMs }) => ({
@@ -73,3 +62,25 @@ export function peopleOperations(parts: PeopleParts): PeopleOperations {
     },
   };
 }
+
+export function peopleOperations(parts: PeopleParts): PeopleOperations {
+  const store = parts.people;
+  const invites = new Invites(new People(store, parts.clock));
+  return {
+    async resetPassword({ email }) {
+      const user = await store.userByEmail(toEmail(email));
+      if (user === undefined)
+        throw new Problem({
+          code: "not_found",
+          message: `There is nobody with the email address ${email}.`,
+        });
+      return toView(parts, await invites.reset(user, by));
+    },
+  };
+}
+
+const toView = ({ platformUrl }: PeopleParts, { secret, invite }: NewInvite): LinkView => ({
+  link: `${platformUrl()}/join#${secret}`,
+  email: invite.email ?? null,
+  expires_at: toDateText(invite.expiresAtMs),
+});

@@ -103,7 +103,7 @@ test("a person who joins by an operator's link is one, until the role is taken a
 });
 
 test("one's own role is only taken away by who says so", async () => {
-  const { link } = await gateway.server.operations.inviteOperator({});
+  const { link } = await gateway.server.operations.operators.invite({});
   const leaver = await join(gateway.platformUrl, link, { email: "leaver@example.com" });
   const params = { id: await idOf(leaver) };
   const leave = (query: Readonly<Record<string, string>>) =>
@@ -118,7 +118,7 @@ test("of operators who remove each other at once, one is always left", async () 
   const own = await startTestGateway();
   try {
     const first = await joinOperator(own);
-    const { link } = await own.server.operations.inviteOperator({});
+    const { link } = await own.server.operations.operators.invite({});
     const second = await join(own.platformUrl, link, { email: "second@example.com" });
     const [one, other] = await Promise.all([idOf(first), idOf(second)]);
     const answers = await Promise.all([
@@ -126,14 +126,14 @@ test("of operators who remove each other at once, one is always left", async () 
       second.ask("DELETE /api/people/:id/operator", { params: { id: one } }),
     ]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const [left] = await own.server.operations.listOperators({});
+    const [left] = await own.server.operations.operators.list({});
     const last = left?.id === one ? first : second;
     const alone = await last.ask("DELETE /api/people/:id/operator", {
       params: { id: left?.id ?? "" },
       query: { oneself: "yes" },
     });
     expect(alone.status).toBe(409);
-    expect(await own.server.operations.listOperators({})).toHaveLength(1);
+    expect(await own.server.operations.operators.list({})).toHaveLength(1);
   } finally {
     await own.stop();
   }

@@ -83,7 +83,7 @@ export const peopleRoutes = [
             "This is your own role: you could not give it back to yourself. Say that you mean it with oneself=yes.",
         });
       await parts.people.removeOperator(params.id);
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+      await parts.operations.gateway.endTemporaryKeys({ owner: params.id });
       return isDone;
     },
   }),

@@ -49,7 +49,7 @@ test("a developer gets a key that calls the gateway for 15 minutes and no longer
 });
 
 test("the account that the path names pays, and not another one", async () => {
-  const other = await gateway.server.operations.createAccount({ name: "poor" });
+  const other = await gateway.server.operations.accounts.create({ name: "poor" });
   const { body } = await operator.ask("POST /api/accounts/:account/playground-key", {
     params: { account: other.id },
   });
@@ -70,7 +70,7 @@ test("the audit log says that a key was made, and never the key", async () => {
 });
 
 test("the models say which endpoint they are for and what they take, and name no provider", async () => {
-  await gateway.server.operations.deprecateModel({
+  await gateway.server.operations.models.deprecate({
     id: "svc-2-flash",
     retires: "2027-06-01",
     replacement: "svc-3-flash",

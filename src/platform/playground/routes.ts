@@ -35,7 +35,7 @@ export const playgroundRoutes = [
     action: "key.playground",
     told: ({ params }, { expires_at }) => ({ subject: params.account, detail: { expires_at } }),
     async handle({ parts, account, actor }) {
-      const { key, expires_at } = await parts.operations.createTemporaryKey({
+      const { key, expires_at } = await parts.operations.gateway.createTemporaryKey({
         account: account.id,
         owner: actorOf(actor).id,
       });
@@ -48,7 +48,7 @@ export const playgroundRoutes = [
     area: "models",
     reply: Type.Array(modelReply),
     async handle({ parts }) {
-      const models = await parts.operations.listModels({});
+      const models = await parts.operations.models.list({});
       return models.filter(({ served }) => served).flatMap(toPlaygroundModel);
     },
   }),

@@ -40,15 +40,11 @@ export interface PriceRow {
 
 export interface PriceOperations {
   /** A new version, in force now or from a day ahead. Classes that are not named have no price. */
-  setPrice(input: { model: string; price: PriceTexts; from?: string }): Promise<PriceRow>;
+  set(input: { model: string; price: PriceTexts; from?: string }): Promise<PriceRow>;
   /** In force now with what comes later, in force at a moment, or all there ever was. */
-  listPrices(input: {
-    model?: string;
-    at?: string;
-    history?: boolean;
-  }): Promise<readonly PriceRow[]>;
+  list(input: { model?: string; at?: string; history?: boolean }): Promise<readonly PriceRow[]>;
   /** Takes public list prices over, for models and for what routes cost. */
-  importPrices(input: {
+  import(input: {
     models?: readonly string[];
     markup?: string;
     dryRun: boolean;
@@ -59,7 +55,7 @@ export interface PriceOperations {
 export function priceOperations({ catalog, clock, takeEffect }: PriceParts): PriceOperations {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
   return {
-    async setPrice({ model: id, price: texts, from }) {
+    async set({ model: id, price: texts, from }) {
       const model = await find(id);
       const price = readPrice(model, texts);
       const nowMs = clock.nowMs();
@@ -78,7 +74,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
       );
       return toRow({ model: after, version: added, atMs: clock.nowMs() });
     },
-    async listPrices({ model: id, at, history = false }) {
+    async list({ model: id, at, history = false }) {
       const { models } = await catalog.load();
       const atMs = at === undefined ? clock.nowMs() : toMoment(at, "--at");
       const chosen = id === undefined ? models : [findModel(models, id)];
@@ -86,7 +82,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         rowsOf({ model, atMs, shows: history ? "all" : at === undefined ? "ahead" : "then" }),
       );
     },
-    async importPrices({ models, markup = "0", dryRun, replace }) {
+    async import({ models, markup = "0", dryRun, replace }) {
       const content = await catalog.load();
       const factor = readMarkup(markup);
       const chosen =

@@ -50,7 +50,7 @@ export const priceRoutes = [
     }),
     reply: Type.Array(row),
     async handle({ parts }, { query }) {
-      const rows = await parts.operations.listPrices({
+      const rows = await parts.operations.prices.list({
         history: query.history === true,
         ...(query.model === undefined ? {} : { model: query.model }),
       });
@@ -77,7 +77,7 @@ export const priceRoutes = [
         ([, value]) => value !== undefined && value !== "",
       );
       return toRow(
-        await parts.operations.setPrice({
+        await parts.operations.prices.set({
           model,
           price: Object.fromEntries(given),
           ...(from === undefined || from === "" ? {} : { from }),
@@ -93,7 +93,7 @@ export const priceRoutes = [
     reply: importReply,
     async handle({ parts }, { query }) {
       return toImport(
-        await parts.operations.importPrices({
+        await parts.operations.prices.import({
           dryRun: true,
           replace: query.replace === true,
           ...(query.markup === undefined ? {} : { markup: query.markup }),
@@ -114,7 +114,7 @@ export const priceRoutes = [
     }),
     async handle({ parts }, { body }) {
       return toImport(
-        await parts.operations.importPrices({
+        await parts.operations.prices.import({
           dryRun: false,
           replace: body.replace === true,
           ...(body.markup === undefined ? {} : { markup: body.markup }),

@@ -60,17 +60,15 @@ export interface RemovedProvider {
 }
 
 export interface ConnectOperations {
-  listVendors(input: Record<never, never>): Promise<readonly VendorView[]>;
-  /** Whether a config file was applied: a change of it is applied at the next start. */
-  hasManifest(input: Record<never, never>): Promise<boolean>;
+  vendors(input: Record<never, never>): Promise<readonly VendorView[]>;
   /** Puts a provider in force without a word of it in svc.yaml. */
-  addProvider(input: NewProvider): Promise<AddedProvider>;
+  add(input: NewProvider): Promise<AddedProvider>;
   /** With all routes to it; where a model would be left without one, only if that is said. */
-  removeProvider(input: { name: string; emptiesModels?: boolean }): Promise<RemovedProvider>;
+  remove(input: { name: string; emptiesModels?: boolean }): Promise<RemovedProvider>;
   /** What a provider that is in force offers beyond what is routed to it. */
-  providerOffer(input: { name: string }): Promise<OfferView>;
+  offer(input: { name: string }): Promise<OfferView>;
   /** Serves some of what a provider offers, by the names that were proposed. */
-  serveOffered(input: { name: string; ids: readonly string[] }): Promise<{
+  serve(input: { name: string; ids: readonly string[] }): Promise<{
     readonly served: readonly string[];
     readonly warnings: readonly string[];
   }>;
@@ -88,7 +86,7 @@ export interface ConnectParts {
 /** Changes of what is in force that leave svc.yaml alone. */
 export function connectOperations(
   parts: ConnectParts,
-  { offerModels }: Pick<ProviderOperations, "offerModels">,
+  { offerOf }: Pick<ProviderOperations, "offerOf">,
 ): ConnectOperations {
   const { catalog, clock } = parts;
   const inTurn = createTurns();
@@ -96,12 +94,11 @@ export function connectOperations(
   const text = async () => exportManifest(await catalog.load(), clock.nowMs());
   const offer = async (name: string) => {
     await findEntry(catalog, name);
-    return offerModels({ text: await text(), provider: name });
+    return offerOf({ text: await text(), provider: name });
   };
   return {
-    listVendors: async () => vendorViews(isSet),
-    hasManifest: async () => (await catalog.manifestHash()) !== undefined,
-    addProvider: (given) =>
+    vendors: async () => vendorViews(isSet),
+    add: (given) =>
       inTurn(async () => {
         const { draft, literals } = readNew(given, isSet);
         await checkFree(catalog, given.name);
@@ -117,10 +114,10 @@ export function connectOperations(
         const own = warnings.filter((warning) => warning.startsWith(`provider ${given.name}:`));
         return { name: given.name, warnings: own };
       }),
-    removeProvider: ({ name, emptiesModels = false }) =>
+    remove: ({ name, emptiesModels = false }) =>
       inTurn(() => removeEntry(parts, name, emptiesModels)),
-    providerOffer: ({ name }) => offer(name),
-    serveOffered: ({ name, ids }) =>
+    offer: ({ name }) => offer(name),
+    serve: ({ name, ids }) =>
       inTurn(async () => {
         const { proposals, problem } = await offer(name);
         if (problem !== null)

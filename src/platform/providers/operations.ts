@@ -10,10 +10,9 @@ import {
   type ProviderEntry,
   type Timeouts,
 } from "../../catalog/model.ts";
-import { manifestDigest } from "../../manifest/digest.ts";
 import { type Literals, withLiterals } from "../../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
-import { type Difference, planApply } from "../../manifest/plan.ts";
+import { planApply } from "../../manifest/plan.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
 import {
   canCompare,
@@ -82,26 +81,24 @@ export interface Upstreams {
 }
 
 export interface ProviderOperations {
-  listProviders(input: Record<never, never>): Promise<readonly ProviderView[]>;
+  list(input: Record<never, never>): Promise<readonly ProviderView[]>;
   /** The calls of a test, in order: so that each can be asked for, and told, by itself. */
   planTrials(input: { name: string; model?: string }): Promise<readonly PlannedTrialView[]>;
   /**
    * One real call of each kind that its routes have, or of one; with no routes its models are listed.
    * Where the vendor's list is complete, the routes are compared with it last.
    */
-  testProvider(input: {
+  test(input: {
     name: string;
     model?: string;
     kind?: TrialView["kind"];
   }): Promise<readonly TrialView[]>;
   /** The routes to it that name a model which its vendor does not list. */
-  providerListing(input: { name: string }): Promise<ListingView>;
+  listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
-  resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
+  reset(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
   /** What a provider that stands in a text would offer, in force or not. */
-  offerModels(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
-  /** What commands have changed since this text, the config file's, was applied. */
-  manifestDrift(input: { text: string }): Promise<readonly Difference[]>;
+  offerOf(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
 }
 
 export interface ProviderParts {
@@ -132,13 +129,13 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       nowMs: clock.nowMs(),
     });
   return {
-    async listProviders() {
+    async list() {
       const { providers, models } = await catalog.load();
       const health = gateway?.health();
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
     ...trialOperations(parts),
-    async resetProvider({ name, model }) {
+    async reset({ name, model }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
       if (gateway === undefined)
         throw new Problem({
@@ -154,7 +151,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
         });
       return { targets };
     },
-    async offerModels({ text, provider, literals = {} }) {
+    async offerOf({ text, provider, literals = {} }) {
       const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
       const current = await catalog.load();
       const { saveProviders = [] } = planOf(manifest, current).write;
@@ -175,18 +172,13 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const models = (offer.models ?? []).filter((model) => !isRouted(model));
       return offerView({ entry, models, taken, nowMs: clock.nowMs() });
     },
-    async manifestDrift({ text }) {
-      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
-      const plan = planOf(readManifest(text, parts.checkAddress), await catalog.load());
-      return plan.differences.filter(({ action }) => action !== "keep");
-    },
   };
 }
 
 /** How a provider is doing, by real calls and by its own list. */
 function trialOperations(
   parts: ProviderParts,
-): Pick<ProviderOperations, "planTrials" | "testProvider" | "providerListing"> {
+): Pick<ProviderOperations, "planTrials" | "test" | "listing"> {
   const { catalog } = parts;
   const upstreams = () => upstreamsOf(parts);
   return {
@@ -201,7 +193,7 @@ function trialOperations(
         ...(isCompared || trials.length === 0 ? [list] : []),
       ];
     },
-    async testProvider({ name, model, kind }) {
+    async test({ name, model, kind }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
       const all = trialsOf({ content, name, model });
@@ -215,7 +207,7 @@ function trialOperations(
       const tried = trials.length === 0 ? [] : await (await upstreams()).tryOut(entry, trials);
       return [...tried, await listingTrial({ entry, routes, upstreams })];
     },
-    async providerListing({ name }) {
+    async listing({ name }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
       const routes = routesTo(content, name);

@@ -116,8 +116,11 @@ export const providerRoutes = [
       }),
     }),
     async handle({ parts: { operations } }) {
-      const providers = await operations.listProviders({});
-      return { providers: providers.map(toReply), has_file: await operations.hasManifest({}) };
+      const providers = await operations.providers.list({});
+      return {
+        providers: providers.map(toReply),
+        has_file: await operations.manifest.isApplied({}),
+      };
     },
   }),
   route("GET /api/vendors", {
@@ -126,7 +129,7 @@ export const providerRoutes = [
     area,
     reply: Type.Array(vendor),
     async handle({ parts }) {
-      const vendors = await parts.operations.listVendors({});
+      const vendors = await parts.operations.providers.vendors({});
       return vendors.map((one) => ({
         ...one,
         variables: [...one.variables],
@@ -153,7 +156,7 @@ export const providerRoutes = [
       detail: { vendor: body.vendor ?? null, base_url: body.base_url ?? null },
     }),
     async handle({ parts }, { body }) {
-      const { name, warnings } = await parts.operations.addProvider(body);
+      const { name, warnings } = await parts.operations.providers.add(body);
       return { name, warnings: [...warnings] };
     },
   }),
@@ -177,7 +180,7 @@ export const providerRoutes = [
       detail: { routes, emptied },
     }),
     async handle({ parts }, { params, query }) {
-      const { name, routes, emptied } = await parts.operations.removeProvider({
+      const { name, routes, emptied } = await parts.operations.providers.remove({
         name: params.name,
         emptiesModels: query.empties_models === true,
       });
@@ -190,7 +193,7 @@ export const providerRoutes = [
     area,
     reply: Type.Array(Type.Object({ kind: oneOf(trialKinds), model: nullable(Type.String()) })),
     async handle({ parts }, { params }) {
-      const trials = await parts.operations.planTrials({ name: params.name });
+      const trials = await parts.operations.providers.planTrials({ name: params.name });
       return trials.map(({ kind, model }) => ({ kind, model }));
     },
   }),
@@ -203,13 +206,13 @@ export const providerRoutes = [
     action: "provider.test",
     told: ({ params, body }, { ok }) => ({ subject: params.name, detail: { kind: body.kind, ok } }),
     async handle({ parts }, { params, body }) {
-      const [made] = await parts.operations.testProvider({ name: params.name, kind: body.kind });
+      const [made] = await parts.operations.providers.test({ name: params.name, kind: body.kind });
       if (made === undefined)
         throw new Problem({
           code: "conflict",
           message: "Its routes have changed: begin the test anew.",
         });
-      return toTrial(made, await parts.operations.hasManifest({}));
+      return toTrial(made, await parts.operations.manifest.isApplied({}));
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -223,7 +226,7 @@ export const providerRoutes = [
       unlisted,
     }),
     async handle({ parts }, { params }) {
-      const listing = await parts.operations.providerListing({ name: params.name });
+      const listing = await parts.operations.providers.listing({ name: params.name });
       return { models: listing.models, unlisted: toUnlisted(listing.unlisted) };
     },
   }),
@@ -237,7 +240,7 @@ export const providerRoutes = [
     told: ({ params, body }) => ({ subject: params.name, detail: { model: body.model ?? null } }),
     async handle({ parts }, { params, body }) {
       const { model } = body;
-      const { targets } = await parts.operations.resetProvider({
+      const { targets } = await parts.operations.providers.reset({
         name: params.name,
         ...(model === undefined ? {} : { model }),
       });
@@ -250,7 +253,7 @@ export const providerRoutes = [
     area,
     reply: offer,
     async handle({ parts }, { params }) {
-      const { proposals, left_out, problem } = await parts.operations.providerOffer({
+      const { proposals, left_out, problem } = await parts.operations.providers.offer({
         name: params.name,
       });
       return {
@@ -264,7 +267,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await parts.operations.hasManifest({})),
+        problem: problem && forConsole(problem, await parts.operations.manifest.isApplied({})),
       };
     },
   }),
@@ -280,7 +283,7 @@ export const providerRoutes = [
     told: ({ params, body }) => ({ subject: params.name, detail: { models: body.ids } }),
     async handle({ parts }, { params, body }) {
       const { ids } = body;
-      const made = await parts.operations.serveOffered({ name: params.name, ids });
+      const made = await parts.operations.providers.serve({ name: params.name, ids });
       return { served: [...made.served], warnings: [...made.warnings] };
     },
   }),

@@ -13,7 +13,7 @@ type MarginGroup = (typeof marginGroups)[number];
 
 export interface ReportOperations {
   /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
-  reportMargin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
+  margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
 }
 
 const dayMs = 86_400_000;
@@ -23,7 +23,7 @@ const mostDays = 3_660;
 export function reportOperations(parts: MoneyParts): ReportOperations {
   const { accounts, ledger, clock } = parts;
   return {
-    async reportMargin({ by: word = "model", from, to }) {
+    async margin({ by: word = "model", from, to }) {
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
         throw new Problem({

@@ -38,7 +38,7 @@ export const marginRoutes = [
       total: rowReply,
     }),
     async handle({ parts }, { query }) {
-      const { by, from, to, rows, total } = await parts.operations.reportMargin(query);
+      const { by, from, to, rows, total } = await parts.operations.reports.margin(query);
       return { by, from, to, rows: rows.map(toRow), total: toRow(total) };
     },
   }),

@@ -118,7 +118,7 @@ async function labelsOf(
 ): Promise<ReadonlyMap<string, string>> {
   if (by === "account") return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
   if (by !== "key") return new Map();
-  const keys = await operations.listKeys(accountId === undefined ? {} : { account: accountId });
+  const keys = await operations.keys.list(accountId === undefined ? {} : { account: accountId });
   return new Map([
     [temporary, "temporary keys"],
     ...keys.map(({ id, name, hint }) => [id, name === "" ? hint : name] as const),

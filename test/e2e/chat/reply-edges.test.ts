@@ -120,7 +120,7 @@ test("a browser may remember a permission for ten minutes, and no foreign page g
 });
 
 test("the link to a successor has the slash of its id percent-encoded", async () => {
-  await gateway.server.operations.deprecateModel({
+  await gateway.server.operations.models.deprecate({
     id: "svc-2-flash",
     retires: "2999-01-01",
     replacement: "vendor/with-slash",

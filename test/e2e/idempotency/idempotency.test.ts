@@ -71,7 +71,7 @@ test("takes a body that differs in blanks and in nulls alone for the same", asyn
 
 test("means nothing to another API key, also of the same account", async () => {
   const payer = await openPayer(gateway);
-  const other = await gateway.server.operations.createKey({ account: payer.id });
+  const other = await gateway.server.operations.keys.create({ account: payer.id });
   const asOther = { authorization: `Bearer ${other.key}`, "idempotency-key": "shared" };
   gateway.upstream.replyOnce(chatJson({ text: "for the first" }));
   gateway.upstream.replyOnce(chatJson({ text: "for the second" }));

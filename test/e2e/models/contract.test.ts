@@ -109,7 +109,7 @@ describe("dates move a model, without a restart and without anybody's doing:", (
     own.call("/chat/completions", { model, messages, ...fields });
   const idsOf = async () => (await own.client().models.list()).data.map(({ id }) => id);
   const deprecate = (id: string) =>
-    own.server.operations.deprecateModel({
+    own.server.operations.models.deprecate({
       id,
       from: new Date(deprecatedAtMs).toISOString(),
       retires: new Date(retiresAtMs).toISOString(),
@@ -143,7 +143,7 @@ describe("dates move a model, without a restart and without anybody's doing:", (
     expect(refusal.message).toContain("svc-3-flash");
     expect(await idsOf()).not.toContain(id);
     expect(own.upstream.requests).toBeEmpty();
-    await expect(own.server.operations.retireModel({ id })).rejects.toThrow("retired already");
+    await expect(own.server.operations.models.retire({ id })).rejects.toThrow("retired already");
   });
 
   test("a stream that began before goes on to its end", async () => {

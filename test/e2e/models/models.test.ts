@@ -51,7 +51,7 @@ async function idsOf(key: string): Promise<string[]> {
 }
 
 async function keyFor(...models: readonly string[]): Promise<string> {
-  const { key } = await gateway.server.operations.createKey({ account: gateway.account, models });
+  const { key } = await gateway.server.operations.keys.create({ account: gateway.account, models });
   return key;
 }
 
@@ -234,7 +234,7 @@ describe("a deprecated model", () => {
 
   beforeAll(async () => {
     own = await startTestGateway();
-    await own.server.operations.deprecateModel({
+    await own.server.operations.models.deprecate({
       id: "svc-2-flash",
       retires,
       replacement: "vendor/with-slash",
@@ -310,8 +310,8 @@ describe("a retired model", () => {
         id === "svc-2-flash" ? chatAnswers.plain() : speechReplies.pcmChunked(),
       );
       expect((await call(id)).status).toBe(200);
-      await operations.deprecateModel({ id, retires: "2999-01-01", replacement });
-      await operations.retireModel({ id });
+      await operations.models.deprecate({ id, retires: "2999-01-01", replacement });
+      await operations.models.retire({ id });
     }
     own.upstream.reset();
   });
@@ -344,7 +344,7 @@ describe("a retired model", () => {
   });
 
   test("is not told to a key that may not call it", async () => {
-    const { key } = await own.server.operations.createKey({
+    const { key } = await own.server.operations.keys.create({
       account: own.account,
       models: ["svc-3-flash"],
     });
@@ -366,7 +366,7 @@ test("a model that is priced and routed by an apply can be called at once", asyn
     const text = standardManifest
       .replaceAll("UPSTREAM", own.upstream.baseUrl)
       .replace("unpriced: { endpoint: chat,", "$& price: { input: 0, output: 0 },");
-    await own.server.operations.applyManifest({ text, dryRun: false });
+    await own.server.operations.manifest.apply({ text, dryRun: false });
     expect((await call()).status).toBe(200);
   } finally {
     await own.stop();

@@ -46,7 +46,7 @@ describe("what happens to a key while a body is on its way", () => {
   test("a key that is revoked meanwhile is refused", async () => {
     const payer = await openPayer(gateway);
     const call = await beginSlowly(payer.key);
-    await gateway.server.operations.revokeKey({ id: payer.keyId });
+    await gateway.server.operations.keys.revoke({ id: payer.keyId });
     expect(await call.finish()).toContain("invalid_api_key");
     expect(gateway.upstream.requests).toBeEmpty();
   });
@@ -54,7 +54,7 @@ describe("what happens to a key while a body is on its way", () => {
   test("a budget that is lowered meanwhile holds", async () => {
     const payer = await openPayer(gateway, { budget: "5" });
     const call = await beginSlowly(payer.key);
-    await gateway.server.operations.setKeyLimits({ id: payer.keyId, budget: "0.000000001" });
+    await gateway.server.operations.keys.setLimits({ id: payer.keyId, budget: "0.000000001" });
     expect(await call.finish()).toContain("budget_exceeded");
     expect(gateway.upstream.requests).toBeEmpty();
   });
@@ -102,7 +102,7 @@ test("a suspended account gets no reply that was kept for it", async () => {
   gateway.upstream.replyOnce(chatJson());
   const init = { headers: { "idempotency-key": "kept" } };
   await (await payer.chat({}, init)).json();
-  await gateway.server.operations.suspendAccount({ account: payer.id });
+  await gateway.server.operations.accounts.suspend({ account: payer.id });
   expect(await refusalOf(payer.chat({}, init))).toMatchObject({
     status: 402,
     code: "account_suspended",

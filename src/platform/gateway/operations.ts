@@ -1,0 +1,82 @@
+import { Problem } from "../../base/problem.ts";
+import type { TargetHealth } from "../../catalog/health.ts";
+import type { TemporaryKey } from "../../keys/directory.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
+import { findAccount } from "../inputs.ts";
+import { type TemporaryKeyView, toTemporaryKeyView } from "../views.ts";
+
+/** What a running server adds: without one there is nobody to call. */
+export interface RunningGateway {
+  /** Of the targets that were asked since the start. */
+  health(): readonly TargetHealth[];
+  /** Puts a provider's targets back in service; says how many it knows. */
+  resetHealth(provider: string, model?: string): number;
+  issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
+  endTemporaryKeys(owner: string): number;
+  /** Ends in /v1. */
+  baseUrl(): string;
+}
+
+export interface GatewayOperations {
+  /** Asks whether a server answers, and nothing else. */
+  ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
+  /** Where the running server's gateway answers callers on this machine. */
+  show(input: Record<never, never>): Promise<{ readonly base_url: string }>;
+  /** A key for calls from the command line; only a running server has a use for one. */
+  createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
+  /** Those that somebody has made: their part in an account has ended. */
+  endTemporaryKeys(input: { owner: string }): Promise<{ readonly ended: number }>;
+}
+
+export interface GatewayParts {
+  readonly accounts: AccountStore;
+  /** Where a gateway was looked for. */
+  readonly dataDir?: string | undefined;
+  /** Absent when a command has opened the store itself. */
+  readonly gateway?: RunningGateway | undefined;
+}
+
+export function gatewayOperations({ accounts, gateway, dataDir }: GatewayParts): GatewayOperations {
+  const running = () => {
+    if (gateway === undefined)
+      throw new Problem({
+        code: "failed",
+        message: `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
+      });
+    return gateway;
+  };
+  return {
+    ping: async () => ({ ok: true }),
+    async createTemporaryKey({ account: name, owner }) {
+      const server = running();
+      const account =
+        name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
+      return toTemporaryKeyView({
+        ...server.issueTemporaryKey(account.id, owner),
+        accountId: account.id,
+        baseUrl: server.baseUrl(),
+      });
+    },
+    async endTemporaryKeys({ owner }) {
+      return { ended: gateway?.endTemporaryKeys(owner) ?? 0 };
+    },
+    show: async () => ({ base_url: running().baseUrl() }),
+  };
+}
+
+/** The account that is meant where none is named. */
+async function usualAccount(accounts: AccountStore): Promise<Account> {
+  const all = await accounts.list();
+  const account = all.find(({ name }) => name === "default") ?? all[0];
+  if (account === undefined)
+    throw new Problem({
+      code: "not_found",
+      message: "There is no account yet: svc account create NAME makes one.",
+    });
+  if (all.length > 1 && account.name !== "default")
+    throw new Problem({
+      code: "invalid",
+      message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
+    });
+  return account;
+}

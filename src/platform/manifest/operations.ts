@@ -1,0 +1,77 @@
+import type { Clock } from "../../base/clock.ts";
+import type { CatalogContent, CatalogStore } from "../../catalog/catalog.ts";
+import { manifestDigest } from "../../manifest/digest.ts";
+import { exportManifest } from "../../manifest/export.ts";
+import { type Literals, withLiterals } from "../../manifest/literals.ts";
+import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
+import { type Difference, planApply } from "../../manifest/plan.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
+
+export interface ApplyView {
+  readonly differences: readonly Difference[];
+  readonly warnings: readonly string[];
+  readonly applied: boolean;
+}
+
+export interface ManifestOperations {
+  apply(input: {
+    text: string;
+    dryRun: boolean;
+    isOwnFile?: boolean;
+    literals?: Literals;
+  }): Promise<ApplyView>;
+  export(input: Record<never, never>): Promise<{ readonly yaml: string }>;
+  /** What commands have changed since this text, the config file's, was applied. */
+  drift(input: { text: string }): Promise<readonly Difference[]>;
+  /** Whether a config file was applied: a change of it is applied at the next start. */
+  isApplied(input: Record<never, never>): Promise<boolean>;
+}
+
+export interface ManifestParts {
+  readonly catalog: CatalogStore;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly variable: (name: string) => string | undefined;
+  readonly checkAddress: AddressCheck;
+  readonly takeEffect: () => Promise<void>;
+}
+
+export function manifestOperations(parts: ManifestParts): ManifestOperations {
+  const { catalog, secrets, variable, checkAddress, clock, takeEffect } = parts;
+  const planOf = (manifest: Manifest, current: CatalogContent) =>
+    planApply({
+      manifest,
+      current,
+      secrets,
+      hasVariable: (name) => (variable(name) ?? "") !== "",
+      nowMs: clock.nowMs(),
+    });
+  return {
+    async apply({ text, dryRun, isOwnFile = false, literals = {} }) {
+      const manifest = withLiterals(readManifest(text, checkAddress), literals);
+      const plan = planOf(manifest, await catalog.load());
+      const isChange = plan.differences.some(({ action }) => action !== "keep");
+      const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
+      if (!dryRun && (isChange || isOwnFile)) {
+        await catalog.write(
+          manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
+        );
+        await takeEffect();
+      }
+      return {
+        differences: plan.differences,
+        warnings: plan.warnings,
+        applied: !dryRun && isChange,
+      };
+    },
+    async export() {
+      return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
+    },
+    async drift({ text }) {
+      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
+      const plan = planOf(readManifest(text, checkAddress), await catalog.load());
+      return plan.differences.filter(({ action }) => action !== "keep");
+    },
+    isApplied: async () => (await catalog.manifestHash()) !== undefined,
+  };
+}

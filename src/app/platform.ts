@@ -4,12 +4,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Configuration } from "../config/load.ts";
 import { Invites } from "../people/invites.ts";
-import { People } from "../people/people.ts";
+import type { People } from "../people/people.ts";
 import { SessionSecrets } from "../people/session-secrets.ts";
 import { Tokens } from "../people/tokens.ts";
 import { Api } from "../platform/http/api.ts";
 import { Live } from "../platform/live/live.ts";
-import type { Operations } from "../platform/operations.ts";
+import type { UnboundOperations } from "../platform/operations.ts";
 import { routes } from "../platform/routes.ts";
 import { startPlatform } from "../platform/server.ts";
 import { createSite } from "../platform/site/site.ts";
@@ -21,7 +21,8 @@ export interface ControlOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly money: Money;
-  readonly operations: Operations;
+  readonly operations: UnboundOperations;
+  readonly people: People;
   /** As callers see it; without /v1. */
   readonly gatewayUrl: string;
   /** An address of a listener that can be used on this machine. */
@@ -44,16 +45,17 @@ export function openControl(options: ControlOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { configuration, opened, money, operations, gatewayUrl, version, clock, log } = options;
+  const { configuration, opened, money, operations, people, gatewayUrl, version, clock, log } =
+    options;
   const { settings, inForce } = configuration;
-  const { people: store, accounts, catalog } = opened.store;
-  const people = new People(store, clock);
+  const { people: store, audit, accounts, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
   const live = new Live({ watchers: money.receiptWatchers });
   const url = () => settings.platformUrl ?? options.toUrl(settings.platformHost, platform.port);
   const api = new Api(
     {
       operations,
+      audit,
       people,
       invites: new Invites(people),
       sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),

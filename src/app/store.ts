@@ -7,13 +7,19 @@ import { engineProvider, type Route } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/digest.ts";
+import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/entries.ts";
-import { audited } from "../platform/audit/audited.ts";
+import { commandLine } from "../platform/audit/author.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { ApplyView } from "../platform/manifest/operations.ts";
-import { createOperations, type Operations } from "../platform/operations.ts";
+import {
+  createOperations,
+  forActor,
+  type Operations,
+  type UnboundOperations,
+} from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
 import {
@@ -107,6 +113,8 @@ export interface OperationsOptions {
   readonly opened: Opened;
   readonly takeEffect: () => Promise<void>;
   readonly clock?: Clock;
+  /** One for the whole process. */
+  readonly people?: People;
   /** Where people reach the platform; by the settings, unless told. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
@@ -121,14 +129,16 @@ export function operationsOn({
   opened,
   takeEffect,
   clock = systemClock,
+  people = new People(opened.store.people, clock),
   platformUrl = () => platformAddress(configuration),
   money,
   gateway,
   engine,
-}: OperationsOptions): Operations {
+}: OperationsOptions): UnboundOperations {
   const { store, secrets } = opened;
   return createOperations({
     ...store,
+    people,
     secrets,
     clock,
     platformUrl,
@@ -216,8 +226,7 @@ async function withStore<T>(
   const opened = await openStore(configuration);
   try {
     const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
-    const { people } = opened.store;
-    return await run(audited({ operations, people, clock: systemClock }));
+    return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
   } catch (error) {
     throw toStoreProblem(error, databasePath(configuration));
   } finally {

@@ -74,13 +74,14 @@ function readBudget(
  */
 export async function setLimits(
   parts: MoneyParts,
-  { owner, limits }: Pick<LimitsChange, "owner" | "limits">,
+  { owner, limits, audit }: Pick<LimitsChange, "owner" | "limits" | "audit">,
 ): Promise<void> {
   const { ledger, money, clock, takeEffect, sync } = parts;
   const change = (unwritten: Unwritten) =>
     ledger.setLimits({
       owner,
       limits,
+      audit,
       nowMs: () => clock.nowMs(),
       unwritten,
       onSet: (set) => money?.purses.setBudget({ ...set, owner, limit: limits?.budget }),

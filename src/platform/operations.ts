@@ -1,48 +1,60 @@
 import type { ChangeFeed } from "../base/feed.ts";
-import { type EntryOperations, entryOperations } from "./accounts/entries.ts";
+import { type EntryOperations, entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
   type AccountParts,
+  accountAudits,
   accountOperations,
 } from "./accounts/operations.ts";
-import { type BillingOperations, billingOperations } from "./billing/operations.ts";
+import { type Audits, type Binding, bind, type Unbound } from "./audit/author.ts";
+import { type BillingOperations, billingAudits, billingOperations } from "./billing/operations.ts";
 import {
   type EngineOperations,
+  engineAudits,
   engineOperations,
   type RunningEngine,
 } from "./engine/operations.ts";
 import {
   type GatewayOperations,
   type GatewayParts,
+  gatewayAudits,
   gatewayOperations,
 } from "./gateway/operations.ts";
-import { type KeyOperations, type KeyParts, keyOperations } from "./keys/operations.ts";
+import { type KeyOperations, type KeyParts, keyAudits, keyOperations } from "./keys/operations.ts";
 import {
   type ManifestOperations,
   type ManifestParts,
+  manifestAudits,
   manifestOperations,
 } from "./manifest/operations.ts";
-import { type ModelOperations, modelOperations } from "./models/lifecycle.ts";
+import { type MemberOperations, memberAudits, memberOperations } from "./members/operations.ts";
+import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
 import {
   type CatalogOperations,
   type CatalogParts,
+  catalogAudits,
   catalogOperations,
 } from "./models/operations.ts";
 import {
   type OperatorOperations,
+  operatorAudits,
   operatorOperations,
   type PeopleOperations,
   type PeopleParts,
+  peopleAudits,
   peopleOperations,
 } from "./people/operations.ts";
-import { type PriceOperations, priceOperations } from "./prices/operations.ts";
-import { type ConnectOperations, connectOperations } from "./providers/connect.ts";
+import { type PriceOperations, priceAudits, priceOperations } from "./prices/operations.ts";
+import { type ConnectOperations, connectAudits, connectOperations } from "./providers/connect.ts";
 import {
   type ProviderOperations,
   type ProviderParts,
+  providerAudits,
   providerOperations,
 } from "./providers/operations.ts";
-import { type ReportOperations, reportOperations } from "./reports/operations.ts";
+import { type ReportOperations, reportAudits, reportOperations } from "./reports/operations.ts";
+import { type SessionOperations, sessionAudits, sessionOperations } from "./session/operations.ts";
+import { type TokenOperations, tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
 /**
  * What the operator can do, by resource. The same object serves a command that opened the store
@@ -61,9 +73,38 @@ export interface Operations {
   readonly engine: EngineOperations;
   readonly operators: OperatorOperations;
   readonly people: PeopleOperations;
+  readonly members: MemberOperations;
+  readonly sessions: SessionOperations;
+  readonly tokens: TokenOperations;
   readonly reports: ReportOperations;
   readonly gateway: GatewayOperations;
 }
+
+/** How the audit log has every change. A resource or an operation that is not in it does not compile. */
+export const audits = {
+  accounts: accountAudits,
+  entries: entryAudits,
+  billing: billingAudits,
+  keys: keyAudits,
+  models: modelAudits,
+  catalog: catalogAudits,
+  prices: priceAudits,
+  providers: { ...providerAudits, ...connectAudits },
+  manifest: manifestAudits,
+  engine: engineAudits,
+  operators: operatorAudits,
+  people: peopleAudits,
+  members: memberAudits,
+  sessions: sessionAudits,
+  tokens: tokenAudits,
+  reports: reportAudits,
+  gateway: gatewayAudits,
+} satisfies { readonly [Resource in keyof Operations]: Audits<Operations[Resource]> };
+
+/** Nobody's yet: `forActor` says who uses them. */
+export type UnboundOperations = {
+  readonly [Resource in keyof Operations]: Unbound<Operations[Resource], (typeof audits)[Resource]>;
+};
 
 export interface OperationParts
   extends AccountParts,
@@ -78,7 +119,7 @@ export interface OperationParts
   readonly engine?: RunningEngine | undefined;
 }
 
-export function createOperations(parts: OperationParts): Operations {
+export function createOperations(parts: OperationParts): UnboundOperations {
   const providers = providerOperations(parts);
   return {
     accounts: accountOperations(parts),
@@ -93,7 +134,32 @@ export function createOperations(parts: OperationParts): Operations {
     engine: engineOperations(parts),
     operators: operatorOperations(parts),
     people: peopleOperations(parts),
+    members: memberOperations(parts),
+    sessions: sessionOperations(parts),
+    tokens: tokenOperations(parts),
     reports: reportOperations(parts),
     gateway: gatewayOperations(parts),
   };
+}
+
+/** Changes of these may end what somebody is allowed to see. */
+const rights = new Set<string>([
+  "operators",
+  "people",
+  "members",
+  "sessions",
+  "tokens",
+] satisfies (keyof Operations)[]);
+
+/** The operations as routes, the control socket and commands use them. */
+export function forActor(
+  operations: UnboundOperations,
+  binding: Binding & { readonly onRightsChanged?: () => Promise<void> },
+): Operations {
+  const { onRightsChanged } = binding;
+  const bound = Object.entries(operations).map(([resource, methods]) => {
+    const after = rights.has(resource) ? onRightsChanged : undefined;
+    return [resource, bind(methods, audits[resource as keyof Operations], { ...binding, after })];
+  });
+  return Object.fromEntries(bound) as Operations;
 }

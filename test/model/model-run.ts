@@ -4,6 +4,7 @@ import { toDateText } from "../../src/base/dates.ts";
 import { toUsd } from "../../src/base/money.ts";
 import { Problem } from "../../src/base/problem.ts";
 import { periodEndMs } from "../../src/call/limits.ts";
+import { auditOf } from "../store/audit-sample.ts";
 import { checkLedger, checkSums, same } from "./check-ledger.ts";
 import type { Command } from "./commands.ts";
 import { endCall, type Running } from "./end-call.ts";
@@ -48,7 +49,7 @@ export class ModelRun {
     const path = join(options.folder, "0", "svc.db");
     const real = await RealLedger.open(path, { nowMs: () => clock.ms });
     const run = new ModelRun(options, real, clock);
-    await real.store.catalog.write({ atMs: clock.ms, saveModels: models.map(toModel) });
+    await real.store.catalog.write({ atMs: clock.ms, saveModels: models.map(toModel) }, auditOf());
     for (const model of models.keys())
       await run.#price({
         type: "price",

@@ -16,6 +16,7 @@ import type {
   LimitsChange,
   LimitsSet,
 } from "../../src/ledger/store.ts";
+import { auditOf } from "./audit-sample.ts";
 
 /** Numbers lose digits from 2^53 on; money must not. */
 export const above2to53 = 9_007_199_254_740_993n;
@@ -130,6 +131,7 @@ export async function setLimits(
   await ledger.setLimits({
     owner: { accountId: "acct_1", keyId: undefined },
     limits: undefined,
+    audit: auditOf(),
     nowMs: () => noonMs,
     unwritten: () => 0n,
     onSet: (done) => {

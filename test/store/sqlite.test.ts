@@ -24,6 +24,7 @@ import { usage } from "../../src/store/sqlite/migrations/usage.ts";
 import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { noonMs, receiptOf, write } from "./ledger-samples.ts";
@@ -203,7 +204,7 @@ test("limits and route costs from before they had versions are the first one", a
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {
   const path = join(fresh(), "svc.db");
   const store = await createStore(openSqlite(path), "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 }, auditOf());
   await store.ledger.commit([1, 2, 3].map(() => write(receiptOf({ charged: 0n }))));
   const brief = openLedgerReader(path);
   expect(await brief.receipt("req_none")).toBeUndefined();
@@ -222,7 +223,7 @@ test("a ledger that was never there is told as such", () => {
 test("a budget that cannot be read is no licence to spend without one", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));
   const store = await createStore(sqlite, "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 }, auditOf());
   sqlite.raw.run(`update accounts set limits = '{"budget":"5/week"}'`);
   await expect(store.accounts.list()).rejects.toThrow("5/week");
   await store.close();

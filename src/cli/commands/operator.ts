@@ -1,4 +1,4 @@
-import type { LinkView } from "../../platform/people/operations.ts";
+import type { LinkView } from "../../platform/people/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { newId } from "../../base/ids.ts";
 import { Hold } from "../../ledger/purse.ts";
 import { Purses } from "../../ledger/purses.ts";
@@ -155,7 +156,7 @@ describe("a withdrawal", () => {
       ledger: {
         addEntry: (entry) => {
           taken.push(hold(3n * usd));
-          return home.store.ledger.addEntry(entry);
+          return home.store.ledger.addEntry(entry, auditOf());
         },
       },
     });

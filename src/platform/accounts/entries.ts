@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
@@ -17,6 +18,7 @@ import {
   type Lease,
   type LedgerStore,
 } from "../../ledger/store.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
 import { type EntryView, toEntryView } from "./money-views.ts";
 
@@ -62,15 +64,27 @@ export interface EntryOperations {
   list(input: { account: string }): Promise<readonly EntryView[]>;
 }
 
-export function entryOperations(parts: MoneyParts): EntryOperations {
+export const entryAudits = {
+  add: {
+    action: {
+      credit: "account.credit",
+      refund: "account.refund",
+      withdrawal: "account.withdraw",
+    } satisfies Readonly<Record<EntryKind, string>>,
+    detail: ({ usd, note }) => (note === undefined || note === "" ? { usd } : { usd, note }),
+  },
+  list: null,
+} satisfies Audits<EntryOperations>;
+
+export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typeof entryAudits> {
   const { accounts, ledger, clock, sync } = parts;
   return {
-    async add({ account: name, kind, usd, reference, note = "" }) {
+    async add({ account: name, kind, usd, reference, note = "" }, { audit }) {
       const nano = readAmount(usd);
       checkWords(kind, reference, note);
       const account = await findAccount(accounts, name);
       const id = newId("entry", clock.nowMs());
-      const outcome = await record(parts, account, {
+      const added: Entry = {
         id,
         accountId: account.id,
         kind,
@@ -78,6 +92,11 @@ export function entryOperations(parts: MoneyParts): EntryOperations {
         reference: reference ?? id,
         note,
         createdAtMs: clock.nowMs(),
+      };
+      const outcome = await record(parts, {
+        account,
+        entry: added,
+        audit: audit({ subject: added.reference, accountId: account.id, kind }),
       });
       const entry = entryOf(outcome, account);
       await sync();
@@ -112,7 +131,11 @@ export async function standingOf(
  * A withdrawal is held like the cost of a call until it is in force, so that calls which come
  * meanwhile cannot spend it and what they hold is left alone.
  */
-async function record(parts: MoneyParts, account: Account, entry: Entry): Promise<EntryOutcome> {
+async function record(
+  parts: MoneyParts,
+  options: { readonly account: Account; readonly entry: Entry; readonly audit: AuditRecord },
+): Promise<EntryOutcome> {
+  const { account, entry, audit } = options;
   const { ledger, money, takeEffect } = parts;
   const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
   const hold = pot && Hold.take(-entry.nano, pot, []);
@@ -120,7 +143,7 @@ async function record(parts: MoneyParts, account: Account, entry: Entry): Promis
     // One that was made before changes nothing now: it needs no cover.
     if (pot !== undefined && hold === undefined && !(await isKnown(ledger, entry)))
       throw notCovered({ account, free: pot.free, held: pot.held });
-    const outcome = await ledger.addEntry(entry);
+    const outcome = await ledger.addEntry(entry, audit);
     // Also for one that is known: whoever wrote it may not have come so far.
     await takeEffect();
     return outcome;

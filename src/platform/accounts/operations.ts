@@ -6,6 +6,7 @@ import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
+import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
 import { keyViews } from "../keys/views.ts";
 import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
@@ -54,10 +55,24 @@ export interface AccountOperations {
   setLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
 }
 
-export function accountOperations(parts: AccountParts): AccountOperations {
+export const accountAudits = {
+  create: { action: "account.create", detail: (input) => omit(input, "name") },
+  list: null,
+  show: null,
+  balance: null,
+  suspend: { action: "account.suspend" },
+  resume: { action: "account.resume" },
+  setLimits: { action: "account.limit", detail: (input) => omit(input, "account") },
+} satisfies Audits<AccountOperations>;
+
+type Implementation = Unbound<AccountOperations, typeof accountAudits>;
+
+const about = ({ id, name }: Account): Audited => ({ accountId: id, subject: name });
+
+export function accountOperations(parts: AccountParts): Implementation {
   const { accounts, keys, clock, takeEffect } = parts;
   return {
-    async create({ name, ...inputs }) {
+    async create({ name, ...inputs }, { audit }) {
       if (!accountName.pattern.test(name))
         throw new Problem({
           code: "invalid",
@@ -70,7 +85,7 @@ export function accountOperations(parts: AccountParts): AccountOperations {
         createdAtMs: clock.nowMs(),
         ...(limits === undefined ? {} : { limits }),
       };
-      if (!(await accounts.insert(account)))
+      if (!(await accounts.insert(account, audit(about(account)))))
         throw new Problem({
           code: "conflict",
           message: `There is an account named ${name} already.`,
@@ -99,7 +114,9 @@ export function accountOperations(parts: AccountParts): AccountOperations {
   };
 }
 
-function accountChanges(parts: AccountParts) {
+function accountChanges(
+  parts: AccountParts,
+): Pick<Implementation, "suspend" | "resume" | "setLimits"> {
   const { accounts, keys, clock, takeEffect, sync } = parts;
   const inTurn = createTurns();
   /** `edit` returns the same account where there is nothing to change. */
@@ -112,40 +129,44 @@ function accountChanges(parts: AccountParts) {
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
     });
-  const setSuspended = async (id: string, atMs: number | undefined) => {
-    await accounts.setSuspended(id, atMs);
+  const setSuspended = async (
+    account: Account,
+    { atMs, audit }: { atMs: number | undefined; audit: Author["audit"] },
+  ) => {
+    await accounts.setSuspended(account.id, atMs, audit(about(account)));
     await takeEffect();
     await sync();
   };
   return {
-    async suspend({ account: name }: { account: string }) {
+    async suspend({ account: name }, { audit }) {
       const { view, changed } = await change(name, async (account) => {
         if (account.suspendedAtMs !== undefined) return account;
         const suspendedAtMs = clock.nowMs();
-        await setSuspended(account.id, suspendedAtMs);
+        await setSuspended(account, { atMs: suspendedAtMs, audit });
         return { ...account, suspendedAtMs };
       });
       return { ...view, changed };
     },
-    async resume({ account: name }: { account: string }) {
+    async resume({ account: name }, { audit }) {
       const { view, changed } = await change(name, async (account) => {
         const { suspendedAtMs, ...rest } = account;
         if (suspendedAtMs === undefined) return account;
-        await setSuspended(account.id, undefined);
+        await setSuspended(account, { atMs: undefined, audit });
         return rest;
       });
       return { ...view, changed };
     },
-    async setLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
+    async setLimits({ account: name, ...inputs }, { audit }) {
       checkNamed(inputs);
       const { view } = await change(name, async ({ limits: before, ...rest }) => {
         const limits = readLimits(before, inputs);
-        await setLimits(parts, { owner: { accountId: rest.id, keyId: undefined }, limits });
+        const owner = { accountId: rest.id, keyId: undefined };
+        await setLimits(parts, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };
       });
       return view;
     },
-  } satisfies Partial<AccountOperations>;
+  };
 }
 
 function countKeys(records: readonly KeyRecord[]): ReadonlyMap<string, number> {

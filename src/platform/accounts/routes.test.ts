@@ -237,6 +237,6 @@ test("the audit log has who credited which account, by which reference", async (
     account,
     actor: session.user.email,
     subject: "transfer 9",
-    detail: { kind: "credit", usd: "3", repeated: false },
+    detail: { usd: "3" },
   });
 });

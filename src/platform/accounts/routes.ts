@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
-import { type Context, makerOf } from "../http/context.ts";
+import type { Context } from "../http/context.ts";
 import { route } from "../http/route.ts";
 import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
-import { linkReply, toLink } from "../members/routes.ts";
+import { linkReply } from "../people/schemas.ts";
 import type { AccountView } from "../views.ts";
 import { type AccountDetails, type AccountStandingView, accountName } from "./operations.ts";
 import {
@@ -54,8 +54,6 @@ export const accountRoutes = [
         Type.String({ description: "Why there is no link although one was asked for." }),
       ),
     }),
-    action: "account.create",
-    told: ({ body }, { id }) => ({ subject: body.name, detail: { ...body }, accountId: id }),
     async handle(context, { body }) {
       return createAccount(context, body);
     },
@@ -65,8 +63,8 @@ export const accountRoutes = [
     access: "viewer",
     area: "billing",
     reply: standingReply,
-    async handle({ parts, account }) {
-      return toStanding(await parts.operations.accounts.balance({ account: account.id }));
+    async handle({ operations, account }) {
+      return toStanding(await operations.accounts.balance({ account: account.id }));
     },
   }),
   route("GET /api/accounts/:account/details", {
@@ -75,8 +73,8 @@ export const accountRoutes = [
     area: "accounts",
     reply: detailsReply,
     async handle(context) {
-      const { parts, account } = context;
-      const details = await parts.operations.accounts.show({ account: account.id });
+      const { operations, account } = context;
+      const details = await operations.accounts.show({ account: account.id });
       return { ...toDetails(details), members: await membersOf(context) };
     },
   }),
@@ -92,13 +90,8 @@ export const accountRoutes = [
       note: Type.Optional(text({ most: 500 })),
     }),
     reply: entryReply,
-    action: "account.credit",
-    told: ({ body }, { reference, repeated }) => ({
-      subject: reference,
-      detail: { kind: body.kind, usd: body.usd, repeated },
-    }),
-    async handle({ parts, account }, { body: { kind, usd, reference = "", note = "" } }) {
-      const entry = await parts.operations.entries.add({
+    async handle({ operations, account }, { body: { kind, usd, reference = "", note = "" } }) {
+      const entry = await operations.entries.add({
         account: account.id,
         kind,
         usd,
@@ -123,10 +116,8 @@ export const accountRoutes = [
     area: "accounts",
     body: fields(limitFields),
     reply: accountReply,
-    action: "account.limit",
-    told: ({ params, body }) => ({ subject: params.account, detail: { ...body } }),
-    async handle({ parts, account }, { body }) {
-      return toAccount(await parts.operations.accounts.setLimits({ account: account.id, ...body }));
+    async handle({ operations, account }, { body }) {
+      return toAccount(await operations.accounts.setLimits({ account: account.id, ...body }));
     },
   }),
   route("POST /api/accounts/:account/suspend", {
@@ -134,9 +125,8 @@ export const accountRoutes = [
     access: "operator",
     area: "accounts",
     reply: changedReply,
-    action: "account.suspend",
-    async handle({ parts, account }) {
-      const view = await parts.operations.accounts.suspend({ account: account.id });
+    async handle({ operations, account }) {
+      const view = await operations.accounts.suspend({ account: account.id });
       return { ...toAccount(view), changed: view.changed };
     },
   }),
@@ -145,15 +135,14 @@ export const accountRoutes = [
     access: "operator",
     area: "accounts",
     reply: changedReply,
-    action: "account.resume",
-    async handle({ parts, account }) {
-      const view = await parts.operations.accounts.resume({ account: account.id });
+    async handle({ operations, account }) {
+      const view = await operations.accounts.resume({ account: account.id });
       return { ...toAccount(view), changed: view.changed };
     },
   }),
 ] as const;
 
-async function listAccounts({ parts: { operations } }: Context, withSpend: boolean) {
+async function listAccounts({ operations }: Context, withSpend: boolean) {
   const accounts = await operations.accounts.list({});
   if (!withSpend) return accounts.map((view) => ({ ...toAccount(view), spent_month_usd: null }));
   const { rows } = await operations.reports.margin({ by: "account" });
@@ -181,9 +170,8 @@ const noLinkForTokens =
   "Only a signed-in operator can create the owner's link. The account was created without one; invite its owner on the console's page Members.";
 
 /** All that can be wrong is looked at before the account is made. */
-async function createAccount({ parts, actor }: Context, body: NewAccount) {
+async function createAccount({ operations, actor }: Context, body: NewAccount) {
   const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
-  const { operations } = parts;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
   const made = await operations.accounts.create(rest);
@@ -199,17 +187,16 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
   const wantsLink = withOwner || email !== undefined;
   const invited =
     wantsLink && actor?.kind === "person"
-      ? await parts.invites.member({
-          accountId: made.id,
+      ? await operations.members.invite({
+          account: made.id,
           role: "owner",
-          email,
-          by: makerOf(actor),
+          ...(email === undefined ? {} : { email }),
         })
       : undefined;
   return {
     ...toAccount(made),
     balance_usd: entry?.balance_usd ?? made.balance_usd,
-    owner_link: invited === undefined ? null : toLink(parts, invited),
+    owner_link: invited ?? null,
     owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
   };
 }

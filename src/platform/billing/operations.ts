@@ -7,6 +7,7 @@ import { dayMs, toDay } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
 import { type MoneyParts, standingOf } from "../accounts/entries.ts";
 import type { SpendView } from "../accounts/money-views.ts";
+import type { Audits } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
 import { type DaySum, daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
@@ -67,6 +68,8 @@ export interface BillingOperations {
   /** What an account has, had and will need; the lines of one month, of this one unless told. */
   show(input: { account: string; month?: string }): Promise<BillingView>;
 }
+
+export const billingAudits = { show: null } satisfies Audits<BillingOperations>;
 
 export function billingOperations(parts: MoneyParts): BillingOperations {
   return {

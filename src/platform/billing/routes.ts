@@ -46,9 +46,9 @@ export const billingRoutes = [
     area: "billing",
     query: fields({ month: Type.Optional(text({ most: 7, about: "Such as 2027-01." })) }),
     reply: billingReply,
-    handle: ({ parts, account, inTurn }, { query: { month } }) =>
+    handle: ({ operations, account, inTurn }, { query: { month } }) =>
       inTurn(() =>
-        parts.operations.billing.show({
+        operations.billing.show({
           account: account.id,
           ...(month === undefined ? {} : { month }),
         }),

@@ -1,4 +1,6 @@
+import type { AuditStore } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 
 /** A set of weights on this machine, and how far its fetching is. */
 export interface WeightsView {
@@ -44,15 +46,23 @@ export interface EngineOperations {
   pull(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
 }
 
+export const engineAudits = {
+  show: null,
+  weights: null,
+  pull: { action: "engine.pull" },
+} satisfies Audits<EngineOperations>;
+
 export function engineOperations({
   engine,
+  audit: log,
 }: {
+  readonly audit: AuditStore;
   readonly engine?: RunningEngine | undefined;
-}): EngineOperations {
+}): Unbound<EngineOperations, typeof engineAudits> {
   return {
     show: async () => (await engine?.view()) ?? null,
     weights: async () => engine?.weights() ?? [],
-    async pull({ sets }) {
+    async pull({ sets }, { audit }) {
       if (engine === undefined)
         throw new Problem({
           code: "conflict",
@@ -69,7 +79,11 @@ export function engineOperations({
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),
       );
-      if (missing.length > 0) engine.fetchWeights(missing.map(({ set }) => set));
+      if (missing.length > 0) {
+        const names = missing.map(({ set }) => set);
+        await log.add(audit({ subject: names.join(", ") }));
+        engine.fetchWeights(names);
+      }
       return engine.weights();
     },
   };

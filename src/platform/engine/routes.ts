@@ -42,7 +42,7 @@ export const engineRoutes = [
     access,
     area,
     reply: engine,
-    async handle({ parts: { operations } }) {
+    async handle({ operations }) {
       const running = await operations.engine.show({});
       return {
         state: running?.state ?? "off",
@@ -66,11 +66,9 @@ export const engineRoutes = [
     area,
     body: fields({ sets: Type.Optional(Type.Array(text({ most: 40 }), { maxItems: 20 })) }),
     reply: Type.Array(weights),
-    action: "engine.pull",
-    told: ({ body }) => ({ subject: body.sets?.join(", ") ?? "all" }),
-    async handle({ parts }, { body }) {
+    async handle({ operations }, { body }) {
       const { sets } = body;
-      const views = await parts.operations.engine.pull(sets === undefined ? {} : { sets });
+      const views = await operations.engine.pull(sets === undefined ? {} : { sets });
       return views.map(toWeights);
     },
   }),

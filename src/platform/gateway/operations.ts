@@ -1,7 +1,9 @@
+import type { AuditStore } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import type { TemporaryKey } from "../../keys/directory.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
 import { type TemporaryKeyView, toTemporaryKeyView } from "../views.ts";
 
@@ -24,19 +26,29 @@ export interface GatewayOperations {
   show(input: Record<never, never>): Promise<{ readonly base_url: string }>;
   /** A key for calls from the command line; only a running server has a use for one. */
   createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
-  /** Those that somebody has made: their part in an account has ended. */
-  endTemporaryKeys(input: { owner: string }): Promise<{ readonly ended: number }>;
 }
+
+export const gatewayAudits = {
+  ping: null,
+  show: null,
+  createTemporaryKey: { action: "key.temporary" },
+} satisfies Audits<GatewayOperations>;
 
 export interface GatewayParts {
   readonly accounts: AccountStore;
+  readonly audit: AuditStore;
   /** Where a gateway was looked for. */
   readonly dataDir?: string | undefined;
   /** Absent when a command has opened the store itself. */
   readonly gateway?: RunningGateway | undefined;
 }
 
-export function gatewayOperations({ accounts, gateway, dataDir }: GatewayParts): GatewayOperations {
+export function gatewayOperations({
+  accounts,
+  audit: log,
+  gateway,
+  dataDir,
+}: GatewayParts): Unbound<GatewayOperations, typeof gatewayAudits> {
   const running = () => {
     if (gateway === undefined)
       throw new Problem({
@@ -47,18 +59,17 @@ export function gatewayOperations({ accounts, gateway, dataDir }: GatewayParts):
   };
   return {
     ping: async () => ({ ok: true }),
-    async createTemporaryKey({ account: name, owner }) {
+    async createTemporaryKey({ account: name, owner }, { audit }) {
       const server = running();
       const account =
         name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
+      // Before the key works: no table holds it.
+      await log.add(audit({ subject: account.name, accountId: account.id }));
       return toTemporaryKeyView({
         ...server.issueTemporaryKey(account.id, owner),
         accountId: account.id,
         baseUrl: server.baseUrl(),
       });
-    },
-    async endTemporaryKeys({ owner }) {
-      return { ended: gateway?.endTemporaryKeys(owner) ?? 0 };
     },
     show: async () => ({ base_url: running().baseUrl() }),
   };

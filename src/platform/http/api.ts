@@ -7,9 +7,16 @@ import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
+import { forActor } from "../operations.ts";
 import { takesGzip } from "../site/encoding.ts";
 import { ChangeLimits } from "./change-limits.ts";
-import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
+import {
+  type Actor,
+  actorOf,
+  type Context,
+  type Permission,
+  type PlatformParts,
+} from "./context.ts";
 import {
   bearerOf,
   bindingIn,
@@ -22,9 +29,10 @@ import {
   readCookie,
 } from "./entry.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
-import type { Route, Told } from "./route.ts";
+import type { Route } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
 import { Share } from "./share.ts";
+import { toStrip } from "./strip.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
@@ -34,12 +42,11 @@ const mostBodyWeight = 1_500_000;
 /** Of the questions to the ledger that one person or one token has open. */
 const reportShare = { mostAtOnce: 4, mostWaiting: 20 };
 
-/** Changes after which somebody may have no right any more to what they look at. */
-const changesRights = /^(?:person|session|member|operator|token)\./;
-
 interface Checks {
   readonly query: ValidateFunction | undefined;
   readonly body: ValidateFunction | undefined;
+  /** Leaves out of a reply what its schema does not name. */
+  readonly strip: (reply: unknown) => unknown;
 }
 
 /** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
@@ -99,6 +106,11 @@ export class Api {
     const headers = new Headers(apiHeaders);
     const context: Context = {
       parts: this.#parts,
+      operations: forActor(this.#parts.operations, {
+        actor: { ...actorOf(actor), address },
+        clock: this.#parts.clock,
+        onRightsChanged: () => this.#parts.live.recheck(),
+      }),
       actor,
       get account() {
         if (account === undefined) throw noAccount();
@@ -108,7 +120,7 @@ export class Api {
       visitor,
       isBrowser: isBrowser(request),
       signal: request.signal,
-      standing: async () => this.#standing(route, await find(), account),
+      permission: async () => this.#permission(route, await find(), account),
       inTurn: (question) => this.#reportShare.run(actorOf(actor).id, question),
       admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
       headers,
@@ -119,13 +131,9 @@ export class Api {
       query: this.#readQuery(route, request),
       body: await this.#readBody(route, request),
     };
-    const { reply, told } = await route.run(context, input);
-    if (route.name === "DELETE /api/session" || changesRights.test(route.action ?? ""))
-      await this.#parts.live.recheck();
-    if (route.action !== undefined)
-      await this.#note({ route, told: told(), actor, account, visitor });
+    const reply = await route.handle(context, input);
     if (reply instanceof Response) return reply;
-    return toJson(reply, request, headers);
+    return toJson(this.#checksOf(route).strip(reply), request, headers);
   }
 
   #visitorOf(request: Request, address: string): Visitor {
@@ -150,7 +158,7 @@ export class Api {
     return person && { kind: "person", person };
   }
 
-  #standing(route: Route, actor: Actor | undefined, account: Account | undefined): Standing {
+  #permission(route: Route, actor: Actor | undefined, account: Account | undefined): Permission {
     try {
       checkAccess(route, actor, account?.id);
       return { isAllowed: true, isOperator: isOperator(actor) };
@@ -205,6 +213,7 @@ export class Api {
     const made = {
       query: compile(this.#queryAjv, route.query),
       body: compile(this.#ajv, route.body),
+      strip: route.reply === undefined ? (reply: unknown) => reply : toStrip(route.reply),
     };
     this.#checks.set(route, made);
     return made;
@@ -228,27 +237,6 @@ export class Api {
       code: "invalid",
       message: `${field === "" ? whole : field} ${found?.problem ?? "is not valid"}.`,
       field: field === "" ? undefined : field,
-    });
-  }
-
-  async #note(change: {
-    readonly route: Route;
-    readonly told: Told;
-    readonly actor: Actor | undefined;
-    readonly account: Account | undefined;
-    readonly visitor: Visitor;
-  }): Promise<void> {
-    const { route, told, actor, account, visitor } = change;
-    const nowMs = this.#parts.clock.nowMs();
-    await this.#parts.people.store.addAudit({
-      id: newId("audit", nowMs),
-      atMs: nowMs,
-      actor: told.actor ?? actorOf(actor),
-      accountId: told.accountId ?? account?.id,
-      action: route.action ?? "",
-      subject: told.subject,
-      detail: told.detail ?? {},
-      address: visitor.address,
     });
   }
 }

@@ -73,7 +73,7 @@ export const keyRoutes = [
     access: "viewer",
     area: "keys",
     reply: Type.Array(listedReply),
-    async handle({ parts: { operations }, account }) {
+    async handle({ operations, account }) {
       const of = { account: account.id };
       const [keys, budgets] = await Promise.all([
         operations.keys.list(of),
@@ -96,10 +96,8 @@ export const keyRoutes = [
       ...limitFields,
     }),
     reply: newKeyReply,
-    action: "key.create",
-    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
-    async handle({ parts, account }, { body: { models: wanted, expires, ...rest } }) {
-      const made = await parts.operations.keys.create({
+    async handle({ operations, account }, { body: { models: wanted, expires, ...rest } }) {
+      const made = await operations.keys.create({
         account: account.id,
         ...rest,
         ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
@@ -118,10 +116,8 @@ export const keyRoutes = [
       ...limitFields,
     }),
     reply: changedReply,
-    action: "key.update",
-    told: ({ body }, key) => ({ subject: calledBy(key), detail: { ...body } }),
     async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
-      const { operations } = context.parts;
+      const { operations } = context;
       let view = await findKey(context, params.id);
       let warned: readonly string[] = [];
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
@@ -153,11 +149,9 @@ export const keyRoutes = [
       overlap: Type.Optional(text({ most: 10, about: "Such as 24h or 7d; 0: none." })),
     }),
     reply: newKeyReply,
-    action: "key.rotate",
-    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle(context, { params, body }) {
       await findKey(context, params.id);
-      const made = await context.parts.operations.keys.rotate({ id: params.id, ...body });
+      const made = await context.operations.keys.rotate({ id: params.id, ...body });
       return { ...toReply(made), key: made.key, warnings: made.warnings };
     },
   }),
@@ -166,22 +160,16 @@ export const keyRoutes = [
     access: "developer",
     area: "keys",
     reply: keyReply,
-    action: "key.revoke",
-    told: (_, key) => ({ subject: calledBy(key) }),
     async handle(context, { params }) {
       await findKey(context, params.id);
-      return toReply(await context.parts.operations.keys.revoke({ id: params.id }));
+      return toReply(await context.operations.keys.revoke({ id: params.id }));
     },
   }),
 ] as const;
 
-/** As the audit log has it: a name can be given twice, an id says nothing. */
-const calledBy = ({ name: called, hint }: { readonly name: string; readonly hint: string }) =>
-  called === "" ? hint : `${called} (${hint})`;
-
 /** A key of another account is told like one that there is not. */
-async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {
-  const keys = await parts.operations.keys.list({ account: account.id });
+async function findKey({ operations, account }: Context, id: string): Promise<KeyView> {
+  const keys = await operations.keys.list({ account: account.id });
   const found = keys.find((one) => one.id === id);
   if (found === undefined)
     throw new Problem({ code: "not_found", message: `There is no key with the id ${id}.` });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { type OperationsHome, openOperations } from "../../../test/operations-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import { createLog } from "../../base/log.ts";
 import { Minutes } from "../../ledger/minutes.ts";
@@ -21,18 +22,21 @@ let made: Awaited<ReturnType<Tokens["create"]>>;
 
 beforeAll(async () => {
   home = await openOperations();
-  const { store, operations } = home;
+  const { store, unbound: operations } = home;
   const clock = { nowMs: () => home.clock.ms };
   const people = new People(store.people, clock);
   tokens = new Tokens(store.people, clock);
-  made = await tokens.create({
-    name: "listener",
-    accountId: undefined,
-    role: "operator",
-    scopes: ["usage:read"],
-    expiresAtMs: undefined,
-    by: { name: "a test", id: "" },
-  });
+  made = await tokens.create(
+    {
+      name: "listener",
+      accountId: undefined,
+      role: "operator",
+      scopes: ["usage:read"],
+      expiresAtMs: undefined,
+      by: { name: "a test", id: "" },
+    },
+    () => auditOf(),
+  );
   api = new Api(
     {
       operations,
@@ -40,6 +44,7 @@ beforeAll(async () => {
       invites: new Invites(people),
       sessionSecrets: new SessionSecrets(new Uint8Array(32)),
       tokens,
+      audit: store.audit,
       accounts: store.accounts,
       catalog: store.catalog,
       reports: store.openReports({ clock, flush: async () => {}, minutes: new Minutes() }),
@@ -75,7 +80,7 @@ test("for a listener who does not read, no more than so much is kept", async () 
     if (reader === undefined) throw new Error(`no stream: ${response?.status}`);
     happen(5_000);
     // With its right the stream ends, and what was kept is all that is left to read.
-    await tokens.revoke(made.token.id, undefined);
+    await tokens.revoke({ id: made.token.id, accountId: undefined }, auditOf());
     jest.advanceTimersByTime(15_000);
     let chunks = 0;
     while (!(await reader.read()).done) chunks++;

@@ -6,6 +6,7 @@ import { type Literals, withLiterals } from "../../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
 import { type Difference, planApply } from "../../manifest/plan.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 
 export interface ApplyView {
   readonly differences: readonly Difference[];
@@ -27,6 +28,13 @@ export interface ManifestOperations {
   isApplied(input: Record<never, never>): Promise<boolean>;
 }
 
+export const manifestAudits = {
+  apply: { action: "manifest.apply" },
+  export: null,
+  drift: null,
+  isApplied: null,
+} satisfies Audits<ManifestOperations>;
+
 export interface ManifestParts {
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
@@ -36,7 +44,9 @@ export interface ManifestParts {
   readonly takeEffect: () => Promise<void>;
 }
 
-export function manifestOperations(parts: ManifestParts): ManifestOperations {
+export function manifestOperations(
+  parts: ManifestParts,
+): Unbound<ManifestOperations, typeof manifestAudits> {
   const { catalog, secrets, variable, checkAddress, clock, takeEffect } = parts;
   const planOf = (manifest: Manifest, current: CatalogContent) =>
     planApply({
@@ -47,14 +57,16 @@ export function manifestOperations(parts: ManifestParts): ManifestOperations {
       nowMs: clock.nowMs(),
     });
   return {
-    async apply({ text, dryRun, isOwnFile = false, literals = {} }) {
+    async apply({ text, dryRun, isOwnFile = false, literals = {} }, { audit }) {
       const manifest = withLiterals(readManifest(text, checkAddress), literals);
       const plan = planOf(manifest, await catalog.load());
-      const isChange = plan.differences.some(({ action }) => action !== "keep");
+      const changed = plan.differences.filter(({ action }) => action !== "keep");
+      const isChange = changed.length > 0;
       const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
       if (!dryRun && (isChange || isOwnFile)) {
         await catalog.write(
           manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
+          isChange ? audit({ subject: "catalogue", detail: toDetail(changed) }) : undefined,
         );
         await takeEffect();
       }
@@ -74,4 +86,15 @@ export function manifestOperations(parts: ManifestParts): ManifestOperations {
     },
     isApplied: async () => (await catalog.manifestHash()) !== undefined,
   };
+}
+
+/** The names of what was created, changed and removed. */
+function toDetail(changed: readonly Difference[]): Readonly<Record<string, readonly string[]>> {
+  const byAction = Map.groupBy(changed, ({ action }) => action);
+  return Object.fromEntries(
+    [...byAction].map(([action, differences]) => [
+      action,
+      differences.map(({ kind, name }) => `${kind} ${name}`),
+    ]),
+  );
 }

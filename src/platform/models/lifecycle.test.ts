@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import { modelOperations } from "./lifecycle.ts";
 
@@ -19,16 +20,19 @@ beforeEach(async () => {
     routes: [{ provider: "engine", model: id, weight: 1 }],
     lifecycle: {},
   });
-  await home.store.catalog.write({
-    atMs: 1,
-    saveModels: [model("old"), model("new")],
-    addPrices: ["old", "new"].map((modelId) => ({
-      modelId,
-      effectiveAtMs: 1,
-      createdAtMs: 1,
-      price: { input: 1n, output: 1n },
-    })),
-  });
+  await home.store.catalog.write(
+    {
+      atMs: 1,
+      saveModels: [model("old"), model("new")],
+      addPrices: ["old", "new"].map((modelId) => ({
+        modelId,
+        effectiveAtMs: 1,
+        createdAtMs: 1,
+        price: { input: 1n, output: 1n },
+      })),
+    },
+    auditOf(),
+  );
 });
 afterEach(() => home.remove());
 

@@ -5,6 +5,7 @@ import { isServed, type Model, withRoutes } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
 import type { MoneyParts } from "../accounts/entries.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { futureDate } from "../inputs.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
@@ -51,7 +52,14 @@ type Parts = MoneyParts & CatalogParts & { readonly keys: KeyStore };
 
 const mostDays = 366;
 
-export function modelOperations(parts: Parts): ModelOperations {
+export const modelAudits = {
+  list: null,
+  deprecate: { action: "model.deprecate", detail: (input) => omit(input, "id") },
+  retire: { action: "model.retire" },
+  callers: null,
+} satisfies Audits<ModelOperations>;
+
+export function modelOperations(parts: Parts): Unbound<ModelOperations, typeof modelAudits> {
   const { catalog: store, clock, isUsable, takeEffect } = parts;
   const view = (model: Model, nowMs: number) =>
     toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
@@ -66,21 +74,21 @@ export function modelOperations(parts: Parts): ModelOperations {
       const nowMs = clock.nowMs();
       return models.map((model) => view(model, nowMs));
     },
-    async deprecate({ id, from, retires, replacement }) {
+    async deprecate({ id, from, retires, replacement }, { audit }) {
       const nowMs = clock.nowMs();
       const retiresAtMs = futureDate({ text: retires, flag: "--retires", nowMs });
       const fromMs =
         from === undefined ? undefined : futureDate({ text: from, flag: "--from", nowMs });
       const catalog = await load();
       const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] });
+      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
       await takeEffect();
       return view(model, nowMs);
     },
-    async retire({ id }) {
+    async retire({ id }, { audit }) {
       const nowMs = clock.nowMs();
       const model = retire({ catalog: await load(), id, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] });
+      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
       await takeEffect();
       return view(model, nowMs);
     },

@@ -20,6 +20,7 @@ import {
   type Route,
   withRoutes,
 } from "../../catalog/model.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 import { type ModelView, toModelView, toPriceView } from "../views.ts";
 
 /** One way to a model, with how it is doing. */
@@ -71,6 +72,17 @@ export interface CatalogOperations {
   setRoutes(input: { id: string; routes: readonly RouteInput[] }): Promise<CatalogEntryView>;
 }
 
+export const catalogAudits = {
+  list: null,
+  show: null,
+  setRoutes: {
+    action: "model.routes",
+    detail: ({ routes }) => ({
+      routes: routes.map(({ provider, model }) => `${provider}/${model}`),
+    }),
+  },
+} satisfies Audits<CatalogOperations>;
+
 export interface CatalogParts {
   readonly catalog: CatalogStore;
   readonly clock: Clock;
@@ -81,7 +93,9 @@ export interface CatalogParts {
 
 const mostRoutes = 50;
 
-export function catalogOperations(parts: CatalogParts): CatalogOperations {
+export function catalogOperations(
+  parts: CatalogParts,
+): Unbound<CatalogOperations, typeof catalogAudits> {
   const { catalog, clock, takeEffect, gateway } = parts;
   const inTurn = createTurns();
   const view = (model: Model) =>
@@ -93,7 +107,7 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
     async show({ id }) {
       return view(findModel((await catalog.load()).models, id));
     },
-    setRoutes: ({ id, routes: given }) =>
+    setRoutes: ({ id, routes: given }, { audit }) =>
       inTurn(async () => {
         const { models, providers } = await catalog.load();
         const model = findModel(models, id);
@@ -102,7 +116,10 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
           providers.map(({ name }) => name),
         );
         const routes = given.map((route) => toRoute(model, route));
-        await catalog.write({ atMs: clock.nowMs(), saveModels: [{ ...model, routes }] });
+        await catalog.write(
+          { atMs: clock.nowMs(), saveModels: [{ ...model, routes }] },
+          audit({ subject: id }),
+        );
         await takeEffect();
         return view({ ...model, routes });
       }),

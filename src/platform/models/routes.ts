@@ -30,9 +30,9 @@ export const modelRoutes = [
     access: "viewer",
     area: "models",
     reply: Type.Array(modelReply),
-    async handle({ parts, account }) {
-      const models = await parts.operations.models.list({});
-      const keys = await parts.operations.keys.list({ account: account.id });
+    async handle({ operations, account }) {
+      const models = await operations.models.list({});
+      const keys = await operations.keys.list({ account: account.id });
       const active = keys.filter(({ status }) => status === "active");
       return models
         .filter(({ served, status }) => served || status === "retired")

@@ -10,6 +10,7 @@ import {
   password,
   type Visitor,
 } from "../../../test/platform-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { scopes } from "../../people/role.ts";
@@ -145,13 +146,14 @@ test("the store leaves one operator, however many are removed in the same turn",
     const { people } = home.store;
     const invites = new Invites(new People(people, { nowMs: () => home.clock.ms }));
     for (const name of ["ada", "ben", "cleo", "dan"]) {
-      const { secret } = await invites.operator({ by: { name: "test", id: "" } });
+      const { secret } = await invites.operator({ by: { name: "test", id: "" } }, () => auditOf());
       const person = { secret, name, email: `${name}@example.com`, password };
-      await invites.accept(person, { userAgent: "", address: "" });
+      const visitor = { userAgent: "", address: "" };
+      await invites.accept({ ...person, visitor, isBound: false }, () => auditOf());
     }
     const users = await people.users();
     const outcomes = await Promise.all(
-      users.map(({ id }) => people.removeOperator(id, home.clock.ms)),
+      users.map(({ id }) => people.removeOperator(id, home.clock.ms, auditOf())),
     );
     expect(outcomes.toSorted()).toEqual(["last", "removed", "removed", "removed"]);
     expect(await people.countOperators()).toBe(1);

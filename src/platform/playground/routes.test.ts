@@ -65,7 +65,7 @@ test("the audit log says that a key was made, and never the key", async () => {
   const { body } = await makeKey(developer);
   const audit = await operator.ask("GET /api/audit");
   const text = JSON.stringify(audit.body);
-  expect(text).toContain("key.playground");
+  expect(text).toContain("key.temporary");
   expect(text).not.toContain(body.key);
 });
 

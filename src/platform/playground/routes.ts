@@ -32,10 +32,8 @@ export const playgroundRoutes = [
     access: "developer",
     area: "keys",
     reply: keyReply,
-    action: "key.playground",
-    told: ({ params }, { expires_at }) => ({ subject: params.account, detail: { expires_at } }),
-    async handle({ parts, account, actor }) {
-      const { key, expires_at } = await parts.operations.gateway.createTemporaryKey({
+    async handle({ operations, parts, account, actor }) {
+      const { key, expires_at } = await operations.gateway.createTemporaryKey({
         account: account.id,
         owner: actorOf(actor).id,
       });
@@ -47,8 +45,8 @@ export const playgroundRoutes = [
     access: "viewer",
     area: "models",
     reply: Type.Array(modelReply),
-    async handle({ parts }) {
-      const models = await parts.operations.models.list({});
+    async handle({ operations }) {
+      const models = await operations.models.list({});
       return models.filter(({ served }) => served).flatMap(toPlaygroundModel);
     },
   }),

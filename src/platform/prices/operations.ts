@@ -13,6 +13,7 @@ import {
 } from "../../call/price.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { futureDate, toMoment } from "../inputs.ts";
 import { toPriceView } from "../views.ts";
 import { type ImportView, planImport, readMarkup } from "./import.ts";
@@ -52,10 +53,23 @@ export interface PriceOperations {
   }): Promise<ImportView>;
 }
 
-export function priceOperations({ catalog, clock, takeEffect }: PriceParts): PriceOperations {
+export const priceAudits = {
+  set: { action: "price.set", detail: (input) => omit(input, "model") },
+  list: null,
+  import: {
+    action: "price.import",
+    detail: (input) => ({ markup: "0", ...omit(input, "dryRun") }),
+  },
+} satisfies Audits<PriceOperations>;
+
+export function priceOperations({
+  catalog,
+  clock,
+  takeEffect,
+}: PriceParts): Unbound<PriceOperations, typeof priceAudits> {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
   return {
-    async set({ model: id, price: texts, from }) {
+    async set({ model: id, price: texts, from }, { audit }) {
       const model = await find(id);
       const price = readPrice(model, texts);
       const nowMs = clock.nowMs();
@@ -63,10 +77,8 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         from === undefined
           ? startOf(model, nowMs)
           : futureDate({ text: from, flag: "--from", nowMs });
-      await catalog.write({
-        atMs: nowMs,
-        addPrices: [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }],
-      });
+      const addPrices = [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }];
+      await catalog.write({ atMs: nowMs, addPrices }, audit({ subject: id }));
       await takeEffect();
       const after = await find(id);
       const added = after.prices.reduce((one, other) =>
@@ -82,7 +94,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         rowsOf({ model, atMs, shows: history ? "all" : at === undefined ? "ahead" : "then" }),
       );
     },
-    async import({ models, markup = "0", dryRun, replace }) {
+    async import({ models, markup = "0", dryRun, replace }, { audit }) {
       const content = await catalog.load();
       const factor = readMarkup(markup);
       const chosen =
@@ -99,7 +111,8 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
       });
       const isChange = write.saveModels.length > 0 || write.addPrices.length > 0;
       if (isChange && !dryRun) {
-        await catalog.write({ atMs: nowMs, ...write });
+        const told = { subject: "public list prices", detail: { set: view.set.length } };
+        await catalog.write({ atMs: nowMs, ...write }, audit(told));
         await takeEffect();
       }
       return { ...view, applied: isChange && !dryRun };

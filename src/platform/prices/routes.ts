@@ -49,8 +49,8 @@ export const priceRoutes = [
       history: Type.Optional(Type.Boolean()),
     }),
     reply: Type.Array(row),
-    async handle({ parts }, { query }) {
-      const rows = await parts.operations.prices.list({
+    async handle({ operations }, { query }) {
+      const rows = await operations.prices.list({
         history: query.history === true,
         ...(query.model === undefined ? {} : { model: query.model }),
       });
@@ -67,17 +67,12 @@ export const priceRoutes = [
       from: Type.Optional(text({ most: 40, about: "A day or a moment in UTC; now unless told." })),
     }),
     reply: row,
-    action: "price.set",
-    told: ({ body }, { price, effective_at }) => ({
-      subject: body.model,
-      detail: { price, effective_at },
-    }),
-    async handle({ parts }, { body: { model, price, from } }) {
+    async handle({ operations }, { body: { model, price, from } }) {
       const given = Object.entries(price).filter(
         ([, value]) => value !== undefined && value !== "",
       );
       return toRow(
-        await parts.operations.prices.set({
+        await operations.prices.set({
           model,
           price: Object.fromEntries(given),
           ...(from === undefined || from === "" ? {} : { from }),
@@ -91,9 +86,9 @@ export const priceRoutes = [
     area,
     query: fields({ markup, replace: Type.Optional(Type.Boolean()) }),
     reply: importReply,
-    async handle({ parts }, { query }) {
+    async handle({ operations }, { query }) {
       return toImport(
-        await parts.operations.prices.import({
+        await operations.prices.import({
           dryRun: true,
           replace: query.replace === true,
           ...(query.markup === undefined ? {} : { markup: query.markup }),
@@ -107,14 +102,9 @@ export const priceRoutes = [
     area,
     body: fields({ markup, replace: Type.Optional(Type.Boolean()) }),
     reply: importReply,
-    action: "price.import",
-    told: ({ body }, { set }) => ({
-      subject: "public list prices",
-      detail: { markup: body.markup ?? "0", replace: body.replace === true, set: set.length },
-    }),
-    async handle({ parts }, { body }) {
+    async handle({ operations }, { body }) {
       return toImport(
-        await parts.operations.prices.import({
+        await operations.prices.import({
           dryRun: false,
           replace: body.replace === true,
           ...(body.markup === undefined ? {} : { markup: body.markup }),

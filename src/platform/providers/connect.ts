@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { createTurns } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
@@ -11,6 +12,7 @@ import { type Literals, withLiterals } from "../../manifest/literals.ts";
 import { type AddressCheck, readManifest } from "../../manifest/manifest.ts";
 import { planApply } from "../../manifest/plan.ts";
 import { referencedName, type Secrets } from "../../secrets/secrets.ts";
+import type { Audits, Author, Unbound } from "../audit/author.ts";
 import { type DraftedProvider, draftProvider } from "./draft.ts";
 import type { OfferView, ProviderOperations } from "./operations.ts";
 
@@ -74,6 +76,17 @@ export interface ConnectOperations {
   }>;
 }
 
+export const connectAudits = {
+  vendors: null,
+  add: {
+    action: "provider.add",
+    detail: ({ vendor = null, base_url = null }) => ({ vendor, base_url }),
+  },
+  remove: { action: "provider.remove" },
+  offer: null,
+  serve: { action: "provider.models", detail: ({ ids }) => ({ models: ids }) },
+} satisfies Audits<ConnectOperations>;
+
 export interface ConnectParts {
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
@@ -87,7 +100,7 @@ export interface ConnectParts {
 export function connectOperations(
   parts: ConnectParts,
   { offerOf }: Pick<ProviderOperations, "offerOf">,
-): ConnectOperations {
+): Unbound<ConnectOperations, typeof connectAudits> {
   const { catalog, clock } = parts;
   const inTurn = createTurns();
   const isSet = (name: string) => (parts.variable(name) ?? "") !== "";
@@ -98,7 +111,7 @@ export function connectOperations(
   };
   return {
     vendors: async () => vendorViews(isSet),
-    add: (given) =>
+    add: (given, { audit }) =>
       inTurn(async () => {
         const { draft, literals } = readNew(given, isSet);
         await checkFree(catalog, given.name);
@@ -107,6 +120,7 @@ export function connectOperations(
         const warnings = await putBeside(parts, {
           text: whole,
           literals: { [given.name]: literals },
+          audit: audit({ subject: given.name }),
           isNew: (name) => name === given.name,
         }).catch((error: unknown) => {
           throw byField(error, given.name);
@@ -114,10 +128,9 @@ export function connectOperations(
         const own = warnings.filter((warning) => warning.startsWith(`provider ${given.name}:`));
         return { name: given.name, warnings: own };
       }),
-    remove: ({ name, emptiesModels = false }) =>
-      inTurn(() => removeEntry(parts, name, emptiesModels)),
+    remove: (input, author) => inTurn(() => removeEntry(parts, input, author)),
     offer: ({ name }) => offer(name),
-    serve: ({ name, ids }) =>
+    serve: ({ name, ids }, { audit }) =>
       inTurn(async () => {
         const { proposals, problem } = await offer(name);
         if (problem !== null)
@@ -132,7 +145,12 @@ export function connectOperations(
         const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
         const whole = addToManifest(await text(), { providers: {}, models }).text;
         const isNew = (id: string) => ids.includes(id);
-        const warnings = await putBeside(parts, { text: whole, literals: {}, isNew });
+        const warnings = await putBeside(parts, {
+          text: whole,
+          literals: {},
+          audit: audit({ subject: name }),
+          isNew,
+        });
         return {
           served: chosen.map(({ id }) => id),
           warnings: warnings.filter((one) => ids.some((id) => one.startsWith(`model ${id} `))),
@@ -145,13 +163,14 @@ interface Beside {
   /** All that is in force, and more. */
   readonly text: string;
   readonly literals: Literals;
+  readonly audit: AuditRecord;
   /** The rest is left alone: it may have changed meanwhile. */
   readonly isNew: (name: string) => boolean;
 }
 
 async function putBeside(
   { catalog, secrets, clock, checkAddress, variable, takeEffect }: ConnectParts,
-  { text, literals, isNew }: Beside,
+  { text, literals, audit, isNew }: Beside,
 ): Promise<readonly string[]> {
   const { write, warnings } = planApply({
     manifest: withLiterals(readManifest(text, checkAddress), literals),
@@ -161,12 +180,15 @@ async function putBeside(
     nowMs: clock.nowMs(),
   });
   const { atMs, saveProviders = [], saveModels = [], addPrices = [] } = write;
-  await catalog.write({
-    atMs,
-    saveProviders: saveProviders.filter(({ name }) => isNew(name)),
-    saveModels: saveModels.filter(({ id }) => isNew(id)),
-    addPrices: addPrices.filter(({ modelId }) => isNew(modelId)),
-  });
+  await catalog.write(
+    {
+      atMs,
+      saveProviders: saveProviders.filter(({ name }) => isNew(name)),
+      saveModels: saveModels.filter(({ id }) => isNew(id)),
+      addPrices: addPrices.filter(({ modelId }) => isNew(modelId)),
+    },
+    audit,
+  );
   await takeEffect();
   return warnings;
 }
@@ -262,8 +284,8 @@ async function findEntry(catalog: CatalogStore, name: string): Promise<void> {
 
 async function removeEntry(
   { catalog, clock, takeEffect }: ConnectParts,
-  name: string,
-  emptiesModels: boolean,
+  { name, emptiesModels = false }: Parameters<ConnectOperations["remove"]>[0],
+  { audit }: Author,
 ): Promise<RemovedProvider> {
   await findEntry(catalog, name);
   const { models } = await catalog.load();
@@ -279,10 +301,14 @@ async function removeEntry(
       code: "conflict",
       message: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or say that this is meant.`,
     });
-  await catalog.write({ atMs: clock.nowMs(), removeProviders: [name], saveModels });
-  await takeEffect();
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
-  return { name, routes: count(touched) - count(saveModels), emptied };
+  const routes = count(touched) - count(saveModels);
+  await catalog.write(
+    { atMs: clock.nowMs(), removeProviders: [name], saveModels },
+    audit({ subject: name, detail: { routes, emptied } }),
+  );
+  await takeEffect();
+  return { name, routes, emptied };
 }
 
 /** There is no file, so no line of it: what is wrong is told by the field. */

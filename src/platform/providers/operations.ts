@@ -1,3 +1,4 @@
+import type { AuditStore } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Endpoint, InputKind } from "../../call/endpoint.ts";
@@ -14,6 +15,7 @@ import { type Literals, withLiterals } from "../../manifest/literals.ts";
 import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
 import { planApply } from "../../manifest/plan.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import {
   canCompare,
   compareList,
@@ -101,7 +103,19 @@ export interface ProviderOperations {
   offerOf(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
 }
 
+export const providerAudits = {
+  list: null,
+  planTrials: null,
+  test: { action: "provider.test", detail: (input) => omit(input, "name") },
+  listing: null,
+  reset: { action: "provider.reset", detail: ({ model = null }) => ({ model }) },
+  offerOf: null,
+} satisfies Audits<ProviderOperations>;
+
+type Implementation = Unbound<ProviderOperations, typeof providerAudits>;
+
 export interface ProviderParts {
+  readonly audit: AuditStore;
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -117,7 +131,7 @@ export interface ProviderParts {
     | undefined;
 }
 
-export function providerOperations(parts: ProviderParts): ProviderOperations {
+export function providerOperations(parts: ProviderParts): Implementation {
   const { catalog, clock, gateway, variable } = parts;
   const isSet = (name: string) => (variable(name) ?? "") !== "";
   const planOf = (manifest: Manifest, current: CatalogContent) =>
@@ -135,7 +149,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
     ...trialOperations(parts),
-    async reset({ name, model }) {
+    async reset({ name, model }, { audit }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
       if (gateway === undefined)
         throw new Problem({
@@ -143,6 +157,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
           message:
             "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
         });
+      await parts.audit.add(audit({ subject: name }));
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
         throw new Problem({
@@ -178,7 +193,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
 /** How a provider is doing, by real calls and by its own list. */
 function trialOperations(
   parts: ProviderParts,
-): Pick<ProviderOperations, "planTrials" | "test" | "listing"> {
+): Pick<Implementation, "planTrials" | "test" | "listing"> {
   const { catalog } = parts;
   const upstreams = () => upstreamsOf(parts);
   return {
@@ -193,13 +208,15 @@ function trialOperations(
         ...(isCompared || trials.length === 0 ? [list] : []),
       ];
     },
-    async test({ name, model, kind }) {
+    async test({ name, model, kind }, { audit }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
       const all = trialsOf({ content, name, model });
       const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
       // The routes may have changed between two calls of one test.
       if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
+      // Vendors bill these calls.
+      await parts.audit.add(audit({ subject: name }));
       const routes = routesTo(content, name, model);
       const isCompared = canCompare(entry) && routes.length > 0;
       if (!isCompared || (kind !== undefined && kind !== "models"))

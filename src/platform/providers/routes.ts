@@ -115,7 +115,7 @@ export const providerRoutes = [
         description: "svc.yaml was applied, and is again when it changes.",
       }),
     }),
-    async handle({ parts: { operations } }) {
+    async handle({ operations }) {
       const providers = await operations.providers.list({});
       return {
         providers: providers.map(toReply),
@@ -128,8 +128,8 @@ export const providerRoutes = [
     access,
     area,
     reply: Type.Array(vendor),
-    async handle({ parts }) {
-      const vendors = await parts.operations.providers.vendors({});
+    async handle({ operations }) {
+      const vendors = await operations.providers.vendors({});
       return vendors.map((one) => ({
         ...one,
         variables: [...one.variables],
@@ -150,13 +150,8 @@ export const providerRoutes = [
       options: Type.Optional(Type.Record(Type.String(), text({ most: 20_000 }))),
     }),
     reply: Type.Object({ name: Type.String(), warnings: Type.Array(Type.String()) }),
-    action: "provider.add",
-    told: ({ body }) => ({
-      subject: body.name,
-      detail: { vendor: body.vendor ?? null, base_url: body.base_url ?? null },
-    }),
-    async handle({ parts }, { body }) {
-      const { name, warnings } = await parts.operations.providers.add(body);
+    async handle({ operations }, { body }) {
+      const { name, warnings } = await operations.providers.add(body);
       return { name, warnings: [...warnings] };
     },
   }),
@@ -174,13 +169,8 @@ export const providerRoutes = [
       routes: Type.Integer(),
       emptied: Type.Array(Type.String()),
     }),
-    action: "provider.remove",
-    told: ({ params }, { routes, emptied }) => ({
-      subject: params.name,
-      detail: { routes, emptied },
-    }),
-    async handle({ parts }, { params, query }) {
-      const { name, routes, emptied } = await parts.operations.providers.remove({
+    async handle({ operations }, { params, query }) {
+      const { name, routes, emptied } = await operations.providers.remove({
         name: params.name,
         emptiesModels: query.empties_models === true,
       });
@@ -192,8 +182,8 @@ export const providerRoutes = [
     access,
     area,
     reply: Type.Array(Type.Object({ kind: oneOf(trialKinds), model: nullable(Type.String()) })),
-    async handle({ parts }, { params }) {
-      const trials = await parts.operations.providers.planTrials({ name: params.name });
+    async handle({ operations }, { params }) {
+      const trials = await operations.providers.planTrials({ name: params.name });
       return trials.map(({ kind, model }) => ({ kind, model }));
     },
   }),
@@ -203,16 +193,14 @@ export const providerRoutes = [
     area,
     body: fields({ kind: oneOf(trialKinds) }),
     reply: trial,
-    action: "provider.test",
-    told: ({ params, body }, { ok }) => ({ subject: params.name, detail: { kind: body.kind, ok } }),
-    async handle({ parts }, { params, body }) {
-      const [made] = await parts.operations.providers.test({ name: params.name, kind: body.kind });
+    async handle({ operations }, { params, body }) {
+      const [made] = await operations.providers.test({ name: params.name, kind: body.kind });
       if (made === undefined)
         throw new Problem({
           code: "conflict",
           message: "Its routes have changed: begin the test anew.",
         });
-      return toTrial(made, await parts.operations.manifest.isApplied({}));
+      return toTrial(made, await operations.manifest.isApplied({}));
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -225,8 +213,8 @@ export const providerRoutes = [
       ),
       unlisted,
     }),
-    async handle({ parts }, { params }) {
-      const listing = await parts.operations.providers.listing({ name: params.name });
+    async handle({ operations }, { params }) {
+      const listing = await operations.providers.listing({ name: params.name });
       return { models: listing.models, unlisted: toUnlisted(listing.unlisted) };
     },
   }),
@@ -236,11 +224,9 @@ export const providerRoutes = [
     area,
     body: fields({ model: Type.Optional(text({ most: 200, about: "By the upstream's name." })) }),
     reply: Type.Object({ targets: Type.Integer() }),
-    action: "provider.reset",
-    told: ({ params, body }) => ({ subject: params.name, detail: { model: body.model ?? null } }),
-    async handle({ parts }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { model } = body;
-      const { targets } = await parts.operations.providers.reset({
+      const { targets } = await operations.providers.reset({
         name: params.name,
         ...(model === undefined ? {} : { model }),
       });
@@ -252,8 +238,8 @@ export const providerRoutes = [
     access,
     area,
     reply: offer,
-    async handle({ parts }, { params }) {
-      const { proposals, left_out, problem } = await parts.operations.providers.offer({
+    async handle({ operations }, { params }) {
+      const { proposals, left_out, problem } = await operations.providers.offer({
         name: params.name,
       });
       return {
@@ -267,7 +253,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await parts.operations.manifest.isApplied({})),
+        problem: problem && forConsole(problem, await operations.manifest.isApplied({})),
       };
     },
   }),
@@ -279,11 +265,9 @@ export const providerRoutes = [
       ids: Type.Array(text({ least: 1, most: 128 }), { minItems: 1, maxItems: 500 }),
     }),
     reply: Type.Object({ served: Type.Array(Type.String()), warnings: Type.Array(Type.String()) }),
-    action: "provider.models",
-    told: ({ params, body }) => ({ subject: params.name, detail: { models: body.ids } }),
-    async handle({ parts }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { ids } = body;
-      const made = await parts.operations.providers.serve({ name: params.name, ids });
+      const made = await operations.providers.serve({ name: params.name, ids });
       return { served: [...made.served], warnings: [...made.warnings] };
     },
   }),

@@ -5,6 +5,7 @@ import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyParts } from "../accounts/entries.ts";
 import type { MarginRow, MarginView } from "../accounts/money-views.ts";
+import type { Audits } from "../audit/author.ts";
 import { toDayStart } from "../inputs.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
 
@@ -15,6 +16,8 @@ export interface ReportOperations {
   /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
   margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
 }
+
+export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
 
 const dayMs = 86_400_000;
 /** More than ten years are read for nobody. */

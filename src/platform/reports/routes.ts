@@ -37,8 +37,8 @@ export const marginRoutes = [
       rows: Type.Array(rowReply),
       total: rowReply,
     }),
-    async handle({ parts }, { query }) {
-      const { by, from, to, rows, total } = await parts.operations.reports.margin(query);
+    async handle({ operations }, { query }) {
+      const { by, from, to, rows, total } = await operations.reports.margin(query);
       return { by, from, to, rows: rows.map(toRow), total: toRow(total) };
     },
   }),

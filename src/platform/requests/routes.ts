@@ -137,7 +137,7 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
     async pull(controller) {
       if (signal.aborted) return controller.close();
       if (!isFirst) {
-        const now = await context.standing();
+        const now = await context.permission();
         // Cut, not ended: half a file must not look whole.
         if (!now.isAllowed || now.isOperator !== isOperator)
           return controller.error(new Error("no longer allowed"));

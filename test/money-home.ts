@@ -86,7 +86,7 @@ export async function openPayer(gateway: TestGateway, options: PayerOptions = {}
       headers: { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) },
     });
   const receipts = () => receiptsOf(gateway, id);
-  const standing = () => standingOf(gateway, id);
+  const standing = () => fundsOf(gateway, id);
   const settled = async (count: number) => {
     await waitUntil(`${count} receipts, nothing held`, async () => {
       if ((await receipts()).length < count) return false;
@@ -121,7 +121,7 @@ async function expectBooks(
   receipts: readonly Receipt[],
 ): Promise<void> {
   const charged = receipts.reduce((sum, receipt) => sum + receipt.charged, 0n);
-  const { balance, held, free } = await standingOf(gateway, id);
+  const { balance, held, free } = await fundsOf(gateway, id);
   expect({ balance, held, free }).toEqual({
     balance: credit - charged,
     held: 0n,
@@ -152,7 +152,7 @@ async function receiptsOf(gateway: TestGateway, accountId: string): Promise<read
   }
 }
 
-async function standingOf(gateway: TestGateway, account: string): Promise<Standing> {
+async function fundsOf(gateway: TestGateway, account: string): Promise<Standing> {
   const shown = await gateway.server.operations.accounts.show({ account });
   return {
     balance: fromUsd(shown.balance_usd),

@@ -7,6 +7,7 @@ import { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import { SessionSecrets } from "../people/session-secrets.ts";
 import { Tokens } from "../people/tokens.ts";
+import { extendContext } from "../platform/context.ts";
 import { Api } from "../platform/http/api.ts";
 import { Live } from "../platform/live/live.ts";
 import type { UnboundOperations } from "../platform/operations.ts";
@@ -52,27 +53,25 @@ export function openControl(options: ControlOptions): {
   const tokens = new Tokens(store, clock);
   const live = new Live({ watchers: money.receiptWatchers });
   const url = () => settings.platformUrl ?? options.toUrl(settings.platformHost, platform.port);
-  const api = new Api(
-    {
-      operations,
-      audit,
-      people,
-      invites: new Invites(people),
-      sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
-      tokens,
-      accounts,
-      catalog,
-      reports: money.reports,
-      live,
-      clock,
-      log,
-      version,
-      gatewayUrl: () => gatewayUrl,
-      platformUrl: url,
-      settings: inForce,
-    },
-    routes,
-  );
+  const parts = {
+    operations,
+    audit,
+    people,
+    invites: new Invites(people),
+    sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
+    tokens,
+    accounts,
+    catalog,
+    reports: money.reports,
+    live,
+    clock,
+    log,
+    version,
+    gatewayUrl: () => gatewayUrl,
+    platformUrl: url,
+    settings: inForce,
+  };
+  const api = new Api({ parts, routes, extend: extendContext(parts) });
   const site = createSite({
     dist: consoleDist,
     gatewayUrl: () => gatewayUrl,

@@ -8,7 +8,7 @@ import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/digest.ts";
 import { People } from "../people/people.ts";
-import type { RunningMoney } from "../platform/accounts/entries.ts";
+import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";

@@ -1,10 +1,6 @@
 import { maxEntryNano } from "../base/money.ts";
 import { Problem } from "../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits } from "../call/limits.ts";
-import type { Unwritten } from "../ledger/rollups.ts";
-import type { LimitsChange } from "../ledger/store.ts";
-import type { MoneyParts } from "./accounts/entries.ts";
-import { closeSums } from "./reports/spend.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
 export interface LimitInputs {
@@ -66,30 +62,4 @@ function readBudget(
       message: `--budget must be USD, alone or a day or a month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
     });
   return budget;
-}
-
-/**
- * Gives limits to an account or a key. A budget counts every receipt of its period, calls that run
- * at that moment included.
- */
-export async function setLimits(
-  parts: MoneyParts,
-  { owner, limits, audit }: Pick<LimitsChange, "owner" | "limits" | "audit">,
-): Promise<void> {
-  const { ledger, money, clock, takeEffect, sync } = parts;
-  const change = (unwritten: Unwritten) =>
-    ledger.setLimits({
-      owner,
-      limits,
-      audit,
-      nowMs: () => clock.nowMs(),
-      unwritten,
-      onSet: (set) => money?.purses.setBudget({ ...set, owner, limit: limits?.budget }),
-    });
-  if (money === undefined) {
-    await closeSums(parts);
-    await change(() => 0n);
-  } else await money.sums.betweenWrites(change);
-  await takeEffect();
-  await sync();
 }

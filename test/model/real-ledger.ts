@@ -24,7 +24,7 @@ import { TokenCounter } from "../../src/ledger/token-counter.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
 import { People } from "../../src/people/people.ts";
-import type { RunningMoney } from "../../src/platform/accounts/entries.ts";
+import type { RunningMoney } from "../../src/platform/accounts/funds.ts";
 import { commandLine } from "../../src/platform/audit/author.ts";
 import { createOperations, forActor, type Operations } from "../../src/platform/operations.ts";
 import { Router } from "../../src/router/router.ts";

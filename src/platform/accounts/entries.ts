@@ -1,50 +1,21 @@
 import type { AuditRecord } from "../../base/audit.ts";
-import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
-import type { KeyStore } from "../../keys/directory.ts";
-import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
-import type { Purses } from "../../ledger/purses.ts";
-import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Rollups } from "../../ledger/rollups.ts";
 import {
   type Entry,
   type EntryKind,
   type EntryOutcome,
   entryKinds,
-  type Lease,
   type LedgerStore,
 } from "../../ledger/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
+import { fundsOf, type MoneyParts } from "./funds.ts";
 import { type EntryView, toEntryView } from "./money-views.ts";
-
-/** The money as the running server counts it, ahead of what is written. */
-export interface RunningMoney {
-  readonly purses: Purses;
-  /** Resolves when the sums by hour are all written. */
-  flushRollups(): Promise<void>;
-  readonly sums: Pick<Rollups, "betweenWrites">;
-  /** When keys were last used, ahead of what is written. */
-  readonly keyUses?: Pick<KeyStore, "lastUses">;
-  /** Reads sums off this thread. */
-  readonly reports?: Pick<LedgerReports, "usage">;
-}
-
-export interface MoneyParts {
-  readonly accounts: AccountStore;
-  readonly ledger: LedgerStore;
-  readonly clock: Clock;
-  /** Resolves when what was just written is in force in this process. */
-  readonly takeEffect: () => Promise<void>;
-  /** Resolves when all that was written survives a power cut. */
-  readonly sync: () => Promise<void>;
-  /** Absent when a command has opened the store itself. */
-  readonly money?: RunningMoney | undefined;
-}
 
 export interface EntryOperations {
   /** Money into an account or out of it. The same reference again is the same entry. */
@@ -100,7 +71,7 @@ export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typ
       });
       const entry = entryOf(outcome, account);
       await sync();
-      const { granted, spent } = await standingOf(parts, account.id);
+      const { granted, spent } = await fundsOf(parts, account.id);
       return {
         ...toEntryView(entry),
         repeated: outcome.result === "known",
@@ -112,19 +83,6 @@ export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typ
       return (await ledger.entries(id)).map(toEntryView);
     },
   };
-}
-
-export type Standing = Omit<Lease, "accountId"> & { readonly held: bigint };
-
-/** What an account has, as the running server counts it, or as it is written where none runs. */
-export async function standingOf(
-  { ledger, money }: Pick<MoneyParts, "ledger" | "money">,
-  accountId: string,
-): Promise<Standing> {
-  const pot = money?.purses.find(accountId)?.pot;
-  if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
-  const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
-  return { granted, spent, held: 0n };
 }
 
 /**

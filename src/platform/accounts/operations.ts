@@ -9,10 +9,11 @@ import type { Rollup } from "../../ledger/rollups.ts";
 import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
 import { keyViews } from "../keys/views.ts";
-import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../limit-inputs.ts";
 import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
 import { type AccountView, type KeyView, toAccountView } from "../views.ts";
-import { type MoneyParts, standingOf } from "./entries.ts";
+import { fundsOf, type MoneyParts } from "./funds.ts";
+import { setLimits } from "./limits.ts";
 import type { AccountSpendView, BudgetView } from "./money-views.ts";
 
 export interface AccountParts extends MoneyParts {
@@ -124,7 +125,7 @@ function accountChanges(
     inTurn(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
-      const { granted, spent } = await standingOf(parts, after.id);
+      const { granted, spent } = await fundsOf(parts, after.id);
       const count = countKeys(await keys.all()).get(after.id) ?? 0;
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
@@ -207,7 +208,7 @@ async function toStanding(
   account: Account,
   keys: number,
 ): Promise<AccountStandingView> {
-  const { granted, spent, held } = await standingOf(parts, account.id);
+  const { granted, spent, held } = await fundsOf(parts, account.id);
   return {
     ...toAccountView({ account, keys, balance: granted - spent }),
     held_usd: toUsd(held),

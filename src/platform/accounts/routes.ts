@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import type { AccountView } from "../views.ts";

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import type { AuditQuery, AuditRecord } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
-import type { PlatformParts } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type PlatformParts, route } from "../context.ts";
 import { fields, moment, nullable, text } from "../http/schemas.ts";
 
 const page = Type.Object({

@@ -5,7 +5,7 @@ import { periodEndMs, periodStartMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
-import { type MoneyParts, standingOf } from "../accounts/entries.ts";
+import { fundsOf, type MoneyParts } from "../accounts/funds.ts";
 import type { SpendView } from "../accounts/money-views.ts";
 import type { Audits } from "../audit/author.ts";
 import { findAccount } from "../inputs.ts";
@@ -78,7 +78,7 @@ export function billingOperations(parts: MoneyParts): BillingOperations {
       const nowMs = parts.clock.nowMs();
       const thisMonthMs = periodStartMs("month", nowMs);
       const monthMs = month === undefined ? thisMonthMs : readMonth({ month, account, nowMs });
-      const { held } = await standingOf(parts, account.id);
+      const { held } = await fundsOf(parts, account.id);
       const books = await readBooks(parts, account, {
         fromMs: Math.min(monthMs, toDay(nowMs) - paceDays * dayMs),
         toMs: toDay(nowMs) + dayMs,

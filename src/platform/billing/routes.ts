@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, text, usd } from "../http/schemas.ts";
 
 const spend = { receipts: Type.Integer(), charged_usd: usd("") };

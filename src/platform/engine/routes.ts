@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, nullable, oneOf, text } from "../http/schemas.ts";
 import type { WeightsView } from "./operations.ts";
 

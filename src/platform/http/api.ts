@@ -7,16 +7,15 @@ import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
-import { forActor } from "../operations.ts";
-import { takesGzip } from "../site/encoding.ts";
 import { ChangeLimits } from "./change-limits.ts";
 import {
   type Actor,
   actorOf,
-  type Context,
+  type KitParts,
   type Permission,
-  type PlatformParts,
+  type RequestContext,
 } from "./context.ts";
+import { takesGzip } from "./encoding.ts";
 import {
   bearerOf,
   bindingIn,
@@ -49,9 +48,17 @@ interface Checks {
   readonly strip: (reply: unknown) => unknown;
 }
 
+export interface ApiOptions {
+  readonly parts: KitParts;
+  readonly routes: readonly Route[];
+  /** What the handlers get beside the kit's own context. */
+  readonly extend: (request: RequestContext) => object;
+}
+
 /** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
 export class Api {
-  readonly #parts: PlatformParts;
+  readonly #parts: KitParts;
+  readonly #extend: ApiOptions["extend"];
   readonly #table: RouteTable;
   readonly #reportShare = new Share(reportShare);
   readonly #changeLimits = new ChangeLimits();
@@ -59,8 +66,9 @@ export class Api {
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
 
-  constructor(parts: PlatformParts, routes: readonly Route[]) {
+  constructor({ parts, routes, extend }: ApiOptions) {
     this.#parts = parts;
+    this.#extend = extend;
     this.#table = new RouteTable(routes);
   }
 
@@ -104,13 +112,7 @@ export class Api {
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
       this.#changeLimits.admit(actor, this.#parts.clock.nowMs());
     const headers = new Headers(apiHeaders);
-    const context: Context = {
-      parts: this.#parts,
-      operations: forActor(this.#parts.operations, {
-        actor: { ...actorOf(actor), address },
-        clock: this.#parts.clock,
-        onRightsChanged: () => this.#parts.live.recheck(),
-      }),
+    const context: RequestContext = {
       actor,
       get account() {
         if (account === undefined) throw noAccount();
@@ -131,7 +133,7 @@ export class Api {
       query: this.#readQuery(route, request),
       body: await this.#readBody(route, request),
     };
-    const reply = await route.handle(context, input);
+    const reply = await route.handle(Object.assign(context, this.#extend(context)), input);
     if (reply instanceof Response) return reply;
     return toJson(this.#checksOf(route).strip(reply), request, headers);
   }

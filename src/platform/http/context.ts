@@ -1,46 +1,23 @@
-import type { AuditActor, AuditStore } from "../../base/audit.ts";
+import type { AuditActor } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { Problem } from "../../base/problem.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
-import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Invites } from "../../people/invites.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
 import type { SessionSecrets } from "../../people/session-secrets.ts";
 import type { Token, User } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
-import type { Live } from "../live/live.ts";
-import type { Operations, UnboundOperations } from "../operations.ts";
 
-/** What the routes work with. */
-export interface PlatformParts {
-  readonly operations: UnboundOperations;
-  readonly audit: AuditStore;
-  readonly people: People;
-  readonly invites: Invites;
+/** What the kit itself needs. */
+export interface KitParts {
+  readonly people: Pick<People, "find">;
+  readonly tokens: Pick<Tokens, "find">;
   readonly sessionSecrets: SessionSecrets;
-  readonly tokens: Tokens;
-  readonly accounts: AccountStore;
-  readonly catalog: CatalogStore;
-  readonly reports: LedgerReports;
-  readonly live: Live;
+  readonly accounts: Pick<AccountStore, "find">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly version: string;
-  /** Where callers reach the gateway; without /v1. */
-  readonly gatewayUrl: () => string;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
-  /** For people to see; secrets are not in it. */
-  readonly settings: readonly SettingView[];
-}
-
-export interface SettingView {
-  readonly name: string;
-  readonly value: string | null;
-  readonly source: string;
-  readonly about: string;
 }
 
 export type Actor =
@@ -54,10 +31,7 @@ export interface Permission {
 }
 
 /** One request, once it is known that it may be asked. */
-export interface Context {
-  readonly parts: PlatformParts;
-  /** In the name of whoever asks. */
-  readonly operations: Operations;
+export interface RequestContext {
   readonly actor: Actor | undefined;
   /** The account that the path names; only asked for where it does. */
   readonly account: Account;
@@ -80,7 +54,7 @@ export interface Context {
 }
 
 /** The person who asks; routes for people alone have one. */
-export function personOf({ actor }: Context): Person {
+export function personOf({ actor }: RequestContext): Person {
   if (actor?.kind !== "person")
     throw new Problem({ code: "invalid", message: "Only people can do this, not tokens." });
   return actor.person;

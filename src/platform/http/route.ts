@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Area } from "../../people/role.ts";
-import type { Context } from "./context.ts";
+import type { RequestContext } from "./context.ts";
 
 /**
  * Who may ask: `anyone`; `person`, who has signed in, about themselves alone; a role in the
@@ -42,6 +42,7 @@ type Final<T> = T extends readonly (infer Item)[]
     : T;
 
 export interface RouteOptions<
+  Context,
   Name extends RouteName,
   Query extends TSchema | undefined,
   Body extends TSchema | undefined,
@@ -71,17 +72,21 @@ export interface Route<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | undefined = TSchema | undefined,
   Reply extends TSchema | undefined = TSchema | undefined,
-> extends Omit<RouteOptions<Name, Query, Body, Reply>, "handle"> {
+> extends Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle"> {
   readonly name: Name;
   /** Called with what the schemas have let through. */
-  handle(context: Context, input: RouteInput<Name, Query, Body>): Promise<unknown>;
+  handle(context: RequestContext, input: RouteInput<Name, Query, Body>): Promise<unknown>;
 }
 
-export function route<
-  const Name extends RouteName,
-  Query extends TSchema | undefined = undefined,
-  Body extends TSchema | undefined = undefined,
-  Reply extends TSchema | undefined = undefined,
->(name: Name, options: RouteOptions<Name, Query, Body, Reply>): Route<Name, Query, Body, Reply> {
-  return { ...options, name };
+/** A way to declare routes whose handlers get more than the kit's own context. */
+export function routeFor<Context extends RequestContext>() {
+  return <
+    const Name extends RouteName,
+    Query extends TSchema | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+    Reply extends TSchema | undefined = undefined,
+  >(
+    name: Name,
+    options: RouteOptions<Context, Name, Query, Body, Reply>,
+  ): Route<Name, Query, Body, Reply> => ({ ...options, name });
 }

@@ -6,10 +6,11 @@ import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
+import { setLimits } from "../accounts/limits.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { findAccount, futureDate, toDurationMs } from "../inputs.ts";
-import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../limit-inputs.ts";
 import { type KeyView, type NewKeyView, toKeyView } from "../views.ts";
 import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./views.ts";
 

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import {
   fields,
   limitFields,

@@ -1,7 +1,7 @@
 import { toUsd } from "../../base/money.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
 import type { BudgetView } from "../accounts/money-views.ts";
 import { type KeyView, toKeyView } from "../views.ts";
 

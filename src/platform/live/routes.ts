@@ -1,6 +1,6 @@
-import { actorOf, type Context } from "../http/context.ts";
+import { type Context, route } from "../context.ts";
+import { actorOf } from "../http/context.ts";
 import { apiHeaders, Refused } from "../http/refusal.ts";
-import { route } from "../http/route.ts";
 import { toReceiptRow } from "../requests/views.ts";
 import type { LiveNews } from "./live.ts";
 

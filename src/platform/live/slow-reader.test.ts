@@ -9,6 +9,7 @@ import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { SessionSecrets } from "../../people/session-secrets.ts";
 import { Tokens } from "../../people/tokens.ts";
+import { extendContext } from "../context.ts";
 import { Api } from "../http/api.ts";
 import { Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
@@ -37,27 +38,25 @@ beforeAll(async () => {
     },
     () => auditOf(),
   );
-  api = new Api(
-    {
-      operations,
-      people,
-      invites: new Invites(people),
-      sessionSecrets: new SessionSecrets(new Uint8Array(32)),
-      tokens,
-      audit: store.audit,
-      accounts: store.accounts,
-      catalog: store.catalog,
-      reports: store.openReports({ clock, flush: async () => {}, minutes: new Minutes() }),
-      live: new Live({ watchers, everyMs }),
-      clock,
-      log: createLog({ level: "silent", pretty: false, write: () => {} }),
-      version: "0.0.0-test",
-      gatewayUrl: () => "http://127.0.0.1:8080",
-      platformUrl: () => "http://127.0.0.1:8081",
-      settings: [],
-    },
-    liveRoutes,
-  );
+  const parts = {
+    operations,
+    people,
+    invites: new Invites(people),
+    sessionSecrets: new SessionSecrets(new Uint8Array(32)),
+    tokens,
+    audit: store.audit,
+    accounts: store.accounts,
+    catalog: store.catalog,
+    reports: store.openReports({ clock, flush: async () => {}, minutes: new Minutes() }),
+    live: new Live({ watchers, everyMs }),
+    clock,
+    log: createLog({ level: "silent", pretty: false, write: () => {} }),
+    version: "0.0.0-test",
+    gatewayUrl: () => "http://127.0.0.1:8080",
+    platformUrl: () => "http://127.0.0.1:8081",
+    settings: [],
+  };
+  api = new Api({ parts, routes: liveRoutes, extend: extendContext(parts) });
 });
 afterAll(() => home.remove());
 

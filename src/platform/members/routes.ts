@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { accountRoles } from "../../people/role.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import { linkReply, toInvited } from "../people/schemas.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { voices } from "../../call/speak.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import type { CatalogEntryView, RouteView } from "./operations.ts";
 

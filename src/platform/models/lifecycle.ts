@@ -4,7 +4,7 @@ import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts"
 import { isServed, type Model, withRoutes } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { futureDate } from "../inputs.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";

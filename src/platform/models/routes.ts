@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { moment, nullable, oneOf } from "../http/schemas.ts";
 
 const modelReply = Type.Object({

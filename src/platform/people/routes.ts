@@ -3,8 +3,8 @@ import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds, type Membership, type User } from "../../people/store.ts";
-import { actorOf, type Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
+import { actorOf } from "../http/context.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import { linkReply, toInvited } from "./schemas.ts";
 

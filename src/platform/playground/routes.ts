@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
 import { engineProvider } from "../../catalog/model.ts";
+import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
-import { route } from "../http/route.ts";
 import { moment, nullable, oneOf } from "../http/schemas.ts";
 import type { ModelView } from "../views.ts";
 

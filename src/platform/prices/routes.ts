@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type PriceKey, priceKeys } from "../../call/price.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, text } from "../http/schemas.ts";
 import type { ImportView } from "./import.ts";
 import type { PriceRow } from "./operations.ts";

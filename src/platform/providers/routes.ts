@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import type { UnlistedView } from "./listing.ts";
 import type { TrialView, TroubleView } from "./operations.ts";

@@ -3,7 +3,7 @@ import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
 import type { MarginRow, MarginView } from "../accounts/money-views.ts";
 import type { Audits } from "../audit/author.ts";
 import { toDayStart } from "../inputs.ts";

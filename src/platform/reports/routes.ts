@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { MarginRow } from "../accounts/money-views.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, nullable, oneOf, text, usd } from "../http/schemas.ts";
 
 const rowReply = Type.Object({

@@ -2,9 +2,9 @@ import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds } from "../../people/store.ts";
-import { type Context, personOf } from "../http/context.ts";
+import { type Context, route } from "../context.ts";
+import { personOf } from "../http/context.ts";
 import { endedCookie, sessionCookie } from "../http/entry.ts";
-import { route } from "../http/route.ts";
 import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../http/schemas.ts";
 
 const user = Type.Object({

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { accountRoles, scopes } from "../../people/role.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 
 const tokenReply = Type.Object({

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
 import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
 

@@ -4,7 +4,7 @@ import { inFile, Problem } from "../base/problem.ts";
 import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
 import type { ApplyView } from "../platform/manifest/operations.ts";
-import type { ModelView } from "../platform/views.ts";
+import type { ModelView } from "../platform/models/views.ts";
 import { readChanges, toChangesText } from "../wire/changes.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";

@@ -101,7 +101,7 @@ export class People {
     return this.store.countFailedSignIn({
       id: newId("audit", nowMs),
       atMs: nowMs,
-      actor: { kind: "person", id: "", name: "nobody" },
+      actor: { kind: "person", id: "", name: "somebody" },
       action: failedSignIn,
       subject: user?.email ?? "unknown email addresses",
       detail: {},

@@ -1,6 +1,7 @@
 import { Problem } from "../../base/problem.ts";
+import type { TemporaryKeyView } from "../../platform/gateway/operations.ts";
+import type { ModelView } from "../../platform/models/views.ts";
 import type { Operations } from "../../platform/operations.ts";
-import type { ModelView, TemporaryKeyView } from "../../platform/views.ts";
 import type { Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 

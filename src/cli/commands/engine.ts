@@ -13,7 +13,7 @@ import { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../config/child-environment.ts";
 import { ensureEngineInstalled } from "../../engine/install.ts";
 import { pullWeights } from "../../engine/weights-pull.ts";
-import type { RunningEngineView } from "../../platform/engine/operations.ts";
+import type { RunningEngineView } from "../../platform/engine/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "../terminal/progress.ts";

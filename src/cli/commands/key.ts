@@ -1,4 +1,4 @@
-import type { KeyView, NewKeyView } from "../../platform/views.ts";
+import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";

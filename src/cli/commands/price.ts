@@ -1,5 +1,5 @@
-import type { ImportView } from "../../platform/prices/import.ts";
-import type { PriceRow, PriceTexts } from "../../platform/prices/operations.ts";
+import type { PriceTexts } from "../../platform/prices/operations.ts";
+import type { ImportView, PriceRow } from "../../platform/prices/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 

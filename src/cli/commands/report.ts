@@ -1,4 +1,4 @@
-import type { MarginRow } from "../../platform/accounts/money-views.ts";
+import type { MarginRow } from "../../platform/reports/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { alignUsd } from "./money-text.ts";

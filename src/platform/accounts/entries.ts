@@ -13,9 +13,10 @@ import {
   type LedgerStore,
 } from "../../ledger/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { findAccount } from "../inputs.ts";
+import { findAccount } from "../input/values.ts";
 import { fundsOf, type MoneyParts } from "./funds.ts";
-import { type EntryView, toEntryView } from "./money-views.ts";
+import type { EntryView } from "./schemas.ts";
+import { toEntryView } from "./views.ts";
 
 export interface EntryOperations {
   /** Money into an account or out of it. The same reference again is the same entry. */

@@ -7,27 +7,22 @@ import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
 import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
-import { findAccount } from "../inputs.ts";
+import type { BudgetView } from "../http/schemas.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { findAccount } from "../input/values.ts";
+import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
-import { checkNamed, type LimitInputs, readLimits } from "../limit-inputs.ts";
 import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
-import { type AccountView, type KeyView, toAccountView } from "../views.ts";
 import { fundsOf, type MoneyParts } from "./funds.ts";
 import { setLimits } from "./limits.ts";
-import type { AccountSpendView, BudgetView } from "./money-views.ts";
+import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
+import { toAccountView } from "./views.ts";
 
 export interface AccountParts extends MoneyParts {
   readonly keys: KeyStore;
 }
 
-export interface AccountStandingView extends AccountView {
-  readonly held_usd: string;
-  /** What a new call may still use: the balance without what is held. */
-  readonly free_usd: string;
-  readonly budget: BudgetView | null;
-}
-
-export interface AccountDetails extends AccountStandingView {
+export interface AccountDetails extends AccountBalanceView {
   readonly receipts: number;
   /** What calls cost beyond what could be taken. */
   readonly shortfall_usd: string;
@@ -49,7 +44,7 @@ export interface AccountOperations {
   list(input: Record<never, never>): Promise<readonly AccountView[]>;
   show(input: { account: string }): Promise<AccountDetails>;
   /** The same without what was spent, which takes reading. */
-  balance(input: { account: string }): Promise<AccountStandingView>;
+  balance(input: { account: string }): Promise<AccountBalanceView>;
   /** Its keys are refused until it is resumed. */
   suspend(input: { account: string }): Promise<Changed>;
   resume(input: { account: string }): Promise<Changed>;
@@ -109,7 +104,7 @@ export function accountOperations(parts: AccountParts): Implementation {
     async balance({ account: name }) {
       const account = await findAccount(accounts, name);
       const count = countKeys(await keys.all()).get(account.id) ?? 0;
-      return toStanding(parts, account, count);
+      return toBalance(parts, account, count);
     },
     ...accountChanges(parts),
   };
@@ -195,7 +190,7 @@ async function showAccount(parts: AccountParts, name: string): Promise<AccountDe
   const { sum, spend } = await spendOf(parts, account, records);
   const count = list.filter(({ status }) => status !== "revoked").length;
   return {
-    ...(await toStanding(parts, account, count)),
+    ...(await toBalance(parts, account, count)),
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
@@ -203,11 +198,11 @@ async function showAccount(parts: AccountParts, name: string): Promise<AccountDe
   };
 }
 
-async function toStanding(
+async function toBalance(
   parts: AccountParts,
   account: Account,
   keys: number,
-): Promise<AccountStandingView> {
+): Promise<AccountBalanceView> {
   const { granted, spent, held } = await fundsOf(parts, account.id);
   return {
     ...toAccountView({ account, keys, balance: granted - spent }),

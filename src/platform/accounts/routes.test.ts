@@ -211,7 +211,7 @@ test("details tell what was spent by model and key, and who belongs to the accou
   expect(row(spent)).toMatchObject({ name, keys: 1, spent_month_usd: charged });
 });
 
-test("a member sees the standing of their own account and nothing of the operator's", async () => {
+test("a member sees the balance of their own account and nothing of the operator's", async () => {
   const mine = await newAccount();
   const other = await newAccount();
   const viewer = await joinMember(gateway, operator, { account: mine.id, role: "viewer" });

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 import { Minutes } from "../../ledger/minutes.ts";
-import { type BillingOperations, type BillingView, billingOperations } from "./operations.ts";
+import { type BillingOperations, billingOperations } from "./operations.ts";
+import type { BillingView } from "./schemas.ts";
 
 let home: OperationsHome;
 let account: string;

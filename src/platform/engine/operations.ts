@@ -1,34 +1,7 @@
 import type { AuditStore } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-
-/** A set of weights on this machine, and how far its fetching is. */
-export interface WeightsView {
-  readonly set: string;
-  readonly phase: "absent" | "waiting" | "fetching" | "preparing" | "ready" | "failed";
-  readonly done_bytes: number;
-  readonly total_bytes: number;
-  /** Why it failed, and what to do next. */
-  readonly problem: string | null;
-  /** What is made of it, in a few words. */
-  readonly about: string;
-  readonly license: string;
-  /** Some model of the catalogue is served by it: it is fetched by itself. */
-  readonly needed: boolean;
-}
-
-export interface RunningEngineView {
-  readonly state: string;
-  readonly pid: number | null;
-  readonly problem: string | null;
-  readonly models: readonly {
-    readonly name: string;
-    readonly state: string;
-    readonly pid: number | null;
-    readonly active: number;
-    readonly waiting: number;
-  }[];
-}
+import type { RunningEngineView, WeightsView } from "./schemas.ts";
 
 export interface RunningEngine {
   view(): Promise<RunningEngineView>;

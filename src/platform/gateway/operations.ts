@@ -1,11 +1,19 @@
 import type { AuditStore } from "../../base/audit.ts";
+import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import type { TemporaryKey } from "../../keys/directory.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { findAccount } from "../inputs.ts";
-import { type TemporaryKeyView, toTemporaryKeyView } from "../views.ts";
+import { findAccount } from "../input/values.ts";
+
+/** A key that no list shows, and where it opens the gateway. */
+export interface TemporaryKeyView {
+  readonly key: string;
+  readonly account: string;
+  readonly expires_at: string;
+  readonly base_url: string;
+}
 
 /** What a running server adds: without one there is nobody to call. */
 export interface RunningGateway {
@@ -90,4 +98,11 @@ async function usualAccount(accounts: AccountStore): Promise<Account> {
       message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
     });
   return account;
+}
+
+function toTemporaryKeyView(
+  issued: TemporaryKey & { readonly accountId: string; readonly baseUrl: string },
+): TemporaryKeyView {
+  const { key, expiresAtMs, accountId, baseUrl } = issued;
+  return { key, account: accountId, expires_at: toDateText(expiresAtMs), base_url: baseUrl };
 }

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Area } from "../../people/role.ts";
 import type { RequestContext } from "./context.ts";
+import type { View } from "./schemas.ts";
 
 /**
  * Who may ask: `anyone`; `person`, who has signed in, about themselves alone; a role in the
@@ -34,13 +35,6 @@ export interface RouteInput<
   readonly body: Value<Body>;
 }
 
-/** A reply is built once and changed by nobody. */
-type Final<T> = T extends readonly (infer Item)[]
-  ? readonly Final<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Final<T[Key]> }
-    : T;
-
 export interface RouteOptions<
   Context,
   Name extends RouteName,
@@ -64,7 +58,7 @@ export interface RouteOptions<
   readonly handle: (
     context: Context,
     input: RouteInput<Name, Query, Body>,
-  ) => Promise<Reply extends TSchema ? Final<Static<Reply>> : Response>;
+  ) => Promise<Reply extends TSchema ? View<Reply> : Response>;
 }
 
 export interface Route<

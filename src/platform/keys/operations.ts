@@ -9,10 +9,10 @@ import type { Secrets } from "../../secrets/secrets.ts";
 import type { MoneyParts } from "../accounts/funds.ts";
 import { setLimits } from "../accounts/limits.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
-import { findAccount, futureDate, toDurationMs } from "../inputs.ts";
-import { checkNamed, type LimitInputs, readLimits } from "../limit-inputs.ts";
-import { type KeyView, type NewKeyView, toKeyView } from "../views.ts";
-import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./views.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { findAccount, futureDate, toDurationMs } from "../input/values.ts";
+import type { KeyView, NewKeyView } from "./schemas.ts";
+import { type KeyBudgetView, keyBudgets, keyView, keyViews, toKeyView } from "./views.ts";
 
 export interface KeyParts extends MoneyParts {
   readonly keys: KeyStore;

@@ -1,61 +1,9 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { type Context, route } from "../context.ts";
-import {
-  fields,
-  limitFields,
-  limitsReply,
-  moment,
-  nullable,
-  oneOf,
-  says,
-  text,
-  usd,
-} from "../http/schemas.ts";
-import type { KeyView } from "../views.ts";
+import { fields, limitFields, nullable, says, text } from "../http/schemas.ts";
 import { checkKeyWords } from "./operations.ts";
-import type { KeyBudgetView } from "./views.ts";
-
-const key = {
-  id: Type.String(),
-  account: Type.String(),
-  name: Type.String(),
-  hint: Type.String({ description: "The shape of the secret, never the secret." }),
-  models: nullable(Type.Array(Type.String(), { description: "Null: every model." })),
-  status: oneOf(["active", "expired", "revoked"]),
-  created_at: moment(),
-  expires_at: nullable(moment()),
-  revoked_at: nullable(moment()),
-  last_used_at: nullable(moment("When its last call began; null: never.")),
-  previous: nullable(
-    Type.Object(
-      { hint: Type.String(), expires_at: moment() },
-      { description: "The secret before the last rotation, while it still works." },
-    ),
-  ),
-  limits: limitsReply,
-};
-const keyReply = Type.Object(key);
-const warnings = Type.Array(Type.String(), {
-  description: "Such as a model it names that there is not yet.",
-});
-const changedReply = Type.Object({ ...key, warnings });
-const listedReply = Type.Object({
-  ...key,
-  budget: nullable(
-    Type.Object({
-      limit_usd: usd("Most that may be spent."),
-      period: oneOf(["total", "day", "month"]),
-      spent_usd: usd("Within the period that goes on now."),
-    }),
-  ),
-});
-/** The one place where a key's secret is shown. */
-const newKeyReply = Type.Object({
-  ...key,
-  key: Type.String({ description: "The secret, shown this once." }),
-  warnings,
-});
+import { changedReply, type KeyView, keyReply, listedReply, newKeyReply } from "./schemas.ts";
 
 const mostModels = 200;
 const models = Type.Array(text({ least: 1, most: 200 }), {
@@ -79,9 +27,7 @@ export const keyRoutes = [
         operations.keys.budgets(of),
       ]);
       const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
-      return keys
-        .map((view) => ({ ...toReply(view), budget: toBudget(budgetOf.get(view.id)) }))
-        .toReversed();
+      return keys.map((view) => ({ ...view, budget: budgetOf.get(view.id) ?? null })).toReversed();
     },
   }),
   route("POST /api/accounts/:account/keys", {
@@ -96,13 +42,12 @@ export const keyRoutes = [
     }),
     reply: newKeyReply,
     async handle({ operations, account }, { body: { models: wanted, expires, ...rest } }) {
-      const made = await operations.keys.create({
+      return operations.keys.create({
         account: account.id,
         ...rest,
         ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
         ...(expires === undefined || expires === "" ? {} : { expires }),
       });
-      return { ...toReply(made), key: made.key, warnings: made.warnings };
     },
   }),
   route("PATCH /api/accounts/:account/keys/:id", {
@@ -137,7 +82,7 @@ export const keyRoutes = [
         view = updated;
         warned = updated.warnings;
       }
-      return { ...toReply(view), warnings: warned };
+      return { ...view, warnings: [...warned] };
     },
   }),
   route("POST /api/accounts/:account/keys/:id/rotate", {
@@ -150,8 +95,7 @@ export const keyRoutes = [
     reply: newKeyReply,
     async handle(context, { params, body }) {
       await findKey(context, params.id);
-      const made = await context.operations.keys.rotate({ id: params.id, ...body });
-      return { ...toReply(made), key: made.key, warnings: made.warnings };
+      return context.operations.keys.rotate({ id: params.id, ...body });
     },
   }),
   route("DELETE /api/accounts/:account/keys/:id", {
@@ -161,7 +105,7 @@ export const keyRoutes = [
     reply: keyReply,
     async handle(context, { params }) {
       await findKey(context, params.id);
-      return toReply(await context.operations.keys.revoke({ id: params.id }));
+      return context.operations.keys.revoke({ id: params.id });
     },
   }),
 ] as const;
@@ -173,26 +117,4 @@ async function findKey({ operations, account }: Context, id: string): Promise<Ke
   if (found === undefined)
     throw new Problem({ code: "not_found", message: `There is no key with the id ${id}.` });
   return found;
-}
-
-function toReply(view: KeyView) {
-  return {
-    id: view.id,
-    account: view.account,
-    name: view.name,
-    hint: view.hint,
-    models: view.models,
-    status: view.status,
-    created_at: view.created_at,
-    expires_at: view.expires_at,
-    revoked_at: view.revoked_at,
-    last_used_at: view.last_used_at,
-    previous: view.previous,
-    limits: view.limits,
-  };
-}
-
-function toBudget(view: KeyBudgetView | undefined) {
-  if (view === undefined) return null;
-  return { limit_usd: view.limit_usd, period: view.period, spent_usd: view.spent_usd };
 }

@@ -1,3 +1,4 @@
+import { optionalDate } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { Catalog, deprecate, retire } from "../../catalog/catalog.ts";
 import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
@@ -6,11 +7,11 @@ import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
 import type { MoneyParts } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
-import { futureDate } from "../inputs.ts";
+import { futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
-import { type ModelView, optionalDate, toModelView } from "../views.ts";
 import type { CatalogParts } from "./operations.ts";
+import { type ModelView, toModelView } from "./views.ts";
 
 /** A model that is on its way out, and who still calls it. */
 export interface LifecycleCallersView {

@@ -21,7 +21,7 @@ import {
   withRoutes,
 } from "../../catalog/model.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { type ModelView, toModelView, toPriceView } from "../views.ts";
+import { type ModelView, toModelView, toPriceView } from "./views.ts";
 
 /** One way to a model, with how it is doing. */
 export interface RouteView {

@@ -4,7 +4,7 @@ import { engineProvider } from "../../catalog/model.ts";
 import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
 import { moment, nullable, oneOf } from "../http/schemas.ts";
-import type { ModelView } from "../views.ts";
+import type { ModelView } from "../models/views.ts";
 
 const keyReply = Type.Object({
   key: Type.String({ description: "Works like any key; it is kept nowhere and shown this once." }),

@@ -14,9 +14,10 @@ import {
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
-import { futureDate, toMoment } from "../inputs.ts";
-import { toPriceView } from "../views.ts";
-import { type ImportView, planImport, readMarkup } from "./import.ts";
+import { futureDate, toMoment } from "../input/values.ts";
+import { toPriceView } from "../models/views.ts";
+import { planImport, readMarkup } from "./import.ts";
+import type { ImportView, PriceRow } from "./schemas.ts";
 
 export interface PriceParts {
   readonly catalog: CatalogStore;
@@ -26,18 +27,6 @@ export interface PriceParts {
 
 /** In USD: a million tokens, an image, a second of video. */
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
-
-export interface PriceRow {
-  readonly model: string;
-  /** Null for a model that never had a price. */
-  readonly version: number | null;
-  /** Null: from then on it has none. */
-  readonly price: Readonly<Record<string, string>> | null;
-  /** Null for a first price, which holds from the start. */
-  readonly effective_at: string | null;
-  /** At the moment that was asked for. */
-  readonly in_force: boolean;
-}
 
 export interface PriceOperations {
   /** A new version, in force now or from a day ahead. Classes that are not named have no price. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
 import { Hold } from "../../ledger/purse.ts";
-import type { MarginRow } from "../accounts/money-views.ts";
+import type { MarginRow } from "./schemas.ts";
 
 let home: OperationsHome;
 let acme: string;

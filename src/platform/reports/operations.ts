@@ -4,9 +4,9 @@ import { Problem } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyParts } from "../accounts/funds.ts";
-import type { MarginRow, MarginView } from "../accounts/money-views.ts";
 import type { Audits } from "../audit/author.ts";
-import { toDayStart } from "../inputs.ts";
+import { toDayStart } from "../input/values.ts";
+import type { MarginRow, MarginView } from "./schemas.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
 
 const marginGroups = ["model", "account", "provider"] as const;

@@ -5,19 +5,8 @@ import type { AccountRole, Scope } from "../../people/role.ts";
 import type { Token } from "../../people/store.ts";
 import { Tokens } from "../../people/tokens.ts";
 import { type Audits, makerOf, omit, type Unbound } from "../audit/author.ts";
-import { futureDate } from "../inputs.ts";
-
-export interface TokenView {
-  readonly id: string;
-  readonly name: string;
-  readonly hint: string;
-  readonly role: AccountRole | "operator";
-  readonly scopes: readonly string[];
-  readonly status: "active" | "expired" | "revoked";
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-}
+import { futureDate } from "../input/values.ts";
+import type { TokenView } from "./schemas.ts";
 
 export interface TokenOperations {
   /** Of an account; of the operator where none is named. The secret is shown this once. */

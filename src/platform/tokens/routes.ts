@@ -1,22 +1,8 @@
 import { Type } from "typebox";
 import { accountRoles, scopes } from "../../people/role.ts";
 import { route } from "../context.ts";
-import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
-
-const tokenReply = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  hint: Type.String(),
-  role: Type.String(),
-  scopes: Type.Array(Type.String()),
-  status: oneOf(["active", "expired", "revoked"]),
-  created_by: Type.String(),
-  created_at: moment(),
-  expires_at: nullable(moment()),
-});
-
-/** The one place where a token's secret is shown. */
-const newTokenReply = Type.Object({ ...tokenReply.properties, token: Type.String() });
+import { fields, oneOf, text } from "../http/schemas.ts";
+import { newTokenReply, tokenReply } from "./schemas.ts";
 
 const shared = {
   name: text({ least: 1, most: 100 }),

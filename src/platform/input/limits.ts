@@ -1,6 +1,7 @@
-import { maxEntryNano } from "../base/money.ts";
-import { Problem } from "../base/problem.ts";
-import { type BudgetLimit, fromBudgetText, type Limits } from "../call/limits.ts";
+import { maxEntryNano } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
+import type { LimitsView } from "../http/schemas.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
 export interface LimitInputs {
@@ -62,4 +63,15 @@ function readBudget(
       message: `--budget must be USD, alone or a day or a month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
     });
   return budget;
+}
+
+/** As they are typed; null: not limited. */
+export function toLimitsView(limits: Limits = {}): LimitsView {
+  const { rpm, tpm, concurrency, budget } = limits;
+  return {
+    rpm: rpm?.toString() ?? null,
+    tpm: tpm?.toString() ?? null,
+    concurrency: concurrency?.toString() ?? null,
+    budget: budget === undefined ? null : toBudgetText(budget),
+  };
 }

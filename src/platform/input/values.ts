@@ -1,6 +1,6 @@
-import { fromDateText } from "../base/dates.ts";
-import { Problem } from "../base/problem.ts";
-import type { Account, AccountStore } from "../ledger/account.ts";
+import { fromDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
 
 /** What operators say, read once and refused with what would be right. */
 export async function findAccount(accounts: AccountStore, idOrName: string): Promise<Account> {

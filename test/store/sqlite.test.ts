@@ -24,6 +24,7 @@ import { usage } from "../../src/store/sqlite/migrations/usage.ts";
 import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import { auditContract } from "./audit-contract.ts";
 import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
 import { ledgerContract } from "./ledger-contract.ts";
@@ -45,6 +46,7 @@ async function create(): Promise<ContractDatabase> {
 
 storeContract("SQLite", create);
 ledgerContract("SQLite", create);
+auditContract("SQLite", create);
 
 test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));

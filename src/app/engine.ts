@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { FeedFollower } from "../base/feed.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import { socketPath } from "../base/socket-path.ts";
+import { socketPath } from "../base/network/socket-path.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { engineProvider } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OperationsHome, openOperations, problemOf } from "../../test/operations-home.ts";
+import {
+  type OperationsHome,
+  openOperations,
+  problemOf,
+} from "../../test/setup/operations-home.ts";
 import { connectControl, controlPath, startControl } from "./control-socket.ts";
 import type { Operations } from "./operations.ts";
 

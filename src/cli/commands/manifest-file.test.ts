@@ -13,7 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import {
+  type OperationsHome,
+  openOperations,
+  problemOf,
+} from "../../../test/setup/operations-home.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { Operations } from "../../platform/operations.ts";
 import type { Wiring } from "../command.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../src/platform/routes.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   type AskOptions,
   joinMember,
@@ -13,7 +13,7 @@ import {
   nobody,
   password,
   type Visitor,
-} from "../../platform-home.ts";
+} from "../../setup/platform-home.ts";
 
 const cacheDir = mkdtempSync(join(tmpdir(), "svc-audit-"));
 const manifest = `

@@ -127,6 +127,32 @@ test("no file imports itself by way of others, not even for types", () => {
   expect(cycles).toEqual([]);
 });
 
+const platformFolder = (path: string) => /^src\/platform\/([^/]+)\//.exec(path)?.[1];
+
+test("the platform's HTTP kit knows no resource", () => {
+  const wrong = imports.filter(
+    ({ from, to }) =>
+      platformFolder(from) === "http" &&
+      to.startsWith("src/platform/") &&
+      platformFolder(to) !== "http",
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** The list may only shrink. */
+const operationImports: readonly string[] = [];
+
+test("resources do not import each other's operations", () => {
+  const between = imports
+    .filter(({ from, to }) => {
+      const [one, other] = [platformFolder(from), platformFolder(to)];
+      const isForeign = one !== undefined && other !== undefined && one !== other;
+      return isForeign && /\/(operations|entries|connect|lifecycle)\.ts$/.test(to);
+    })
+    .map(({ from, to }) => `${from} ${to}`.replaceAll("src/platform/", ""));
+  expect(between.toSorted()).toEqual([...operationImports]);
+});
+
 test("every folder of src has rules and a README", () => {
   const folders = [
     ...new Set(

@@ -99,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 export async function writeSums(dataDir: string): Promise<void> {
   const control = await connectControl(dataDir);
   if (control === undefined) throw new Error("the gateway has no control socket");
-  await control.operations.showAccount({ account: firstAccount });
+  await control.operations.accounts.show({ account: firstAccount });
 }
 
 /** Of a gateway that has stopped: how many calls it has charged, and that did not end well. */

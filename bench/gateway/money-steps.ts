@@ -2,6 +2,7 @@
  * The parts of money and limits one by one, in a process of their own: where the microseconds of a
  * request go. Each on its own, over as many accounts and keys as the bench has, without a server.
  */
+
 import type { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +21,7 @@ import { type LimitedOwner, Limiter, Permit } from "../../src/limits/limiter.ts"
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
 import { toChatOrder } from "../../src/wire/v1/chat/call.ts";
+import { auditOf } from "../../test/store/audit-sample.ts";
 import { serveJobs } from "../load/processes.ts";
 import { chatRequest, publicModel, upstreamModel } from "../load/traffic.ts";
 import { spreadOf } from "./report.ts";
@@ -169,10 +171,10 @@ async function receiptParts({ accounts }: PartsJob): Promise<readonly Part[]> {
     const ids: string[] = [];
     for (let index = 0; index < accounts; index++) {
       const id = newId("acct");
-      await store.accounts.insert({ id, name: `bench-${index}`, createdAtMs: 0 });
+      await store.accounts.insert({ id, name: `bench-${index}`, createdAtMs: 0 }, auditOf());
       const nano = 100_000_000_000_000n;
       const entry = { accountId: id, kind: "credit", nano, reference: id, note: "" } as const;
-      await store.ledger.addEntry({ ...entry, id: newId("entry"), createdAtMs: 0 });
+      await store.ledger.addEntry({ ...entry, id: newId("entry"), createdAtMs: 0 }, auditOf());
       ids.push(id);
     }
     const parts: Part[] = [];

@@ -43,15 +43,15 @@ export async function makeStock(options: StockOptions): Promise<readonly string[
     tell,
     make: async (index) => {
       const account = ids[index % ids.length] ?? "";
-      return (await operations.createKey({ account, ...limits })).key;
+      return (await operations.keys.create({ account, ...limits })).key;
     },
   });
 }
 
 async function makeAccount(operations: Operations, index: number): Promise<string> {
   const name = nameOf(index);
-  const { id } = await operations.createAccount({ name, ...limits });
-  await operations.addEntry({ account: id, kind: "credit", usd: "100000", reference: name });
+  const { id } = await operations.accounts.create({ name, ...limits });
+  await operations.entries.add({ account: id, kind: "credit", usd: "100000", reference: name });
   return id;
 }
 

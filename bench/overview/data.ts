@@ -1,4 +1,5 @@
 /** A ledger as large as a year of a busy team's, written by the product's own code. */
+
 import { newId } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { dayMs } from "../../src/ledger/rollups.ts";
@@ -6,6 +7,7 @@ import type { LedgerWrite } from "../../src/ledger/store.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "../../test/store/audit-sample.ts";
 
 const days = 90;
 const accountCount = 40;
@@ -98,27 +100,33 @@ type Names = Pick<Made, "accountIds" | "keyIds" | "models">;
 async function makeOwners(store: Store, createdAtMs: number): Promise<Names> {
   const accountIds = Array.from({ length: accountCount }, () => newId("acct", createdAtMs));
   for (const [at, id] of accountIds.entries()) {
-    await store.accounts.insert({ id, name: `team-${at}`, createdAtMs });
-    await store.ledger.addEntry({
-      id: newId("entry", createdAtMs),
-      accountId: id,
-      kind: "credit",
-      nano: 1_000_000_000_000_000n,
-      reference: id,
-      note: "",
-      createdAtMs,
-    });
+    await store.accounts.insert({ id, name: `team-${at}`, createdAtMs }, auditOf());
+    await store.ledger.addEntry(
+      {
+        id: newId("entry", createdAtMs),
+        accountId: id,
+        kind: "credit",
+        nano: 1_000_000_000_000_000n,
+        reference: id,
+        note: "",
+        createdAtMs,
+      },
+      auditOf(),
+    );
   }
   const keyIds = Array.from({ length: keyCount }, () => newId("key", createdAtMs));
   for (const [at, id] of keyIds.entries())
-    await store.keys.insert({
-      id,
-      accountId: accountIds[at % accountCount] ?? "",
-      name: `bench-${at}`,
-      hash: id,
-      hint: "sk-svc-…",
-      createdAtMs,
-    });
+    await store.keys.insert(
+      {
+        id,
+        accountId: accountIds[at % accountCount] ?? "",
+        name: `bench-${at}`,
+        hash: id,
+        hint: "sk-svc-…",
+        createdAtMs,
+      },
+      auditOf(),
+    );
   const models = Array.from({ length: modelCount }, (_, at) => `bench-model-${at}`);
   return { accountIds, keyIds, models };
 }

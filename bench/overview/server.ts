@@ -41,7 +41,7 @@ export async function startServed(options: {
   const gateway = await startGateway({ children, name: "gateway", dataDir, configPath, env });
   const control = await connectControl(dataDir);
   if (control === undefined) throw new Error("the gateway has no control socket");
-  const { link } = await control.operations.inviteOperator({});
+  const { link } = await control.operations.operators.invite({});
   const platformUrl = new URL(link).origin;
   const operator = await joinByLink(platformUrl, link, { email: "operator@example.com" });
   const account = made.accountIds[0] ?? "";

@@ -18,25 +18,25 @@ export async function completeFirstStart(
   { firstKey }: Pick<Settings, "firstKey">,
 ): Promise<FirstStart> {
   const key = firstKey === "on" ? await createFirstKey(operations) : undefined;
-  const operator = await operations.firstOperator({});
+  const operator = await operations.operators.first({});
   return { key, operatorLink: operator?.link };
 }
 
 /** Only on the very first start, before anybody has created an account. */
 async function createFirstKey(operations: Operations): Promise<FirstStart["key"]> {
-  const [first, ...others] = await operations.listAccounts({});
+  const [first, ...others] = await operations.accounts.list({});
   // A first start that was cut off may have left the account without money and key.
   const isHalfMade = first?.name === firstAccount && first.keys === 0 && others.length === 0;
   if (first !== undefined && !isHalfMade) return undefined;
-  const account = first ?? (await operations.createAccount({ name: firstAccount }));
-  const { balance_usd: balanceUsd } = await operations.addEntry({
+  const account = first ?? (await operations.accounts.create({ name: firstAccount }));
+  const { balance_usd: balanceUsd } = await operations.entries.add({
     account: account.id,
     kind: "credit",
     usd: firstCreditUsd,
     reference: "welcome",
     note: "to try the gateway with; made at its first start",
   });
-  const { key } = await operations.createKey({ account: account.id, name: "first" });
+  const { key } = await operations.keys.create({ account: account.id, name: "first" });
   return { secret: key, balanceUsd };
 }
 

@@ -5,12 +5,13 @@ import { trustedProxies } from "../base/network/client-address.ts";
 import { listenerUrl } from "../base/network/listen.ts";
 import type { Configuration } from "../config/load.ts";
 import { Invites } from "../people/invites.ts";
-import { People } from "../people/people.ts";
+import type { People } from "../people/people.ts";
 import { SessionSecrets } from "../people/session-secrets.ts";
 import { Tokens } from "../people/tokens.ts";
+import { extendContext } from "../platform/context.ts";
 import { Api } from "../platform/http/api.ts";
 import { Live } from "../platform/live/live.ts";
-import type { Operations } from "../platform/operations.ts";
+import type { UnboundOperations } from "../platform/operations.ts";
 import { routes } from "../platform/routes.ts";
 import { startPlatform } from "../platform/server.ts";
 import { createSite } from "../platform/site/site.ts";
@@ -22,7 +23,8 @@ export interface ControlOptions {
   readonly configuration: Configuration;
   readonly opened: Opened;
   readonly money: Money;
-  readonly operations: Operations;
+  readonly operations: UnboundOperations;
+  readonly people: People;
   /** As callers see it; without /v1. */
   readonly gatewayUrl: string;
   readonly metricsText: () => string;
@@ -43,33 +45,32 @@ export function openControl(options: ControlOptions): {
   readonly port: number;
   close(): Promise<void>;
 } {
-  const { configuration, opened, money, operations, gatewayUrl, version, clock, log } = options;
+  const { configuration, opened, money, operations, people, gatewayUrl, version, clock, log } =
+    options;
   const { settings, inForce } = configuration;
-  const { people: store, accounts, catalog } = opened.store;
-  const people = new People(store, clock);
+  const { people: store, audit, accounts, catalog } = opened.store;
   const tokens = new Tokens(store, clock);
   const live = new Live({ watchers: money.receiptWatchers });
   const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
-  const api = new Api(
-    {
-      operations,
-      people,
-      invites: new Invites(people),
-      sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
-      tokens,
-      accounts,
-      catalog,
-      reports: money.reports,
-      live,
-      clock,
-      log,
-      version,
-      gatewayUrl: () => gatewayUrl,
-      platformUrl: url,
-      settings: inForce,
-    },
-    routes,
-  );
+  const parts = {
+    operations,
+    audit,
+    people,
+    invites: new Invites(people),
+    sessionSecrets: new SessionSecrets(opened.secrets.sessionKey),
+    tokens,
+    accounts,
+    catalog,
+    reports: money.reports,
+    live,
+    clock,
+    log,
+    version,
+    gatewayUrl: () => gatewayUrl,
+    platformUrl: url,
+    settings: inForce,
+  };
+  const api = new Api({ parts, routes, extend: extendContext(parts) });
   const site = createSite({
     dist: consoleDist,
     gatewayUrl: () => gatewayUrl,

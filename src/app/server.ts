@@ -8,23 +8,25 @@ import { engineProvider, type ProviderEntry } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
 import { wantsColour } from "../config/terminal.ts";
-import { embeddedModels } from "../engine/embedded.ts";
 import { createEngineProvider } from "../engine/provider.ts";
-import { EngineSupervisor } from "../engine/supervisor.ts";
+import type { EngineSupervisor } from "../engine/supervisor.ts";
 import { ActiveCalls } from "../gateway/active-calls.ts";
 import type { Billing } from "../gateway/billing/billing.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { providerWarnings } from "../manifest/plan.ts";
-import { audited } from "../platform/audit/audited.ts";
+import { People } from "../people/people.ts";
+import { type Actor, commandLine, serverStart } from "../platform/audit/author.ts";
 import { startControl } from "../platform/control-socket.ts";
-import type { ApplyView, Operations } from "../platform/operations.ts";
+import type { ApplyView } from "../platform/manifest/operations.ts";
+import { forActor, type Operations } from "../platform/operations.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "../providers/registry.ts";
 import { Router } from "../router/router.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { toStoreProblem } from "../store/sqlite/store-problem.ts";
 import { Metrics } from "../telemetry/metrics.ts";
+import { addEmbedded, engineModelsOf, superviseEngine } from "./engine.ts";
 import { listenGateway } from "./gateway.ts";
 import { checkLedger, type Money, openMoney, whenTakenOver } from "./ledger.ts";
 import { openControl } from "./platform.ts";
@@ -106,10 +108,12 @@ export async function startServer({
       log,
     });
     undo.push(() => money.close());
+    const people = new People(opened.store.people, clock);
     const state = await loadState({ configuration, opened, engine, money, lookup, log });
-    const operations = operationsOn({
+    const unbound = operationsOn({
       configuration,
       opened,
+      people,
       engine,
       clock,
       money,
@@ -129,6 +133,8 @@ export async function startServer({
         baseUrl: () => `${listenerUrl(settings.host, gateway.port)}/v1`,
       },
     });
+    const operationsOf = (actor: Actor) => forActor(unbound, { actor, clock });
+    const operations = operationsOf(serverStart);
     void fillTextBounds();
     const calls = new ActiveCalls(settings);
     const metrics = new Metrics({ version, calls, router: state.router, ...money });
@@ -152,7 +158,8 @@ export async function startServer({
       configuration,
       opened,
       money,
-      operations,
+      people,
+      operations: unbound,
       gatewayUrl,
       metricsText: () => metrics.text(),
       version,
@@ -166,15 +173,11 @@ export async function startServer({
     for (const origin of settings.corsOrigins ?? [...own, `http://localhost:${platformPort}`])
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
-    const noted = { operations, people: opened.store.people, clock };
-    const applied = await applyChangedFile(
-      configuration,
-      opened,
-      audited({ ...noted, by: "svc.yaml" }),
-    );
-    if (engine !== undefined) await addEmbedded({ configuration, opened, state, clock });
+    const applied = await applyChangedFile(configuration, opened, operations);
+    if (engine !== undefined)
+      await addEmbedded({ configuration, opened, follower: state.follower, clock });
     opened.lock.describe({ pid: process.pid, address: listenerUrl(settings.host, gateway.port) });
-    const socket = startControl(settings.dataDir, audited(noted));
+    const socket = startControl(settings.dataDir, operationsOf(commandLine));
     undo.push(() => socket.close());
     let stopped: Promise<void> | undefined;
     const stopWithin = async (graceMs: number) => {
@@ -282,46 +285,6 @@ function createRouter(options: {
       if (state === "closed") log.info("a target is back in service", told);
       else log.warn("a target is taken out of service", told);
     },
-  });
-}
-
-/**
- * The embedded models of a fresh machine; with an `engine:` section, also those that an existing
- * catalogue lacks or has without a route. Nothing else of what is there is changed.
- */
-async function addEmbedded(options: {
-  readonly configuration: Configuration;
-  readonly opened: Opened;
-  readonly state: State;
-  readonly clock: Clock;
-}): Promise<void> {
-  const { namesEngine } = options.configuration;
-  const { store } = options.opened;
-  const { follower } = options.state;
-  const { models } = await store.catalog.load();
-  if (models.length > 0 && !namesEngine) return;
-  const nowMs = options.clock.nowMs();
-  const lacking = embeddedModels(models, nowMs);
-  if (lacking.saveModels.length === 0) return;
-  await store.catalog.write({ atMs: nowMs, ...lacking });
-  await follower.catchUp();
-}
-
-/** The names that routes give to models of the engine. */
-function engineModelsOf({ served }: Catalog): readonly string[] {
-  return [...served].flatMap(({ routes }) =>
-    routes.filter(({ provider }) => provider === engineProvider).map(({ model }) => model),
-  );
-}
-
-function superviseEngine(configuration: Configuration, log: Log): EngineSupervisor {
-  const { settings, engineModels, environment } = configuration;
-  return new EngineSupervisor({
-    socket: socketPath(settings.dataDir, "engine.sock"),
-    cacheDir: settings.cacheDir,
-    ownModels: engineModels,
-    environment,
-    log,
   });
 }
 

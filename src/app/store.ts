@@ -7,15 +7,18 @@ import { engineProvider, type Route } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import { manifestDigest } from "../manifest/digest.ts";
-import type { RunningMoney } from "../platform/accounts/entries.ts";
-import { audited } from "../platform/audit/audited.ts";
+import { People } from "../people/people.ts";
+import type { RunningMoney } from "../platform/accounts/funds.ts";
+import { commandLine } from "../platform/audit/author.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
+import type { RunningGateway } from "../platform/gateway/operations.ts";
+import type { ApplyView } from "../platform/manifest/operations.ts";
 import {
-  type ApplyView,
   createOperations,
+  forActor,
   type Operations,
-  type RunningGateway,
+  type UnboundOperations,
 } from "../platform/operations.ts";
 import { addressProblem } from "../providers/kit/address.ts";
 import { createSecrets, masterSecret, type Secrets } from "../secrets/secrets.ts";
@@ -111,6 +114,8 @@ export interface OperationsOptions {
   readonly opened: Opened;
   readonly takeEffect: () => Promise<void>;
   readonly clock?: Clock;
+  /** One for the whole process. */
+  readonly people?: People;
   /** Where people reach the platform; by the settings, unless told. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
@@ -125,14 +130,16 @@ export function operationsOn({
   opened,
   takeEffect,
   clock = systemClock,
+  people = new People(opened.store.people, clock),
   platformUrl = () => platformAddress(configuration),
   money,
   gateway,
   engine,
-}: OperationsOptions): Operations {
+}: OperationsOptions): UnboundOperations {
   const { store, secrets } = opened;
   return createOperations({
     ...store,
+    people,
     secrets,
     clock,
     platformUrl,
@@ -168,8 +175,8 @@ export async function applyChangedFile(
 ): Promise<ApplyView | undefined> {
   if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
     return undefined;
-  return operations
-    .applyManifest({ text: file.text, dryRun: false, isOwnFile: true })
+  return operations.manifest
+    .apply({ text: file.text, dryRun: false, isOwnFile: true })
     .catch((error: unknown) => {
       throw inFile(file.path, error);
     });
@@ -220,8 +227,7 @@ async function withStore<T>(
   const opened = await openStore(configuration);
   try {
     const operations = operationsOn({ configuration, opened, takeEffect: async () => {} });
-    const { people } = opened.store;
-    return await run(audited({ operations, people, clock: systemClock }));
+    return await run(forActor(operations, { actor: commandLine, clock: systemClock }));
   } catch (error) {
     throw toStoreProblem(error, databasePath(configuration));
   } finally {

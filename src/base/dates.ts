@@ -13,3 +13,7 @@ export function fromDateText(text: string): number | undefined {
 export function toDateText(ms: number): string {
   return new Date(ms).toISOString().replace(".000Z", "Z");
 }
+
+export function optionalDate(ms: number | undefined): string | null {
+  return ms === undefined ? null : toDateText(ms);
+}

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
 import { type Deprecation, type Lifecycle, lifecycleState } from "./lifecycle.ts";
@@ -35,7 +36,8 @@ export interface CatalogWrite {
 /** Implemented by the store. One write is one transaction and one entry of the change feed. */
 export interface CatalogStore {
   load(): Promise<CatalogContent>;
-  write(changes: CatalogWrite): Promise<void>;
+  /** Without an audit record only the hash of a config file that changes nothing else. */
+  write(changes: CatalogWrite, audit: AuditRecord | undefined): Promise<void>;
   manifestHash(): Promise<string | undefined>;
 }
 

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { inFile, Problem } from "../base/problem.ts";
 import { checkSettings } from "../config/load.ts";
 import type { Difference } from "../manifest/plan.ts";
-import type { ApplyView } from "../platform/operations.ts";
-import type { ModelView } from "../platform/views.ts";
+import type { ApplyView } from "../platform/manifest/operations.ts";
+import type { ModelView } from "../platform/models/views.ts";
 import { readChanges, toChangesText } from "../wire/changes.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
@@ -71,7 +71,7 @@ const apply: Command = {
     const isOwnFile = file !== "-" && wiring.configuration().file?.path === resolve(file);
     checkSettings({ path: file, text });
     const view = await wiring
-      .withOperations((operations) => operations.applyManifest({ text, dryRun, isOwnFile }))
+      .withOperations((operations) => operations.manifest.apply({ text, dryRun, isOwnFile }))
       .catch((error: unknown) => {
         throw inFile(file === "-" ? "standard input" : file, error);
       });
@@ -86,7 +86,7 @@ const exportCommand: Command = {
     "Writes providers and models as YAML that svc apply reads. Settings and literal keys are not in it.",
   examples: ["svc export > catalogue.yaml", "svc export | svc apply - --dry-run"],
   async run({ wiring }) {
-    const { yaml } = await wiring.withOperations((operations) => operations.exportManifest({}));
+    const { yaml } = await wiring.withOperations((operations) => operations.manifest.export({}));
     process.stdout.write(yaml);
   },
 };
@@ -97,7 +97,7 @@ const modelList: Command = {
   flags: jsonFlag,
   examples: ["svc model list", "svc model list --json"],
   async run({ switches, wiring }) {
-    const models = await wiring.withOperations((operations) => operations.listModels({}));
+    const models = await wiring.withOperations((operations) => operations.models.list({}));
     if (switches.has("json")) return printJson(models);
     if (models.length === 0)
       return print(
@@ -146,7 +146,7 @@ const modelDeprecate: Command = {
     wiring,
   }) {
     const model = await wiring.withOperations((operations) =>
-      operations.deprecateModel({
+      operations.models.deprecate({
         id,
         ...(from === undefined ? {} : { from }),
         retires,
@@ -180,7 +180,7 @@ const modelRetire: Command = {
   flags: jsonFlag,
   examples: ["svc model retire svc-2-flash"],
   async run({ positionals: [id = ""], switches, wiring }) {
-    const model = await wiring.withOperations((operations) => operations.retireModel({ id }));
+    const model = await wiring.withOperations((operations) => operations.models.retire({ id }));
     if (switches.has("json")) return printJson(model);
     print(`${style.red("retired")} ${model.id}: callers are told to use ${model.replacement}`);
   },

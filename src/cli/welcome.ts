@@ -3,8 +3,8 @@ import { curlCommand } from "../base/curl.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
+import type { ModelView } from "../platform/models/views.ts";
 import type { Operations } from "../platform/operations.ts";
-import type { ModelView } from "../platform/views.ts";
 import { printApply } from "./commands.ts";
 import { print, style } from "./terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "./terminal/progress.ts";
@@ -47,7 +47,7 @@ export async function printServing({
     printApply(applied, false);
     print();
   }
-  const models = inOrder((await operations.listModels({})).filter(({ served }) => served));
+  const models = inOrder((await operations.models.list({})).filter(({ served }) => served));
   const weights = engine?.progress ?? [];
   print(`${style.bold("svc gateway")} ${version}\n`);
   print(`  gateway   ${style.cyan(`${gatewayUrl}/v1`)}`);

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
 import type { Limits } from "../call/limits.ts";
 import { hashKeySecret, isWellFormed, keyHint, newKeySecret } from "./secret.ts";
@@ -41,20 +42,23 @@ export interface KeyChange {
   readonly models?: ReadonlySet<string> | null;
 }
 
-/** Implemented by the store. Every write but that of uses is an entry of the change feed. */
+/**
+ * Implemented by the store. Every write but that of uses is an entry of the change feed and
+ * of the audit log; one that changes nothing has no audit record.
+ */
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
-  insert(record: KeyRecord): Promise<void>;
+  insert(record: KeyRecord, audit: AuditRecord): Promise<void>;
   /** False when there is no such key, or a revoked one. */
-  update(id: string, change: KeyChange): Promise<boolean>;
+  update(id: string, change: KeyChange, audit: AuditRecord): Promise<boolean>;
   /**
    * False when there is no such key, or a revoked one. The secret before becomes the previous one;
    * what was the previous one until then is gone.
    */
-  rotate(id: string, secret: NewSecret): Promise<boolean>;
+  rotate(id: string, secret: NewSecret, audit: AuditRecord): Promise<boolean>;
   /** False when there is no such key. Revoking twice keeps the first time. */
-  revoke(id: string, atMs: number): Promise<boolean>;
+  revoke(id: string, atMs: number, audit: AuditRecord): Promise<boolean>;
   /** When each key was last used, by its id; absent: never. */
   lastUses(): Promise<ReadonlyMap<string, number>>;
   /** Keeps the later of what is there and what is told; keys that it does not know are left out. */

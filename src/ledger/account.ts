@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import type { Limits } from "../call/limits.ts";
 
 /** Who pays. Keys belong to an account. */
@@ -13,12 +14,12 @@ export interface Account {
   readonly limitsVersion?: number;
 }
 
-/** Implemented by the store. Every write is an entry of the change feed. */
+/** Implemented by the store. Every write is an entry of the change feed and of the audit log. */
 export interface AccountStore {
   list(): Promise<readonly Account[]>;
   find(idOrName: string): Promise<Account | undefined>;
   /** False when the name is taken. */
-  insert(account: Account): Promise<boolean>;
+  insert(account: Account, audit: AuditRecord): Promise<boolean>;
   /** Undefined: it may call again. */
-  setSuspended(id: string, atMs: number | undefined): Promise<void>;
+  setSuspended(id: string, atMs: number | undefined, audit: AuditRecord): Promise<void>;
 }

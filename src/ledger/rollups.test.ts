@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../test/store/audit-sample.ts";
 import { entryOf, maxCallMs, noonMs, receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { newId } from "../base/ids.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
@@ -17,8 +18,8 @@ let store: Store;
 let committed: Receipt[];
 beforeEach(async () => {
   store = await createStore(openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db")), "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
-  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }));
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }), auditOf());
   committed = [];
 });
 afterEach(() => store.close());

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import { Problem } from "../base/problem.ts";
 import type { Limits } from "../call/limits.ts";
 import type { Price } from "../call/price.ts";
@@ -48,6 +49,7 @@ export interface LimitsOwner {
 export interface LimitsChange {
   readonly owner: LimitsOwner;
   readonly limits: Limits | undefined;
+  readonly audit: AuditRecord;
   readonly nowMs: () => number;
   /** Of receipts that stand, what the stored sums lack. */
   readonly unwritten: Unwritten;
@@ -127,9 +129,9 @@ export interface LedgerStore {
   setLimits(change: LimitsChange): Promise<void>;
   /**
    * Adds money, or takes some that is there, together with the account's lease. The same reference
-   * again changes nothing.
+   * again changes nothing, and leaves no audit record.
    */
-  addEntry(entry: Entry): Promise<EntryOutcome>;
+  addEntry(entry: Entry, audit: AuditRecord): Promise<EntryOutcome>;
   entries(accountId: string): Promise<readonly Entry[]>;
   /**
    * One transaction; resolves when it is durable. What is there already (by its id) is left as it

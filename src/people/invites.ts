@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
 import { checkPassword } from "./passwords.ts";
@@ -27,7 +28,18 @@ export interface Joining {
   readonly name: string;
   readonly email: string;
   readonly password: string;
+  readonly visitor: Visitor;
+  /** See NewSession. */
+  readonly isBound: boolean;
 }
+
+export interface Joined {
+  readonly user: User;
+  readonly invite: Invite;
+}
+
+type ToAudit = (invite: Invite) => AuditRecord;
+type Changes = Omit<Acceptance, "inviteId" | "addSession"> & { readonly user: User };
 
 /** Links that work once. Nothing is sent: whoever makes one hands it over. */
 export class Invites {
@@ -37,31 +49,31 @@ export class Invites {
     this.#people = people;
   }
 
-  operator(options: { readonly email?: string | undefined; readonly by: Maker }) {
-    return this.#add({ kind: "operator", ...options, lastsMs: inviteMs });
+  operator(options: { readonly email?: string | undefined; readonly by: Maker }, audit: ToAudit) {
+    return this.#add({ kind: "operator", ...options, lastsMs: inviteMs }, audit);
   }
 
-  member(options: {
-    readonly accountId: string;
-    readonly role: AccountRole;
-    readonly email?: string | undefined;
-    readonly by: Maker;
-  }) {
-    return this.#add({ kind: "member", ...options, lastsMs: inviteMs });
+  member(
+    options: {
+      readonly accountId: string;
+      readonly role: AccountRole;
+      readonly email?: string | undefined;
+      readonly by: Maker;
+    },
+    audit: ToAudit,
+  ) {
+    return this.#add({ kind: "member", ...options, lastsMs: inviteMs }, audit);
   }
 
   /** For who has forgotten a password; an older link for the same person ends. */
-  async reset(user: User, by: Maker) {
-    await this.#people.store.removeInvites({ kind: "reset", userId: user.id });
-    return this.#add({ kind: "reset", userId: user.id, email: user.email, by, lastsMs: resetMs });
+  reset({ id: userId, email }: User, by: Maker, audit: ToAudit) {
+    return this.#add({ kind: "reset", userId, email, by, lastsMs: resetMs }, audit);
   }
 
   /** Until there is an operator, every start makes a link anew; only the newest works. */
-  async first(): Promise<NewInvite | undefined> {
-    const { store } = this.#people;
-    if ((await store.countOperators()) > 0) return undefined;
-    await store.removeInvites({ kind: "operator", createdBy: firstStart });
-    return this.operator({ by: { name: firstStart, id: "" } });
+  async first(audit: ToAudit): Promise<NewInvite | undefined> {
+    if ((await this.#people.store.countOperators()) > 0) return undefined;
+    return this.operator({ by: { name: firstStart, id: "" } }, audit);
   }
 
   async look(secret: string): Promise<Invite> {
@@ -79,8 +91,8 @@ export class Invites {
   /** Makes the user where there is none with this email yet; who is known must say the password. */
   async accept(
     given: Joining,
-    visitor: Visitor,
-  ): Promise<{ readonly user: User; readonly invite: Invite }> {
+    audit: (joined: Joined) => AuditRecord,
+  ): Promise<Joined & { readonly secret: string }> {
     const invite = await this.look(given.secret);
     const email = invite.email ?? toEmail(given.email);
     checkEmail(email);
@@ -90,32 +102,33 @@ export class Invites {
         field: "email",
         message: `The email address must be ${invite.email}, which the link was created for.`,
       });
-    const user =
+    const { user, ...changes } =
       invite.kind === "reset"
         ? await this.#reset(invite, given)
-        : await this.#join(invite, { ...given, email }, visitor);
-    return { user, invite };
+        : await this.#join(invite, { ...given, email });
+    const { visitor, isBound } = given;
+    const { secret, session } = this.#people.newSession({ userId: user.id, visitor, isBound });
+    const joined = { user, invite };
+    await this.#use({ inviteId: invite.id, ...changes, addSession: session }, audit(joined));
+    return { ...joined, secret };
   }
 
-  async #reset(invite: Invite, { password }: Joining): Promise<User> {
+  async #reset(invite: Invite, { password }: Joining): Promise<Changes> {
     const { store, passwords } = this.#people;
     const user = await store.user(invite.userId ?? "");
     if (user === undefined)
       throw new Problem({ code: "not_found", message: "This user no longer exists." });
     checkPassword(password, user.email);
     const passwordHash = await passwords.hash(password);
-    await this.#use({ inviteId: invite.id, setPassword: { userId: user.id, passwordHash } });
-    await store.endSessions(user.id, {});
-    return user;
+    return { user, newPassword: { userId: user.id, passwordHash } };
   }
 
-  async #join(invite: Invite, given: Joining, visitor: Visitor): Promise<User> {
+  async #join(invite: Invite, given: Joining): Promise<Changes> {
     const { store, passwords, clock } = this.#people;
     const known = await store.userByEmail(given.email);
     if (known !== undefined) {
-      const user = await this.#people.authenticate(given, visitor);
-      await this.#use(this.#changes(invite, user));
-      return user;
+      const user = await this.#people.authenticate(given, given.visitor);
+      return { user, ...this.#changes(invite, user) };
     }
     checkName(given.name);
     checkPassword(given.password, given.email);
@@ -128,15 +141,13 @@ export class Invites {
       isOperator: invite.kind === "operator",
       createdAtMs: nowMs,
     };
-    await this.#use({ ...this.#changes(invite, user), addUser: user });
-    return user;
+    return { user, ...this.#changes(invite, user), addUser: user };
   }
 
-  #changes(invite: Invite, user: User): Acceptance {
+  #changes(invite: Invite, user: User): Omit<Changes, "user"> {
     const { accountId, role } = invite;
     const createdAtMs = this.#people.clock.nowMs();
     return {
-      inviteId: invite.id,
       makeOperator: invite.kind === "operator" ? user.id : undefined,
       addMembership:
         accountId === undefined || role === undefined
@@ -145,8 +156,8 @@ export class Invites {
     };
   }
 
-  async #use(acceptance: Acceptance): Promise<void> {
-    const outcome = await this.#people.store.accept(acceptance);
+  async #use(acceptance: Acceptance, audit: AuditRecord): Promise<void> {
+    const outcome = await this.#people.store.accept(acceptance, audit);
     if (outcome === "used")
       throw new Problem({
         code: "conflict",
@@ -159,15 +170,18 @@ export class Invites {
       });
   }
 
-  async #add(options: {
-    readonly kind: Invite["kind"];
-    readonly email?: string | undefined;
-    readonly userId?: string | undefined;
-    readonly accountId?: string | undefined;
-    readonly role?: AccountRole | undefined;
-    readonly by: Maker;
-    readonly lastsMs: number;
-  }): Promise<NewInvite> {
+  async #add(
+    options: {
+      readonly kind: Invite["kind"];
+      readonly email?: string | undefined;
+      readonly userId?: string | undefined;
+      readonly accountId?: string | undefined;
+      readonly role?: AccountRole | undefined;
+      readonly by: Maker;
+      readonly lastsMs: number;
+    },
+    audit: ToAudit,
+  ): Promise<NewInvite> {
     const { lastsMs, by, ...rest } = options;
     const email = rest.email === undefined ? undefined : toEmail(rest.email);
     if (email !== undefined) checkEmail(email);
@@ -183,7 +197,7 @@ export class Invites {
       createdAtMs: nowMs,
       expiresAtMs: nowMs + lastsMs,
     };
-    await this.#people.store.addInvite(invite);
+    await this.#people.store.addInvite(invite, audit(invite));
     return { secret, invite };
   }
 }

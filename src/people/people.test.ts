@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../test/store/audit-sample.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import { Invites } from "./invites.ts";
@@ -20,9 +21,10 @@ let people: People;
 beforeAll(async () => {
   store = await createStore(openSqlite(join(dir, "svc.db")), "x");
   const invites = new Invites(new People(store.people, clock));
-  const first = await invites.first();
+  const first = await invites.first(() => auditOf());
   const secret = first?.secret ?? "";
-  await invites.accept({ secret, name: "Ada", email: "ada@example.com", password }, home);
+  const joining = { secret, name: "Ada", email: "ada@example.com", password };
+  await invites.accept({ ...joining, visitor: home, isBound: false }, () => auditOf());
 });
 // Nothing is counted yet.
 beforeEach(() => {
@@ -37,7 +39,9 @@ const ada = { email: "ada@example.com", password };
 /** As the platform does it; gives the session's secret. */
 async function signIn(given: typeof ada, visitor: Visitor): Promise<string> {
   const { id: userId } = await people.authenticate(given, visitor);
-  return people.startSession({ userId, visitor, isBound: true });
+  const { secret, session } = people.newSession({ userId, visitor, isBound: true });
+  await store.people.addSession(session, auditOf());
+  return secret;
 }
 const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "guess" });
 

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
@@ -7,7 +8,7 @@ import type { AccountRole } from "./role.ts";
 import { hashSecret } from "./secret-text.ts";
 import { type Device, newSessionSecret } from "./session-secrets.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
-import type { Membership, PartOutcome, PeopleStore, Session, User } from "./store.ts";
+import type { Membership, MembershipOutcome, PeopleStore, Session, User } from "./store.ts";
 import { networkOf } from "./throttle.ts";
 
 const minuteMs = 60_000;
@@ -24,6 +25,16 @@ export interface Person {
   readonly user: User;
   readonly memberships: readonly Membership[];
   readonly session: Session;
+}
+
+/** The one action that no operation declares: nobody was let in to do it. */
+export const failedSignIn = "session.failed";
+
+export interface NewSession {
+  readonly userId: string;
+  readonly visitor: Visitor;
+  /** True for a browser: its cookie is of no use without the session's second secret. */
+  readonly isBound: boolean;
 }
 
 export interface Visitor {
@@ -76,22 +87,34 @@ export class People {
       hash: user?.passwordHash,
       isKnown,
     });
-    if (!isRight || user === undefined) throw new WrongPassword();
+    if (!isRight || user === undefined) {
+      await this.#countFailure(user, visitor?.address ?? "");
+      throw new WrongPassword();
+    }
     succeeded();
     return user;
   }
 
-  /** The session's secret, for the cookie. */
-  async startSession(options: {
-    readonly userId: string;
-    readonly visitor: Visitor;
-    /** True for a browser: its cookie is of no use without the session's second secret. */
-    readonly isBound: boolean;
-  }): Promise<string> {
+  /** Those at addresses that nobody has are one subject: whoever guesses must not fill the log. */
+  #countFailure(user: User | undefined, address: string): Promise<void> {
+    const nowMs = this.clock.nowMs();
+    return this.store.countFailedSignIn({
+      id: newId("audit", nowMs),
+      atMs: nowMs,
+      actor: { kind: "person", id: "", name: "somebody" },
+      action: failedSignIn,
+      subject: user?.email ?? "unknown email addresses",
+      detail: {},
+      address,
+    });
+  }
+
+  /** Not stored yet; the secret is for the cookie. */
+  newSession(options: NewSession): { readonly secret: string; readonly session: Session } {
     const { userId, visitor, isBound } = options;
     const nowMs = this.clock.nowMs();
     const secret = newSessionSecret(isBound);
-    await this.store.addSession({
+    const session = {
       id: newId("session", nowMs),
       userId,
       hash: hashSecret(secret),
@@ -100,8 +123,8 @@ export class People {
       expiresAtMs: nowMs + idleMs,
       userAgent: visitor.userAgent.slice(0, longestUserAgent),
       address: visitor.address,
-    });
-    return secret;
+    };
+    return { secret, session };
   }
 
   /** Who is behind a cookie, if its session goes on. */
@@ -120,20 +143,24 @@ export class People {
 
   /** All other sessions end: whoever knew the old password is out. */
   async changePassword(
-    person: Person,
-    given: { readonly current: string; readonly password: string },
+    given: {
+      readonly user: User;
+      readonly sessionId: string;
+      readonly current: string;
+      readonly password: string;
+    },
+    audit: AuditRecord,
   ): Promise<void> {
-    const { user, session } = person;
-    checkPassword(given.password, user.email);
-    await this.authenticate({ email: user.email, password: given.current });
-    await this.store.setUser(user.id, { passwordHash: await this.passwords.hash(given.password) });
-    await this.store.endSessions(user.id, { butNot: session.id });
-    await this.store.removeInvites({ kind: "reset", userId: user.id });
+    const { user, sessionId, current, password } = given;
+    checkPassword(password, user.email);
+    await this.authenticate({ email: user.email, password: current });
+    const passwordHash = await this.passwords.hash(password);
+    await this.store.setPassword({ userId: user.id, passwordHash, keepSession: sessionId }, audit);
   }
 
   /** Somebody must be left who can let others in. */
-  async removeOperator(userId: string): Promise<void> {
-    const outcome = await this.store.removeOperator(userId, this.clock.nowMs());
+  async removeOperator(userId: string, audit: AuditRecord): Promise<void> {
+    const outcome = await this.store.removeOperator(userId, this.clock.nowMs(), audit);
     if (outcome === "none") throw new Problem({ code: "not_found", message: "Unknown operator." });
     if (outcome === "last")
       throw new Problem({
@@ -143,22 +170,27 @@ export class People {
   }
 
   /** Refuses to leave an account without an owner, unless it is forced. */
-  async setRole(part: PartOf & { readonly role: AccountRole }): Promise<void> {
-    checkPart(await this.store.setRole({ ...part, nowMs: this.clock.nowMs() }));
+  async setRole(
+    member: MemberOf & { readonly role: AccountRole },
+    audit: AuditRecord,
+  ): Promise<void> {
+    checkOutcome(await this.store.setRole({ ...member, nowMs: this.clock.nowMs() }, audit));
   }
 
-  async removeMember(part: PartOf): Promise<void> {
-    checkPart(await this.store.removeMembership({ ...part, nowMs: this.clock.nowMs() }));
+  async removeMember(member: MemberOf, audit: AuditRecord): Promise<void> {
+    checkOutcome(
+      await this.store.removeMembership({ ...member, nowMs: this.clock.nowMs() }, audit),
+    );
   }
 }
 
-interface PartOf {
+interface MemberOf {
   readonly accountId: string;
   readonly userId: string;
   readonly isForced: boolean;
 }
 
-function checkPart(outcome: PartOutcome): void {
+function checkOutcome(outcome: MembershipOutcome): void {
   if (outcome === "none") throw noMember();
   if (outcome === "last")
     throw new Problem({

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../test/store/audit-sample.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import { Invites } from "./invites.ts";
-import { People, type Visitor } from "./people.ts";
+import { People, type Person, type Visitor } from "./people.ts";
 
 const ada = { email: "ada@example.com", password: "a long enough password" };
 const guess = (at: number) => ({ email: `guess-${at}@example.com`, password: "guess" });
@@ -19,8 +20,9 @@ let people: People;
 beforeAll(async () => {
   store = await createStore(openSqlite(join(dir, "svc.db")), "x");
   const invites = new Invites(new People(store.people, clock));
-  const secret = (await invites.first())?.secret ?? "";
-  await invites.accept({ ...ada, secret, name: "Ada" }, home);
+  const secret = (await invites.first(() => auditOf()))?.secret ?? "";
+  const joining = { ...ada, secret, name: "Ada", visitor: home, isBound: false };
+  await invites.accept(joining, () => auditOf());
 });
 // Nothing is counted yet.
 beforeEach(() => {
@@ -34,8 +36,15 @@ afterAll(async () => {
 /** As the platform does it; gives the session's secret. */
 async function signIn(given: typeof ada, visitor: Visitor): Promise<string> {
   const { id: userId } = await people.authenticate(given, visitor);
-  return people.startSession({ userId, visitor, isBound: true });
+  const { secret, session } = people.newSession({ userId, visitor, isBound: true });
+  await store.people.addSession(session, auditOf());
+  return secret;
 }
+
+const changePassword = (
+  { user, session }: Person,
+  given: { readonly current: string; readonly password: string },
+) => people.changePassword({ user, sessionId: session.id, ...given }, auditOf());
 
 async function fail(times: number, addressOf: (at: number) => string): Promise<void> {
   for (let at = 0; at < times; at++)
@@ -118,22 +127,22 @@ test("who is signed in changes their password whatever others have failed with t
   if (person === undefined) throw new Error("nobody is signed in");
   for (let at = 0; at < 10; at++)
     await expect(signIn({ ...ada, password: "guess" }, home)).rejects.toThrow("password is wrong");
-  await people.changePassword(person, { current: ada.password, password: "a new good password" });
-  await people.changePassword(person, { current: "a new good password", password: ada.password });
+  await changePassword(person, { current: ada.password, password: "a new good password" });
+  await changePassword(person, { current: "a new good password", password: ada.password });
 }, 60_000);
 
 test("who is signed in changes their password whatever others of the address have failed", async () => {
   const person = await people.find(await signIn(ada, home));
   if (person === undefined) throw new Error("nobody is signed in");
   await fail(50, () => home.address);
-  await people.changePassword(person, { current: ada.password, password: "a new good password" });
-  await people.changePassword(person, { current: "a new good password", password: ada.password });
+  await changePassword(person, { current: ada.password, password: "a new good password" });
+  await changePassword(person, { current: "a new good password", password: ada.password });
 }, 60_000);
 
 test("who is signed in cannot guess the password without end", async () => {
   const person = await people.find(await signIn(ada, home));
   if (person === undefined) throw new Error("nobody is signed in");
-  const change = () => people.changePassword(person, { ...ada, current: "guess" });
+  const change = () => changePassword(person, { ...ada, current: "guess" });
   for (let at = 0; at < 10; at++) await expect(change()).rejects.toThrow("password is wrong");
   await expect(change()).rejects.toThrow("Too many failed tries");
 });

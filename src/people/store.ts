@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import type { AccountRole, Scope } from "./role.ts";
 
 export interface User {
@@ -67,35 +68,6 @@ export interface Token {
   readonly revokedAtMs?: number | undefined;
 }
 
-/** Who changed what. It is written once and never changed. */
-export interface AuditRecord {
-  readonly id: string;
-  readonly atMs: number;
-  readonly actor: AuditActor;
-  readonly accountId?: string | undefined;
-  /** Such as `key.create`. */
-  readonly action: string;
-  /** The id or name of what was changed. */
-  readonly subject: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-  readonly address: string;
-}
-
-export interface AuditActor {
-  readonly kind: "person" | "operator" | "token" | "command";
-  readonly id: string;
-  /** As it was called then. */
-  readonly name: string;
-}
-
-export interface AuditQuery {
-  readonly accountId?: string | undefined;
-  readonly action?: string | undefined;
-  /** The id that the page before this one ended with. */
-  readonly after?: string | undefined;
-  readonly limit: number;
-}
-
 /** Who made the link that the first start prints; it is of no use once there is an operator. */
 export const firstStart = "first start";
 
@@ -107,29 +79,44 @@ export interface Acceptance {
   readonly addUser?: User | undefined;
   readonly makeOperator?: string | undefined;
   readonly addMembership?: Membership | undefined;
-  readonly setPassword?: { readonly userId: string; readonly passwordHash: string } | undefined;
+  readonly newPassword?: NewPassword | undefined;
+  /** Whoever uses an invitation is signed in. */
+  readonly addSession: Session;
 }
 
-export type PartOutcome = "done" | "none" | "last";
+export interface NewPassword {
+  readonly userId: string;
+  readonly passwordHash: string;
+  /** The one session that goes on. */
+  readonly keepSession?: string | undefined;
+}
+
+export type MembershipOutcome = "done" | "none" | "last";
 
 interface Forced {
   readonly isForced: boolean;
   readonly nowMs: number;
 }
 
-/** Implemented by the store. */
+/**
+ * Implemented by the store. A change writes its audit record in the same transaction; one that
+ * finds nothing to change writes none.
+ */
 export interface PeopleStore {
   user(id: string): Promise<User | undefined>;
   userByEmail(email: string): Promise<User | undefined>;
   users(): Promise<readonly User[]>;
   /** How many operators there are. */
   countOperators(): Promise<number>;
-  setUser(
-    id: string,
-    change: { readonly name?: string; readonly passwordHash?: string },
-  ): Promise<void>;
+  rename(id: string, name: string, audit: AuditRecord): Promise<void>;
+  /** Ends all other sessions, and the links for a new password. */
+  setPassword(change: NewPassword, audit: AuditRecord): Promise<void>;
   /** Takes the operator's role away, unless nobody else has it; one of two at once stays. */
-  removeOperator(id: string, nowMs: number): Promise<"removed" | "last" | "none">;
+  removeOperator(
+    id: string,
+    nowMs: number,
+    audit: AuditRecord,
+  ): Promise<"removed" | "last" | "none">;
   memberships(
     of: { readonly userId: string } | { readonly accountId: string },
   ): Promise<readonly Membership[]>;
@@ -138,44 +125,43 @@ export interface PeopleStore {
    * Another role; with it goes what the old one alone allowed to make. `last`: nothing was changed,
    * since the account would have no owner left; `isForced` is for who may do that.
    */
-  setRole(change: Pick<Membership, "userId" | "accountId" | "role"> & Forced): Promise<PartOutcome>;
+  setRole(
+    change: Pick<Membership, "userId" | "accountId" | "role"> & Forced,
+    audit: AuditRecord,
+  ): Promise<MembershipOutcome>;
   /** Their links and tokens of the account end with it. */
-  removeMembership(change: Pick<Membership, "userId" | "accountId"> & Forced): Promise<PartOutcome>;
+  removeMembership(
+    change: Pick<Membership, "userId" | "accountId"> & Forced,
+    audit: AuditRecord,
+  ): Promise<MembershipOutcome>;
 
-  addSession(session: Session): Promise<void>;
+  addSession(session: Session, audit: AuditRecord): Promise<void>;
   sessionByHash(hash: string): Promise<Session | undefined>;
   touchSession(id: string, lastSeenMs: number, expiresAtMs: number): Promise<void>;
   sessions(userId: string): Promise<readonly Session[]>;
-  /** Of one user: one, or all but one, or all. How many ended. */
+  /** Of one user: one, or all. How many ended. */
   endSessions(
-    userId: string,
-    which: { readonly id?: string; readonly butNot?: string },
+    of: { readonly userId: string; readonly id?: string },
+    audit: AuditRecord,
   ): Promise<number>;
+  /** One record for each subject and hour, with the count as its detail. */
+  countFailedSignIn(record: AuditRecord): Promise<void>;
   /** Those that are past their time, and invitations too. */
   eraseExpired(nowMs: number): Promise<void>;
 
-  addInvite(invite: Invite): Promise<void>;
+  /** An earlier link for the same new password, or for the first operator, ends. */
+  addInvite(invite: Invite, audit: AuditRecord): Promise<void>;
   inviteByHash(hash: string): Promise<Invite | undefined>;
   /** Of an account; of none when none is named. */
   invites(accountId: string | undefined): Promise<readonly Invite[]>;
   allInvites(): Promise<readonly Invite[]>;
-  removeInvite(id: string): Promise<boolean>;
-  /** Takes away those that were made for the same purpose. */
-  removeInvites(of: {
-    readonly kind: InviteKind;
-    readonly userId?: string;
-    readonly createdBy?: string;
-  }): Promise<void>;
+  removeInvite(id: string, audit: AuditRecord): Promise<boolean>;
   /** Uses an invitation up, with all that follows from it, or changes nothing. */
-  accept(acceptance: Acceptance): Promise<AcceptOutcome>;
+  accept(acceptance: Acceptance, audit: AuditRecord): Promise<AcceptOutcome>;
 
-  addToken(token: Token): Promise<void>;
+  addToken(token: Token, audit: AuditRecord): Promise<void>;
   tokenByHash(hash: string): Promise<Token | undefined>;
   /** Of an account; of the operator when none is named. */
   tokens(accountId: string | undefined): Promise<readonly Token[]>;
-  revokeToken(id: string, atMs: number): Promise<boolean>;
-
-  addAudit(record: AuditRecord): Promise<void>;
-  /** The newest first. */
-  audit(query: AuditQuery): Promise<readonly AuditRecord[]>;
+  revokeToken(id: string, atMs: number, audit: AuditRecord): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { Problem } from "../base/problem.ts";
@@ -29,7 +30,10 @@ export class Tokens {
   }
 
   /** The secret is shown here and never again. */
-  async create(wanted: NewToken): Promise<{ readonly secret: string; readonly token: Token }> {
+  async create(
+    wanted: NewToken,
+    audit: (token: Token) => AuditRecord,
+  ): Promise<{ readonly secret: string; readonly token: Token }> {
     checkName(wanted.name);
     const unknown = wanted.scopes.find((scope) => !scopes.some((known) => known === scope));
     if (wanted.scopes.length === 0 || unknown !== undefined)
@@ -51,7 +55,7 @@ export class Tokens {
       createdById: by.id,
       createdAtMs: nowMs,
     };
-    await this.#store.addToken(token);
+    await this.#store.addToken(token, audit(token));
     return { secret, token };
   }
 
@@ -68,12 +72,15 @@ export class Tokens {
   }
 
   /** Of this account, or of the operator's, alone. */
-  async revoke(id: string, accountId: string | undefined): Promise<Token> {
+  async revoke(
+    { id, accountId }: { readonly id: string; readonly accountId: string | undefined },
+    audit: AuditRecord,
+  ): Promise<Token> {
     const token = (await this.#store.tokens(accountId)).find((one) => one.id === id);
     if (token === undefined)
       throw new Problem({ code: "not_found", message: `Unknown token "${id}".` });
     const revokedAtMs = token.revokedAtMs ?? this.#clock.nowMs();
-    await this.#store.revokeToken(id, revokedAtMs);
+    await this.#store.revokeToken(id, revokedAtMs, audit);
     return { ...token, revokedAtMs };
   }
 }

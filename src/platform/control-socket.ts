@@ -63,12 +63,12 @@ export function startControl(dataDir: string, operations: Operations): { close()
 async function answer(request: Request, operations: Operations): Promise<Answer> {
   const name = new URL(request.url).pathname.slice(1);
   try {
-    if (!Object.hasOwn(operations, name))
+    const operation = findOperation(operations, name);
+    if (operation === undefined)
       throw new Problem({
         code: "failed",
         message: `The running server does not know "${name}": it has another version. Restart it.`,
       });
-    const operation = operations[name as keyof Operations] as (input: unknown) => Promise<unknown>;
     return { result: await operation(await request.json()) };
   } catch (error) {
     if (error instanceof Problem) {
@@ -77,6 +77,16 @@ async function answer(request: Request, operations: Operations): Promise<Answer>
     }
     return { problem: { code: "failed", message: String(error) } };
   }
+}
+
+type Operation = (input: unknown) => Promise<unknown>;
+
+/** By a path such as `keys/create`. */
+function findOperation(operations: Operations, path: string): Operation | undefined {
+  const [resource = "", name = "", ...rest] = path.split("/");
+  if (rest.length > 0 || !Object.hasOwn(operations, resource)) return undefined;
+  const methods = operations[resource as keyof Operations] as unknown as Record<string, Operation>;
+  return Object.hasOwn(methods, name) ? methods[name] : undefined;
 }
 
 /** The operations of the server that owns the data directory, or undefined when none runs. */
@@ -96,15 +106,18 @@ export async function connectControl(
     return said.result;
   };
   try {
-    await ask("ping", {});
+    await ask("gateway/ping", {});
   } catch (error) {
     if (error instanceof Problem) throw error;
     return undefined;
   }
+  const resourceOf = (resource: string) =>
+    new Proxy(
+      {},
+      { get: (_, name) => (input: unknown) => ask(`${resource}/${String(name)}`, input) },
+    );
   // In an object of its own: a promise that resolves to the proxy would ask it for a `then`.
   return {
-    operations: new Proxy({} as Operations, {
-      get: (_, name) => (input: unknown) => ask(String(name), input),
-    }),
+    operations: new Proxy({} as Operations, { get: (_, name) => resourceOf(String(name)) }),
   };
 }

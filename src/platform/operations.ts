@@ -1,266 +1,165 @@
 import type { ChangeFeed } from "../base/feed.ts";
-import { Problem } from "../base/problem.ts";
-import { Catalog, deprecate, retire } from "../catalog/catalog.ts";
-import type { TargetHealth } from "../catalog/health.ts";
-import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
-import type { TemporaryKey } from "../keys/directory.ts";
-import type { Account, AccountStore } from "../ledger/account.ts";
-import { manifestDigest } from "../manifest/digest.ts";
-import { exportManifest } from "../manifest/export.ts";
-import { type Literals, withLiterals } from "../manifest/literals.ts";
-import { readManifest } from "../manifest/manifest.ts";
-import { type Difference, planApply } from "../manifest/plan.ts";
-import type { AddressCheck } from "../manifest/read-provider.ts";
-import { type MoneyOperations, moneyOperations } from "./accounts/entries.ts";
+import { type EntryOperations, entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
   type AccountParts,
+  accountAudits,
   accountOperations,
 } from "./accounts/operations.ts";
-import { type BillingOperations, billingOperations } from "./billing/operations.ts";
+import { type Audits, type Binding, bind, type Unbound } from "./audit/author.ts";
+import { type BillingOperations, billingAudits, billingOperations } from "./billing/operations.ts";
 import {
   type EngineOperations,
+  engineAudits,
   engineOperations,
   type RunningEngine,
 } from "./engine/operations.ts";
-import { findAccount, futureDate } from "./inputs.ts";
-import { type KeyOperations, type KeyParts, keyOperations } from "./keys/operations.ts";
-import { type LifecycleOperations, lifecycleOperations } from "./models/lifecycle.ts";
-import { type CatalogOperations, catalogOperations } from "./models/operations.ts";
-import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people/operations.ts";
-import { type PriceOperations, priceOperations } from "./prices/operations.ts";
-import { type ConnectOperations, connectOperations } from "./providers/connect.ts";
-import { type ProviderOperations, providerOperations } from "./providers/operations.ts";
-import type { Upstreams } from "./providers/views.ts";
-import { type ReportOperations, reportOperations } from "./reports/operations.ts";
-import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
-
-export interface ApplyView {
-  readonly differences: readonly Difference[];
-  readonly warnings: readonly string[];
-  readonly applied: boolean;
-}
+import {
+  type GatewayOperations,
+  type GatewayParts,
+  gatewayAudits,
+  gatewayOperations,
+} from "./gateway/operations.ts";
+import { type KeyOperations, type KeyParts, keyAudits, keyOperations } from "./keys/operations.ts";
+import {
+  type ManifestOperations,
+  type ManifestParts,
+  manifestAudits,
+  manifestOperations,
+} from "./manifest/operations.ts";
+import { type MemberOperations, memberAudits, memberOperations } from "./members/operations.ts";
+import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
+import {
+  type CatalogOperations,
+  type CatalogParts,
+  catalogAudits,
+  catalogOperations,
+} from "./models/operations.ts";
+import {
+  type OperatorOperations,
+  operatorAudits,
+  operatorOperations,
+  type PeopleOperations,
+  type PeopleParts,
+  peopleAudits,
+  peopleOperations,
+} from "./people/operations.ts";
+import { type PriceOperations, priceAudits, priceOperations } from "./prices/operations.ts";
+import { type ConnectOperations, connectAudits, connectOperations } from "./providers/connect.ts";
+import {
+  type ProviderOperations,
+  type ProviderParts,
+  providerAudits,
+  providerOperations,
+} from "./providers/operations.ts";
+import { type ReportOperations, reportAudits, reportOperations } from "./reports/operations.ts";
+import { type SessionOperations, sessionAudits, sessionOperations } from "./session/operations.ts";
+import { type TokenOperations, tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
 /**
- * What the operator can do. The same object serves a command that opened the store itself and one
- * that asks the running server; inputs and results are plain JSON for that reason.
+ * What the operator can do, by resource. The same object serves a command that opened the store
+ * itself and one that asks the running server; inputs and results are plain JSON for that reason.
  */
-export interface Operations
-  extends AccountOperations,
-    BillingOperations,
-    CatalogOperations,
-    ConnectOperations,
-    EngineOperations,
-    KeyOperations,
-    LifecycleOperations,
-    MoneyOperations,
-    PeopleOperations,
-    PriceOperations,
-    ProviderOperations,
-    ReportOperations {
-  /** Asks whether a server answers, and nothing else. */
-  ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
-  /** A key for calls from the command line; only a running server has a use for one. */
-  createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
-  /** Those that somebody has made: their part in an account has ended. */
-  endTemporaryKeys(input: { owner: string }): Promise<{ readonly ended: number }>;
-  /** Where the running server's gateway answers callers on this machine. */
-  showGateway(input: Record<never, never>): Promise<{ readonly base_url: string }>;
-  listModels(input: Record<never, never>): Promise<readonly ModelView[]>;
-  deprecateModel(input: {
-    id: string;
-    from?: string;
-    retires: string;
-    replacement: string;
-  }): Promise<ModelView>;
-  retireModel(input: { id: string }): Promise<ModelView>;
-  applyManifest(input: {
-    text: string;
-    dryRun: boolean;
-    isOwnFile?: boolean;
-    literals?: Literals;
-  }): Promise<ApplyView>;
-  exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
+export interface Operations {
+  readonly accounts: AccountOperations;
+  readonly entries: EntryOperations;
+  readonly billing: BillingOperations;
+  readonly keys: KeyOperations;
+  readonly models: ModelOperations;
+  readonly catalog: CatalogOperations;
+  readonly prices: PriceOperations;
+  readonly providers: ProviderOperations & ConnectOperations;
+  readonly manifest: ManifestOperations;
+  readonly engine: EngineOperations;
+  readonly operators: OperatorOperations;
+  readonly people: PeopleOperations;
+  readonly members: MemberOperations;
+  readonly sessions: SessionOperations;
+  readonly tokens: TokenOperations;
+  readonly reports: ReportOperations;
+  readonly gateway: GatewayOperations;
 }
 
-/** What a running server adds: without one there is nobody to call. */
-export interface RunningGateway {
-  /** Of the targets that were asked since the start. */
-  health(): readonly TargetHealth[];
-  /** Puts a provider's targets back in service; says how many it knows. */
-  resetHealth(provider: string, model?: string): number;
-  issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
-  endTemporaryKeys(owner: string): number;
-  /** Ends in /v1. */
-  baseUrl(): string;
-}
+/** How the audit log has every change. A resource or an operation that is not in it does not compile. */
+export const audits = {
+  accounts: accountAudits,
+  entries: entryAudits,
+  billing: billingAudits,
+  keys: keyAudits,
+  models: modelAudits,
+  catalog: catalogAudits,
+  prices: priceAudits,
+  providers: { ...providerAudits, ...connectAudits },
+  manifest: manifestAudits,
+  engine: engineAudits,
+  operators: operatorAudits,
+  people: peopleAudits,
+  members: memberAudits,
+  sessions: sessionAudits,
+  tokens: tokenAudits,
+  reports: reportAudits,
+  gateway: gatewayAudits,
+} satisfies { readonly [Resource in keyof Operations]: Audits<Operations[Resource]> };
 
-export interface OperationParts extends AccountParts, KeyParts, PeopleParts {
+/** Nobody's yet: `forActor` says who uses them. */
+export type UnboundOperations = {
+  readonly [Resource in keyof Operations]: Unbound<Operations[Resource], (typeof audits)[Resource]>;
+};
+
+export interface OperationParts
+  extends AccountParts,
+    CatalogParts,
+    GatewayParts,
+    KeyParts,
+    ManifestParts,
+    PeopleParts,
+    ProviderParts {
   readonly feed: ChangeFeed;
-  readonly variable: (name: string) => string | undefined;
-  readonly checkAddress: AddressCheck;
-  /** Whether a route's provider is there: that of the embedded models may be switched off. */
-  readonly isUsable: (route: Route) => boolean;
-  /** Where a gateway was looked for. */
-  readonly dataDir?: string | undefined;
-  /** Absent when a command has opened the store itself. */
-  readonly gateway?: RunningGateway | undefined;
+  readonly gateway?: GatewayParts["gateway"];
   readonly engine?: RunningEngine | undefined;
-  /** The way to providers, to try them out. */
-  readonly upstreams?: (() => Promise<Upstreams>) | undefined;
 }
 
-export function createOperations(parts: OperationParts): Operations {
+export function createOperations(parts: OperationParts): UnboundOperations {
   const providers = providerOperations(parts);
   return {
-    ping: async () => ({ ok: true }),
-    ...accountOperations(parts),
-    ...billingOperations(parts),
-    ...catalogOperations(parts),
-    ...connectOperations(parts, providers),
-    ...engineOperations(parts),
-    ...keyOperations(parts),
-    ...lifecycleOperations(parts),
-    ...moneyOperations(parts),
-    ...peopleOperations(parts),
-    ...priceOperations(parts),
-    ...providers,
-    ...reportOperations(parts),
-    ...gatewayOperations(parts),
-    ...modelOperations(parts),
-    ...manifestOperations(parts),
+    accounts: accountOperations(parts),
+    entries: entryOperations(parts),
+    billing: billingOperations(parts),
+    keys: keyOperations(parts),
+    models: modelOperations(parts),
+    catalog: catalogOperations(parts),
+    prices: priceOperations(parts),
+    providers: { ...providers, ...connectOperations(parts, providers) },
+    manifest: manifestOperations(parts),
+    engine: engineOperations(parts),
+    operators: operatorOperations(parts),
+    people: peopleOperations(parts),
+    members: memberOperations(parts),
+    sessions: sessionOperations(parts),
+    tokens: tokenOperations(parts),
+    reports: reportOperations(parts),
+    gateway: gatewayOperations(parts),
   };
 }
 
-function gatewayOperations({ accounts, gateway, dataDir }: OperationParts) {
-  const running = () => {
-    if (gateway === undefined)
-      throw new Problem({
-        code: "failed",
-        message: `The gateway is not running.${dataDir === undefined ? "" : ` It would have its data in ${dataDir}: if they are elsewhere, set SVC_DATA_DIR here too.`}`,
-        command: "serve",
-      });
-    return gateway;
-  };
-  return {
-    async createTemporaryKey({ account: name, owner }: { account?: string; owner?: string }) {
-      const server = running();
-      const account =
-        name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
-      return toTemporaryKeyView({
-        ...server.issueTemporaryKey(account.id, owner),
-        accountId: account.id,
-        baseUrl: server.baseUrl(),
-      });
-    },
-    async endTemporaryKeys({ owner }: { owner: string }) {
-      return { ended: gateway?.endTemporaryKeys(owner) ?? 0 };
-    },
-    async showGateway() {
-      return { base_url: running().baseUrl() };
-    },
-  } satisfies Partial<Operations>;
-}
+/** Changes of these may end what somebody is allowed to see. */
+const rights = new Set<string>([
+  "operators",
+  "people",
+  "members",
+  "sessions",
+  "tokens",
+] satisfies (keyof Operations)[]);
 
-function modelOperations({ catalog: store, clock, isUsable, takeEffect }: OperationParts) {
-  const view = (model: Model, nowMs: number) =>
-    toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
-  const load = async () => {
-    const catalog = new Catalog(store);
-    await catalog.reload();
-    return catalog;
-  };
-  return {
-    async listModels() {
-      const { models } = await store.load();
-      const nowMs = clock.nowMs();
-      return models.map((model) => view(model, nowMs));
-    },
-    async deprecateModel({
-      id,
-      from,
-      retires,
-      replacement,
-    }: Parameters<Operations["deprecateModel"]>[0]) {
-      const nowMs = clock.nowMs();
-      const retiresAtMs = futureDate({ text: retires, field: "retires", nowMs });
-      const fromMs =
-        from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
-      const catalog = await load();
-      const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] });
-      await takeEffect();
-      return view(model, nowMs);
-    },
-    async retireModel({ id }: { id: string }) {
-      const nowMs = clock.nowMs();
-      const model = retire({ catalog: await load(), id, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] });
-      await takeEffect();
-      return view(model, nowMs);
-    },
-  } satisfies Partial<Operations>;
-}
-
-function manifestOperations({
-  catalog,
-  secrets,
-  variable,
-  checkAddress,
-  clock,
-  takeEffect,
-}: OperationParts) {
-  return {
-    async applyManifest({
-      text,
-      dryRun,
-      isOwnFile = false,
-      literals = {},
-    }: Parameters<Operations["applyManifest"]>[0]) {
-      const manifest = withLiterals(readManifest(text, checkAddress), literals);
-      const plan = planApply({
-        manifest,
-        current: await catalog.load(),
-        secrets,
-        hasVariable: (name) => (variable(name) ?? "") !== "",
-        nowMs: clock.nowMs(),
-      });
-      const isChange = plan.differences.some(({ action }) => action !== "keep");
-      const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
-      if (!dryRun && (isChange || isOwnFile)) {
-        await catalog.write(
-          manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
-        );
-        await takeEffect();
-      }
-      return {
-        differences: plan.differences,
-        warnings: plan.warnings,
-        applied: !dryRun && isChange,
-      };
-    },
-    async exportManifest() {
-      return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
-    },
-  } satisfies Partial<Operations>;
-}
-
-/** The account that is meant where none is named. */
-async function usualAccount(accounts: AccountStore): Promise<Account> {
-  const all = await accounts.list();
-  const account = all.find(({ name }) => name === "default") ?? all[0];
-  if (account === undefined)
-    throw new Problem({
-      code: "not_found",
-      message: "There is no account yet. Create one first.",
-      command: "account create NAME",
-    });
-  if (all.length > 1 && account.name !== "default")
-    throw new Problem({
-      code: "invalid",
-      field: "account",
-      message: `Choose which of the ${all.length} accounts pays.`,
-      command: "account list",
-    });
-  return account;
+/** The operations as routes, the control socket and commands use them. */
+export function forActor(
+  operations: UnboundOperations,
+  binding: Binding & { readonly onRightsChanged?: () => Promise<void> },
+): Operations {
+  const { onRightsChanged } = binding;
+  const bound = Object.entries(operations).map(([resource, methods]) => {
+    const after = rights.has(resource) ? onRightsChanged : undefined;
+    return [resource, bind(methods, audits[resource as keyof Operations], { ...binding, after })];
+  });
+  return Object.fromEntries(bound) as Operations;
 }

@@ -129,7 +129,7 @@ async function startWorld() {
   const answers = createAnswers();
   gateway.upstream.replyWith(answers.replyTo);
   const observer = startObserver(gateway.upstream, answers);
-  const narrow = await gateway.server.operations.createKey({
+  const narrow = await gateway.server.operations.keys.create({
     account: gateway.account,
     models: ["svc-embedding-2"],
   });

@@ -29,7 +29,7 @@ const title = (name: string) => tab.page.getByRole("heading", { level: 1, name }
 describe("the door", () => {
   test("a link leads through the form, and only passwords that are the same open it", async () => {
     const { page } = tab;
-    const { link } = await gateway.server.operations.inviteOperator({});
+    const { link } = await gateway.server.operations.operators.invite({});
     await page.goto(link);
     await page.getByLabel("Your name").fill("Grace");
     await page.getByLabel("Email").fill("grace@example.com");
@@ -108,7 +108,7 @@ describe("the frame", () => {
     const { page } = tab;
     await joinAsOperator(tab, gateway);
     await page.getByRole("button", { name: "Account: All accounts" }).click();
-    const [account] = await gateway.server.operations.listAccounts({});
+    const [account] = await gateway.server.operations.accounts.list({});
     await page.getByRole("menuitem", { name: account?.name ?? "" }).click();
     await page.waitForURL(`**/a/${account?.id}/overview`);
     await page.getByRole("link", { name: "Keys" }).waitFor();

@@ -121,7 +121,7 @@ test("what is wrong is told at its field, and corrected there", async () => {
   await form.getByLabel("Budget in USD").fill("");
   await created(form, "corrected");
   await stored();
-  const keys = await home.gateway.server.operations.listKeys({ account: home.gateway.account });
+  const keys = await home.gateway.server.operations.keys.list({ account: home.gateway.account });
   expect(keys.filter(({ name }) => name === "corrected")).toMatchObject([
     { limits: { rpm: "100" } },
   ]);

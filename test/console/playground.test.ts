@@ -17,7 +17,7 @@ let window: Window;
 beforeAll(async () => {
   home = await startMemberHome();
   ({ window } = home);
-  await home.gateway.server.operations.deprecateModel({
+  await home.gateway.server.operations.models.deprecate({
     id: "svc-2-flash",
     retires,
     replacement: "svc-3-flash",
@@ -133,7 +133,7 @@ describe("the playground's chat", () => {
     expect(await vendors.innerText()).toContain("429 upstream_rate_limited");
     expectRefusal(window, 429);
     const { account, server } = home.gateway;
-    await server.operations.setAccountLimits({ account, rpm: "1" });
+    await server.operations.accounts.setLimits({ account, rpm: "1" });
     await ask("First of this minute");
     await page.getByText("How can I help?").last().waitFor();
     await ask("Second of this minute");
@@ -141,7 +141,7 @@ describe("the playground's chat", () => {
     await ours.waitFor();
     expect(await ours.innerText()).toContain("429 rate_limit_exceeded");
     expectRefusal(window, 429);
-    await server.operations.setAccountLimits({ account, rpm: "none" });
+    await server.operations.accounts.setLimits({ account, rpm: "none" });
     await ours.getByRole("button", { name: "Try again" }).click();
     await ours.waitFor({ state: "detached" });
   });

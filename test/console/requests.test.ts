@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({ window } = home);
   const { gateway } = home;
   gateway.upstream.replyWith(willingVendor);
-  batch = (await gateway.server.operations.createKey({ account: gateway.account, name: "batch" }))
+  batch = (await gateway.server.operations.keys.create({ account: gateway.account, name: "batch" }))
     .key;
   await Promise.all(Array.from({ length: count - 3 }, () => call()));
   await call(other, batch);

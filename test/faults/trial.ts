@@ -87,15 +87,15 @@ export class Trial {
       const dataDir = hasOwnMount === true ? `/proc/${server.pid}/root${inner}` : inner;
       const { operations } = (await connectControl(dataDir)) ?? {};
       if (operations === undefined) throw new Error("nobody answers at the control socket");
-      const { id: account } = await operations.createAccount({ name: "trial" });
+      const { id: account } = await operations.accounts.create({ name: "trial" });
       const credit = {
         account,
         kind: "credit",
         usd: toUsd(creditNano),
         reference: "start",
       } as const;
-      await operations.addEntry(credit);
-      const { key } = await operations.createKey({ account });
+      await operations.entries.add(credit);
+      const { key } = await operations.keys.create({ account });
       return new Trial({ folder, server, dataDir, account, key, vendor, lags });
     } catch (error) {
       server?.kill();
@@ -145,7 +145,7 @@ export class Trial {
       const { problems: found, charged } = await verifyLedger(reader);
       problems.push(...found.map((problem) => `ledger: ${JSON.stringify(problem)}`));
       const { operations } = (await connectControl(this.dataDir)) ?? {};
-      const shown = await operations?.showAccount({ account: this.#account });
+      const shown = await operations?.accounts.show({ account: this.#account });
       if (shown?.held_usd !== toUsd(0n)) problems.push(`${shown?.held_usd} USD stay held`);
       if (shown?.balance_usd !== toUsd(creditNano - charged))
         problems.push(`the balance is ${shown?.balance_usd}, charged were ${toUsd(charged)}`);

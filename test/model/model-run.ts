@@ -4,6 +4,7 @@ import { toDateText } from "../../src/base/dates.ts";
 import { toUsd } from "../../src/base/money.ts";
 import { Problem } from "../../src/base/problem.ts";
 import { periodEndMs } from "../../src/call/limits.ts";
+import { auditOf } from "../store/audit-sample.ts";
 import { checkLedger, checkSums, same } from "./check-ledger.ts";
 import type { Command } from "./commands.ts";
 import { endCall, type Running } from "./end-call.ts";
@@ -48,7 +49,7 @@ export class ModelRun {
     const path = join(options.folder, "0", "svc.db");
     const real = await RealLedger.open(path, { nowMs: () => clock.ms });
     const run = new ModelRun(options, real, clock);
-    await real.store.catalog.write({ atMs: clock.ms, saveModels: models.map(toModel) });
+    await real.store.catalog.write({ atMs: clock.ms, saveModels: models.map(toModel) }, auditOf());
     for (const model of models.keys())
       await run.#price({
         type: "price",
@@ -142,9 +143,9 @@ export class ModelRun {
     if (this.plain.accounts.length >= mostAccounts) return;
     const { operations } = this.#real;
     const name = `account-${this.plain.accounts.length}`;
-    const { id } = await operations.createAccount({ name });
-    const first = await operations.createKey({ account: id });
-    const second = await operations.createKey({
+    const { id } = await operations.accounts.create({ name });
+    const first = await operations.keys.create({ account: id });
+    const second = await operations.keys.create({
       account: id,
       concurrency: String(secondKeyConcurrency),
     });
@@ -160,8 +161,8 @@ export class ModelRun {
     const reference = `reference ${number}`;
     const signed = kind === "withdrawal" ? -nano : nano;
     const expected = this.plain.enter(account, { reference, kind, nano: signed });
-    const outcome = await this.#real.operations
-      .addEntry({ account: account.id, kind, usd: toUsd(nano), reference })
+    const outcome = await this.#real.operations.entries
+      .add({ account: account.id, kind, usd: toUsd(nano), reference })
       .then(({ repeated }) => (repeated ? "repeated" : "added"), refused);
     same(`${kind} of ${nano}`, outcome, expected);
   }
@@ -173,8 +174,8 @@ export class ModelRun {
     const budget =
       nano === undefined ? "none" : `${toUsd(nano)}${period === "total" ? "" : `/${period}`}`;
     const { operations } = this.#real;
-    if (this.#secrets.has(id)) await operations.setKeyLimits({ id, budget });
-    else await operations.setAccountLimits({ account: id, budget });
+    if (this.#secrets.has(id)) await operations.keys.setLimits({ id, budget });
+    else await operations.accounts.setLimits({ account: id, budget });
     this.plain.setBudget({
       ownerId: id,
       budget: nano === undefined ? undefined : { nano, period },
@@ -194,7 +195,7 @@ export class ModelRun {
   async #price({ model: at, input, cached, output, inHours }: Of<"price">): Promise<void> {
     const model = pick(models, at) ?? models[0];
     const effectiveAtMs = this.#clock.ms + inHours * 3_600_000;
-    const { version } = await this.#real.operations.setPrice({
+    const { version } = await this.#real.operations.prices.set({
       model,
       price: {
         input: toUsd(input),
@@ -212,8 +213,8 @@ export class ModelRun {
     const account = pick(this.plain.accounts, at);
     if (account === undefined) return;
     const { operations } = this.#real;
-    if (type === "suspend") await operations.suspendAccount({ account: account.id });
-    else await operations.resumeAccount({ account: account.id });
+    if (type === "suspend") await operations.accounts.suspend({ account: account.id });
+    else await operations.accounts.resume({ account: account.id });
     account.isSuspended = type === "suspend";
   }
 
@@ -358,8 +359,8 @@ export class ModelRun {
     await RealLedger.atRest(path, this.#time, async (operations) => {
       const { kind } = entry;
       const usd = toUsd(nano);
-      const outcome = await operations
-        .addEntry({ account: account.id, kind, usd, reference })
+      const outcome = await operations.entries
+        .add({ account: account.id, kind, usd, reference })
         .then(() => "added", refused);
       same(`withdrawal of ${nano} while no server runs`, outcome, expected);
     });

@@ -23,8 +23,10 @@ import { type LedgerStore, NotSyncedError } from "../../src/ledger/store.ts";
 import { TokenCounter } from "../../src/ledger/token-counter.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
-import type { RunningMoney } from "../../src/platform/accounts/entries.ts";
-import { createOperations, type Operations } from "../../src/platform/operations.ts";
+import { People } from "../../src/people/people.ts";
+import type { RunningMoney } from "../../src/platform/accounts/funds.ts";
+import { commandLine } from "../../src/platform/audit/author.ts";
+import { createOperations, forActor, type Operations } from "../../src/platform/operations.ts";
 import { Router } from "../../src/router/router.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
@@ -286,9 +288,10 @@ function operationsOn(
   clock: { nowMs(): number },
   running: { readonly money?: RunningMoney; readonly takeEffect: () => Promise<void> },
 ): Operations {
-  return createOperations({
+  const unbound = createOperations({
     ...store,
     ...running,
+    people: new People(store.people, clock),
     secrets,
     clock,
     variable: () => undefined,
@@ -296,6 +299,7 @@ function operationsOn(
     isUsable: () => true,
     platformUrl: () => "http://127.0.0.1:8081",
   });
+  return forActor(unbound, { actor: commandLine, clock });
 }
 
 const callLimits = {

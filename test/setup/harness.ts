@@ -92,15 +92,15 @@ export async function startTestGateway({
       ...environment,
     }),
   });
-  const { id: account } = await server.operations.createAccount({ name: "test" });
+  const { id: account } = await server.operations.accounts.create({ name: "test" });
   if (creditUsd !== "0")
-    await server.operations.addEntry({
+    await server.operations.entries.add({
       account,
       kind: "credit",
       usd: creditUsd,
       reference: "test",
     });
-  const { key } = await server.operations.createKey({ account });
+  const { key } = await server.operations.keys.create({ account });
   const baseUrl = `${server.gatewayUrl}/v1`;
   return {
     baseUrl,

@@ -78,18 +78,23 @@ let payers = 0;
 export async function openPayer(gateway: TestGateway, options: PayerOptions = {}): Promise<Payer> {
   const { credit = 1_000_000_000_000n, budget } = options;
   const { operations } = gateway.server;
-  const { id } = await operations.createAccount({ name: options.name ?? `payer ${++payers}` });
+  const { id } = await operations.accounts.create({ name: options.name ?? `payer ${++payers}` });
   if (credit > 0n)
-    await operations.addEntry({ account: id, kind: "credit", usd: toUsd(credit), reference: "1" });
+    await operations.entries.add({
+      account: id,
+      kind: "credit",
+      usd: toUsd(credit),
+      reference: "1",
+    });
   const limits = budget === undefined ? {} : { budget };
-  const { id: keyId, key } = await operations.createKey({ account: id, ...limits });
+  const { id: keyId, key } = await operations.keys.create({ account: id, ...limits });
   const call: Payer["call"] = (path, body, init = {}) =>
     gateway.call(path, body, {
       ...init,
       headers: { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) },
     });
   const receipts = () => receiptsOf(gateway, id);
-  const standing = () => standingOf(gateway, id);
+  const standing = () => fundsOf(gateway, id);
   const settled = async (count: number) => {
     await waitUntil(`${count} receipts, nothing held`, async () => {
       if ((await receipts()).length < count) return false;
@@ -124,7 +129,7 @@ async function expectBooks(
   receipts: readonly Pick<Receipt, "charged">[],
 ): Promise<void> {
   const charged = receipts.reduce((sum, receipt) => sum + receipt.charged, 0n);
-  const { balance, held, free } = await standingOf(gateway, id);
+  const { balance, held, free } = await fundsOf(gateway, id);
   expect({ balance, held, free }).toEqual({
     balance: credit - charged,
     held: 0n,
@@ -160,8 +165,8 @@ async function receiptsOf(
   }
 }
 
-async function standingOf(gateway: TestGateway, account: string): Promise<Standing> {
-  const shown = await gateway.server.operations.showAccount({ account });
+async function fundsOf(gateway: TestGateway, account: string): Promise<Standing> {
+  const shown = await gateway.server.operations.accounts.show({ account });
   return {
     balance: fromUsd(shown.balance_usd),
     held: fromUsd(shown.held_usd),

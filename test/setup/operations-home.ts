@@ -11,7 +11,14 @@ import { Purses } from "../../src/ledger/purses.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { Rollups } from "../../src/ledger/rollups.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
-import { createOperations, type Operations } from "../../src/platform/operations.ts";
+import { People } from "../../src/people/people.ts";
+import { commandLine } from "../../src/platform/audit/author.ts";
+import {
+  createOperations,
+  forActor,
+  type Operations,
+  type UnboundOperations,
+} from "../../src/platform/operations.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
@@ -22,6 +29,8 @@ export interface OperationsHome {
   /** The time that they go by; tests move it. */
   readonly clock: { ms: number };
   readonly operations: Operations;
+  /** The same before it is said who uses them. */
+  readonly unbound: UnboundOperations;
   readonly purses: Purses;
   readonly sums: Rollups;
   /** The same without a server: what is written counts, and nothing in memory. */
@@ -61,6 +70,7 @@ export async function openOperations(): Promise<OperationsHome> {
   await follower.start();
   const parts = {
     ...store,
+    people: new People(store.people, { nowMs: () => clock.ms }),
     secrets,
     clock: { nowMs: () => clock.ms },
     variable: () => undefined,
@@ -70,27 +80,33 @@ export async function openOperations(): Promise<OperationsHome> {
     takeEffect: () => follower.catchUp(),
     money: { purses, sums: rollups, flushRollups: () => rollups.flush(clock.ms) },
   };
+  const unbound = createOperations(parts);
+  const bind = (operations: UnboundOperations) =>
+    forActor(operations, { actor: commandLine, clock: parts.clock });
   return {
     store,
     clock,
     purses,
     sums: rollups,
-    operations: createOperations(parts),
-    alone: createOperations({ ...parts, takeEffect: async () => {}, money: undefined }),
+    operations: bind(unbound),
+    unbound,
+    alone: bind(createOperations({ ...parts, takeEffect: async () => {}, money: undefined })),
     async afterCrash(use) {
       const configuration = loadConfiguration({ SVC_DATA_DIR: dir, SVC_SECRET: masterSecret });
       const opened = await openStore(configuration);
       const takeEffect = async () => {};
-      const operations = operationsOn({ configuration, opened, takeEffect, clock: parts.clock });
-      return await use(operations).finally(() => opened.close());
+      const unbound = operationsOn({ configuration, opened, takeEffect, clock: parts.clock });
+      return await use(bind(unbound)).finally(() => opened.close());
     },
     on: ({ ledger, accounts, sync = store.sync }) =>
-      createOperations({
-        ...parts,
-        sync,
-        ledger: { ...store.ledger, ...ledger },
-        accounts: { ...store.accounts, ...accounts },
-      }),
+      bind(
+        createOperations({
+          ...parts,
+          sync,
+          ledger: { ...store.ledger, ...ledger },
+          accounts: { ...store.accounts, ...accounts },
+        }),
+      ),
     async receive(given) {
       const receipt: Receipt = { ...emptyReceipt, id: newId("req", clock.ms), ...given };
       await store.ledger.commit([{ type: "receipt", receipt, hold: { budgets: [] } }]);

@@ -75,8 +75,8 @@ export async function join(
 
 /** The first operator, by the link that the first start prints. */
 export async function joinOperator({ server, platformUrl }: TestGateway): Promise<Visitor> {
-  const first = await server.operations.firstOperator({});
-  const { link } = first ?? (await server.operations.inviteOperator({}));
+  const first = await server.operations.operators.first({});
+  const { link } = first ?? (await server.operations.operators.invite({}));
   return join(platformUrl, link, { email: `operator-${crypto.randomUUID()}@example.com` });
 }
 

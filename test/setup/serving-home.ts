@@ -81,7 +81,7 @@ ${options.models ?? ""}
     first: gateway.upstream,
     second,
     async targets(provider) {
-      const list = await operations.listProviders({});
+      const list = await operations.providers.list({});
       const targets = list.find(({ name }) => name === provider)?.targets ?? [];
       return Object.fromEntries(
         targets.map(({ model, state, reason, requests, failures }) => [
@@ -92,7 +92,7 @@ ${options.models ?? ""}
     },
     async reset() {
       for (const upstream of [gateway.upstream, second]) upstream.reset();
-      for (const name of ["first", "second"]) await operations.resetProvider({ name });
+      for (const name of ["first", "second"]) await operations.providers.reset({ name });
     },
     async stop() {
       await gateway.stop();

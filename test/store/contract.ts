@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { FeedFollower } from "../../src/base/feed.ts";
 import type { Limits } from "../../src/call/limits.ts";
 import type { Price } from "../../src/call/price.ts";
-import type { Model, ProviderEntry } from "../../src/catalog/model.ts";
+import type { Model } from "../../src/catalog/model.ts";
 import type { KeyRecord } from "../../src/keys/directory.ts";
 import type { LedgerReader } from "../../src/ledger/store.ts";
 import { keptChanges } from "../../src/store/sqlite/feed.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
+import { model, price, provider } from "./catalog-samples.ts";
 
 /** A fresh database that can be opened several times, as several processes would. */
 export interface ContractDatabase {
@@ -25,29 +27,6 @@ const key: KeyRecord = {
   hint: "sk-svc-…abcd",
   createdAtMs: 2,
 };
-const provider: ProviderEntry = {
-  name: "acme",
-  kind: "openai",
-  baseUrl: "https://a.example/v1",
-  allowPrivate: false,
-};
-const model: Model = {
-  id: "svc-3-flash",
-  endpoint: "chat",
-  input: "text",
-  ownedBy: "svc",
-  createdAtMs: 3,
-  contextLength: 1_048_576,
-  maxOutputTokens: 8192,
-  maxImageTokens: 1600,
-  prices: [],
-  routes: [
-    { provider: "acme", model: "m", weight: 1, cost: { input: 1n, output: 2n ** 70n + 1n } },
-    { provider: "acme", model: "n", weight: 0 },
-  ],
-  lifecycle: {},
-};
-const price: Price = { input: 300_000_000n, output: 123_456_789_012_345_678_901n };
 const limits: Limits = {
   rpm: 60,
   tpm: 1_000,
@@ -77,8 +56,8 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("keeps accounts, found by id and by name, with unique names", async () => {
-      expect(await store.accounts.insert(account)).toBe(true);
-      expect(await store.accounts.insert({ ...account, id: "acct_2" })).toBe(false);
+      expect(await store.accounts.insert(account, auditOf())).toBe(true);
+      expect(await store.accounts.insert({ ...account, id: "acct_2" }, auditOf())).toBe(false);
       expect(await store.accounts.find("acct_1")).toEqual(account);
       expect(await store.accounts.find("default")).toEqual(account);
       expect(await store.accounts.find("acct_2")).toBeUndefined();
@@ -87,22 +66,22 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
 
     test("suspends and resumes one account, and changes nothing else of it", async () => {
       const full = { ...account, suspendedAtMs: 7, limits };
-      await store.accounts.insert(full);
+      await store.accounts.insert(full, auditOf());
       const other = { ...account, id: "acct_2", name: "other" };
-      await store.accounts.insert(other);
+      await store.accounts.insert(other, auditOf());
       const known = { ...full, limitsVersion: 1 };
       expect(await store.accounts.find("default")).toEqual(known);
       const before = await store.feed.latest();
-      await store.accounts.setSuspended("acct_1", undefined);
+      await store.accounts.setSuspended("acct_1", undefined, auditOf());
       const { suspendedAtMs: _suspended, ...resumed } = known;
       expect(await store.accounts.list()).toEqual([resumed, other]);
       expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual(["acct_1"]);
-      await store.accounts.setSuspended("acct_1", 9);
+      await store.accounts.setSuspended("acct_1", 9, auditOf());
       expect(await store.accounts.list()).toEqual([{ ...known, suspendedAtMs: 9 }, other]);
     });
 
     test("keeps keys with and without their optional parts", async () => {
-      await store.accounts.insert(account);
+      await store.accounts.insert(account, auditOf());
       const full: KeyRecord = {
         ...key,
         id: "key_2",
@@ -110,43 +89,45 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         models: new Set(["a", "b"]),
         expiresAtMs: 9_999_999_999_999,
       };
-      await store.keys.insert(key);
-      await store.keys.insert(full);
+      await store.keys.insert(key, auditOf());
+      await store.keys.insert(full, auditOf());
       expect(await store.keys.all()).toEqual([key, full]);
       expect(await store.keys.get("key_2")).toEqual(full);
       expect(await store.keys.get("key_3")).toBeUndefined();
     });
 
     test("refuses a key of no account and a hash that is taken, and keeps nothing of it", async () => {
-      await expect(store.keys.insert(key)).rejects.toThrow();
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
+      await expect(store.keys.insert(key, auditOf())).rejects.toThrow();
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
       const before = await store.feed.latest();
-      await expect(store.keys.insert({ ...key, id: "key_2" })).rejects.toThrow();
+      await expect(store.keys.insert({ ...key, id: "key_2" }, auditOf())).rejects.toThrow();
       expect(await store.keys.all()).toEqual([key]);
       expect(await store.feed.latest()).toBe(before);
     });
 
     test("revokes once: the first time stands", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
-      expect(await store.keys.revoke("key_1", 50)).toBe(true);
-      expect(await store.keys.revoke("key_1", 60)).toBe(true);
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
+      expect(await store.keys.revoke("key_1", 50, auditOf())).toBe(true);
+      expect(await store.keys.revoke("key_1", 60, auditOf())).toBe(true);
       expect((await store.keys.get("key_1"))?.revokedAtMs).toBe(50);
-      expect(await store.keys.revoke("key_9", 50)).toBe(false);
+      expect(await store.keys.revoke("key_9", 50, auditOf())).toBe(false);
     });
 
     test("renames a key and changes its models, and leaves what is not named", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert({ ...key, limits });
-      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert({ ...key, limits }, auditOf());
+      await store.keys.insert({ ...key, id: "key_2", hash: "h2" }, auditOf());
       const before = await store.feed.latest();
-      expect(await store.keys.update("key_1", { name: "laptop" })).toBe(true);
-      expect(await store.keys.update("key_1", { models: new Set(["a", "b"]) })).toBe(true);
+      expect(await store.keys.update("key_1", { name: "laptop" }, auditOf())).toBe(true);
+      expect(await store.keys.update("key_1", { models: new Set(["a", "b"]) }, auditOf())).toBe(
+        true,
+      );
       const kept = { ...key, limits, limitsVersion: 1 };
       const changed = { ...kept, name: "laptop", models: new Set(["a", "b"]) };
       expect(await store.keys.get("key_1")).toEqual(changed);
-      expect(await store.keys.update("key_1", { name: "", models: null })).toBe(true);
+      expect(await store.keys.update("key_1", { name: "", models: null }, auditOf())).toBe(true);
       expect(await store.keys.get("key_1")).toEqual({ ...kept, name: "" });
       expect((await store.keys.get("key_2"))?.name).toBe("k");
       expect((await store.feed.since(before))?.map(({ subject }) => subject)).toEqual([
@@ -157,11 +138,11 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("rotates: the secret before is kept until its time, and only the last one", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
       const before = await store.feed.latest();
       const rotate = (hash: string, previousUntilMs: number | undefined) =>
-        store.keys.rotate("key_1", { hash, hint: `hint of ${hash}`, previousUntilMs });
+        store.keys.rotate("key_1", { hash, hint: `hint of ${hash}`, previousUntilMs }, auditOf());
       expect(await rotate("h2", 70)).toBe(true);
       const { hash, hint } = key;
       const second = { ...key, hash: "h2", hint: "hint of h2" };
@@ -186,23 +167,23 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("neither rotates nor renames a key that is revoked or unknown", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
-      await store.keys.revoke("key_1", 50);
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
+      await store.keys.revoke("key_1", 50, auditOf());
       const before = await store.feed.latest();
       const secret = { hash: "h2", hint: "x", previousUntilMs: undefined };
       for (const id of ["key_1", "key_9"]) {
-        expect(await store.keys.rotate(id, secret)).toBe(false);
-        expect(await store.keys.update(id, { name: "x" })).toBe(false);
+        expect(await store.keys.rotate(id, secret, auditOf())).toBe(false);
+        expect(await store.keys.update(id, { name: "x" }, auditOf())).toBe(false);
       }
       expect(await store.keys.get("key_1")).toEqual({ ...key, revokedAtMs: 50 });
       expect(await store.feed.latest()).toBe(before);
     });
 
     test("keeps the latest use of each key, of those that it knows, without a change told", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
-      await store.keys.insert({ ...key, id: "key_2", hash: "h2" });
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
+      await store.keys.insert({ ...key, id: "key_2", hash: "h2" }, auditOf());
       const before = await store.feed.latest();
       await store.keys.noteUses(
         new Map([
@@ -239,12 +220,15 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         routes: [{ provider: "b", model: "t", weight: 2, voices: "same" }],
         lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
       };
-      await store.catalog.write({
-        atMs: 1,
-        saveProviders: [provider, sealed],
-        saveModels: [model, speech],
-        manifestHash: "abc",
-      });
+      await store.catalog.write(
+        {
+          atMs: 1,
+          saveProviders: [provider, sealed],
+          saveModels: [model, speech],
+          manifestHash: "abc",
+        },
+        auditOf(),
+      );
       expect(await store.catalog.load()).toEqual({
         providers: [provider, sealed],
         models: [model, speech].map(withCosts),
@@ -252,12 +236,15 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       expect(await store.catalog.manifestHash()).toBe("abc");
       const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
       const { maxImageTokens: _bound, ...unbound } = model;
-      await store.catalog.write({
-        atMs: 1,
-        saveProviders: [changed],
-        removeProviders: ["b"],
-        saveModels: [unbound],
-      });
+      await store.catalog.write(
+        {
+          atMs: 1,
+          saveProviders: [changed],
+          removeProviders: ["b"],
+          saveModels: [unbound],
+        },
+        auditOf(),
+      );
       const { providers, models } = await store.catalog.load();
       expect(providers).toEqual([changed]);
       expect(models).toEqual([unbound, speech].map(withCosts));
@@ -276,7 +263,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       ];
       const seen: (number | undefined)[] = [];
       for (const [at, next] of saved.entries()) {
-        await store.catalog.write({ atMs: 100 + at, saveModels: [next] });
+        await store.catalog.write({ atMs: 100 + at, saveModels: [next] }, auditOf());
         const [loaded] = (await store.catalog.load()).models;
         expect(loaded?.costs?.routes).toEqual(next.routes);
         seen.push(loaded?.costs?.version);
@@ -300,17 +287,23 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         createdAtMs: 7,
         price: of,
       });
-      await store.catalog.write({
-        atMs: 1,
-        saveModels: [model, other],
-        addPrices: [add(model.id, 100, price), add(model.id, 300, { input: 0n })],
-      });
-      await store.catalog.write({
-        atMs: 1,
-        addPrices: [add(model.id, 200, undefined), add(other.id, 50, { input: 1n })],
-      });
+      await store.catalog.write(
+        {
+          atMs: 1,
+          saveModels: [model, other],
+          addPrices: [add(model.id, 100, price), add(model.id, 300, { input: 0n })],
+        },
+        auditOf(),
+      );
+      await store.catalog.write(
+        {
+          atMs: 1,
+          addPrices: [add(model.id, 200, undefined), add(other.id, 50, { input: 1n })],
+        },
+        auditOf(),
+      );
       // What a model is saved with leaves its prices as they are.
-      await store.catalog.write({ atMs: 1, saveModels: [{ ...model, prices: [] }] });
+      await store.catalog.write({ atMs: 1, saveModels: [{ ...model, prices: [] }] }, auditOf());
       const { models } = await store.catalog.load();
       expect(models.map(({ prices }) => prices)).toEqual([
         [{ version: 1, effectiveAtMs: 50, createdAtMs: 7, price: { input: 1n } }],
@@ -325,7 +318,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     test("a price of no model is refused, and nothing of the write stands", async () => {
       const lost = { modelId: "none", effectiveAtMs: 1, createdAtMs: 1, price };
       await expect(
-        store.catalog.write({ atMs: 1, saveModels: [model], addPrices: [lost] }),
+        store.catalog.write({ atMs: 1, saveModels: [model], addPrices: [lost] }, auditOf()),
       ).rejects.toThrow();
       expect((await store.catalog.load()).models).toEqual([]);
     });
@@ -339,11 +332,11 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         reloadAll: async () => void seen.push("all"),
       });
       await follower.start();
-      await other.accounts.insert(account);
-      await other.keys.insert(key);
-      await other.catalog.write({ atMs: 1, saveProviders: [provider] });
+      await other.accounts.insert(account, auditOf());
+      await other.keys.insert(key, auditOf());
+      await other.catalog.write({ atMs: 1, saveProviders: [provider] }, auditOf());
       await follower.catchUp();
-      await other.keys.revoke("key_1", 5);
+      await other.keys.revoke("key_1", 5, auditOf());
       await Promise.all([follower.catchUp(), follower.catchUp()]);
       expect(seen).toEqual(["all", "accounts:acct_1", "keys:key_1", "catalog:", "keys:key_1"]);
       expect((await store.keys.get("key_1"))?.revokedAtMs).toBe(5);
@@ -351,15 +344,16 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("who is too far behind is told to read everything anew", async () => {
-      await store.accounts.insert(account);
-      await store.keys.insert(key);
+      await store.accounts.insert(account, auditOf());
+      await store.keys.insert(key, auditOf());
       const seen: string[] = [];
       const follower = new FeedFollower(store.feed, {
         changed: async ({ topic }) => void seen.push(topic),
         reloadAll: async () => void seen.push("all"),
       });
       await follower.start();
-      for (let count = 0; count <= keptChanges; count++) await store.keys.revoke("key_1", 5);
+      for (let count = 0; count <= keptChanges; count++)
+        await store.keys.revoke("key_1", 5, auditOf());
       await follower.catchUp();
       await follower.catchUp();
       expect(seen).toEqual(["all", "all"]);
@@ -369,13 +363,13 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("numbers concurrent changes without a gap and without losing one", async () => {
-      await store.accounts.insert(account);
+      await store.accounts.insert(account, auditOf());
       const records = Array.from({ length: 50 }, (_, at) => ({
         ...key,
         id: `key_${at}`,
         hash: `h${at}`,
       }));
-      await Promise.all(records.map((record) => store.keys.insert(record)));
+      await Promise.all(records.map((record) => store.keys.insert(record, auditOf())));
       const changes = (await store.feed.since(1)) ?? [];
       expect(changes.map(({ sequence }) => sequence)).toEqual(records.map((_, at) => at + 2));
       expect(new Set(changes.map(({ subject }) => subject)).size).toBe(50);
@@ -387,7 +381,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("what was written is there after closing and opening again", async () => {
-      await store.accounts.insert(account);
+      await store.accounts.insert(account, auditOf());
       await store.close();
       store = await database.open();
       expect(await store.accounts.list()).toEqual([account]);

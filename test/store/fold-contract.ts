@@ -6,6 +6,7 @@ import type { StoredSums } from "../../src/ledger/store.ts";
 import { Problems } from "../../src/ledger/verify/problems.ts";
 import { checkFolded } from "../../src/ledger/verify/sums.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
   entryOf,
@@ -35,7 +36,7 @@ function manyKeys(ms: number, count = 150): Receipt[] {
 
 async function fund({ ledger }: Store): Promise<void> {
   for (const accountId of ["acct_1", "acct_2"])
-    await ledger.addEntry(entryOf({ accountId, nano: maxBalance }));
+    await ledger.addEntry(entryOf({ accountId, nano: maxBalance }), auditOf());
 }
 
 async function foldAll({ ledger }: Store, beforeMs: number): Promise<number> {

@@ -3,6 +3,7 @@ import type { ReceiptAttempt } from "../../src/ledger/attempt.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { emptyRollup } from "../../src/ledger/rollups.ts";
 import { type Claim, type LedgerWrite, UnwritableError } from "../../src/ledger/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { ContractDatabase } from "./contract.ts";
 import { foldTests } from "./fold-contract.ts";
 import { findingTests, readerTests, recountTests, rollupTests } from "./ledger-reading-contract.ts";
@@ -31,7 +32,7 @@ export function ledgerContract(name: string, create: () => Promise<ContractDatab
       const store = await database.open();
       opened = { database, store };
       for (const id of ["acct_1", "acct_2"])
-        await store.accounts.insert({ id, name: `name of ${id}`, createdAtMs: 1 });
+        await store.accounts.insert({ id, name: `name of ${id}`, createdAtMs: 1 }, auditOf());
     });
     afterEach(async () => {
       await opened.store.close();
@@ -62,11 +63,11 @@ function entryTests(opened: () => Opened): void {
   test("an entry moves the balance of its account alone, to the last digit", async () => {
     const credit = entryOf({ nano: above2to53, note: "thanks" });
     const before = await opened().store.feed.latest();
-    expect(await ledger().addEntry(credit)).toEqual({ result: "added", entry: credit });
+    expect(await ledger().addEntry(credit, auditOf())).toEqual({ result: "added", entry: credit });
     const feed = await opened().store.feed.since(before);
     expect(feed?.map(({ topic, subject }) => `${topic}:${subject}`)).toEqual(["accounts:acct_1"]);
     const withdrawal = entryOf({ kind: "withdrawal", nano: -1n });
-    expect((await ledger().addEntry(withdrawal)).result).toBe("added");
+    expect((await ledger().addEntry(withdrawal, auditOf())).result).toBe("added");
     expect(await balance()).toBe(above2to53 - 1n);
     expect(await ledger().entries("acct_1")).toEqual([credit, withdrawal]);
     expect(await ledger().entries("acct_2")).toEqual([]);
@@ -78,41 +79,48 @@ function entryTests(opened: () => Opened): void {
 
   test("the same reference again is the same entry, and with another amount or kind is told apart", async () => {
     const credit = entryOf({ reference: "invoice 7" });
-    await ledger().addEntry(credit);
+    await ledger().addEntry(credit, auditOf());
     const before = await opened().store.feed.latest();
     const again = entryOf({ reference: "invoice 7", note: "retried" });
-    expect(await ledger().addEntry(again)).toEqual({ result: "known", entry: credit });
+    expect(await ledger().addEntry(again, auditOf())).toEqual({ result: "known", entry: credit });
     for (const rest of [{ nano: 101n }, { kind: "refund" as const }])
-      expect(await ledger().addEntry(entryOf({ reference: "invoice 7", ...rest }))).toEqual({
+      expect(
+        await ledger().addEntry(entryOf({ reference: "invoice 7", ...rest }), auditOf()),
+      ).toEqual({
         result: "other",
         entry: credit,
       });
     expect(await balance()).toBe(100n);
     expect(await opened().store.feed.latest()).toBe(before);
     const elsewhere = entryOf({ reference: "invoice 7", accountId: "acct_2" });
-    expect((await ledger().addEntry(elsewhere)).result).toBe("added");
+    expect((await ledger().addEntry(elsewhere, auditOf())).result).toBe("added");
   });
 
   test("nobody withdraws what is not there, what was spent included", async () => {
-    await ledger().addEntry(entryOf({ nano: 100n }));
+    await ledger().addEntry(entryOf({ nano: 100n }), auditOf());
     const sums = await startSums(ledger());
     await ledger().commit([write(receiptOf({ charged: 30n, cost: 30n }))]);
     await sums.flush(noonMs);
     const withdrawal = (nano: bigint) => entryOf({ kind: "withdrawal", nano });
-    expect(await ledger().addEntry(withdrawal(-71n))).toEqual({ result: "short", balance: 70n });
+    expect(await ledger().addEntry(withdrawal(-71n), auditOf())).toEqual({
+      result: "short",
+      balance: 70n,
+    });
     expect(await ledger().entries("acct_1")).toHaveLength(1);
-    expect((await ledger().addEntry(withdrawal(-70n))).result).toBe("added");
+    expect((await ledger().addEntry(withdrawal(-70n), auditOf())).result).toBe("added");
     expect(await balance()).toBe(0n);
   });
 
   test("no account is given more than 64 bits can count", async () => {
-    expect((await ledger().addEntry(entryOf({ nano: maxBalance }))).result).toBe("added");
-    expect(await ledger().addEntry(entryOf({ nano: 1n }))).toEqual({
+    expect((await ledger().addEntry(entryOf({ nano: maxBalance }), auditOf())).result).toBe(
+      "added",
+    );
+    expect(await ledger().addEntry(entryOf({ nano: 1n }), auditOf())).toEqual({
       result: "too-much",
       balance: maxBalance,
     });
     expect(await balance()).toBe(maxBalance);
-    await expect(ledger().addEntry(entryOf({ accountId: "acct_9" }))).rejects.toThrow();
+    await expect(ledger().addEntry(entryOf({ accountId: "acct_9" }), auditOf())).rejects.toThrow();
   });
 }
 
@@ -122,7 +130,7 @@ function commitTests(opened: () => Opened): void {
 
   test("a batch charges each account what its receipts say, to the last digit", async () => {
     for (const accountId of ["acct_1", "acct_2"])
-      await ledger().addEntry(entryOf({ accountId, nano: 3n * above2to53 }));
+      await ledger().addEntry(entryOf({ accountId, nano: 3n * above2to53 }), auditOf());
     const sums = await startSums(ledger());
     await ledger().commit([
       write(receiptOf({ charged: above2to53, cost: above2to53 })),
@@ -139,7 +147,7 @@ function commitTests(opened: () => Opened): void {
   });
 
   test("the same batch twice charges once, and of a larger one only what is new", async () => {
-    await ledger().addEntry(entryOf({ nano: 1_000n }));
+    await ledger().addEntry(entryOf({ nano: 1_000n }), auditOf());
     const budgets = [{ ownerId: "key_1", periodStartMs: 0 }];
     const [one, two, three] = [receiptOf(), receiptOf(), receiptOf()];
     const sums = await startSums(ledger());
@@ -188,7 +196,7 @@ function budgetTests(opened: () => Opened): void {
   const ledger = () => opened().store.ledger;
 
   test("what a receipt is charged counts for each of its budgets, in its period", async () => {
-    await ledger().addEntry(entryOf({ nano: 3n * above2to53 }));
+    await ledger().addEntry(entryOf({ nano: 3n * above2to53 }), auditOf());
     const today = { ownerId: "key_1", periodStartMs: noonMs };
     const tomorrow = { ownerId: "key_1", periodStartMs: noonMs + 1 };
     const whole = { ownerId: "acct_1", periodStartMs: 0 };
@@ -261,7 +269,7 @@ function refusalTests(opened: () => Opened): void {
   const ledger = () => opened().store.ledger;
 
   test("nothing of a batch stands when one of its writes can never be written", async () => {
-    await ledger().addEntry(entryOf({ nano: 100n }));
+    await ledger().addEntry(entryOf({ nano: 100n }), auditOf());
     const sums = await startSums(ledger());
     const fine = write(receiptOf(), [{ ownerId: "key_1", periodStartMs: 0 }]);
     const claim: LedgerWrite = { type: "claim", claim: claimOf() };
@@ -284,7 +292,7 @@ function refusalTests(opened: () => Opened): void {
   test("an account can be spent to nothing, and not below: such sums are refused whole", async () => {
     const { rollups } = ledger();
     for (const accountId of ["acct_1", "acct_2"])
-      await ledger().addEntry(entryOf({ accountId, nano: 100n }));
+      await ledger().addEntry(entryOf({ accountId, nano: 100n }), auditOf());
     const of = (accountId: string, charged: bigint) => ({
       ...emptyRollup({ hourMs: noonMs, accountId, keyId: "k", model: "m", provider: "p" }),
       charged,
@@ -307,10 +315,10 @@ function refusalTests(opened: () => Opened): void {
   });
 
   test("commits and other writes that come at the same moment do not hinder each other", async () => {
-    await ledger().addEntry(entryOf({ nano: 1_000n }));
+    await ledger().addEntry(entryOf({ nano: 1_000n }), auditOf());
     const sums = await startSums(ledger());
     const work = Array.from({ length: 30 }, (_, at) => [
-      ledger().addEntry(entryOf({ nano: 1n })),
+      ledger().addEntry(entryOf({ nano: 1n }), auditOf()),
       Promise.resolve().then(() => ledger().commit([write(receiptOf())])),
       setLimits(ledger(), { limits: { rpm: at + 1 } }),
       sums.flush(noonMs),

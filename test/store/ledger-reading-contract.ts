@@ -3,6 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { hourMs, mergeInto, type Rollup } from "../../src/ledger/rollups.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
@@ -32,7 +33,7 @@ const toText = ({ cost, charged, vendorCost, ...rest }: Rollup) => ({
 
 async function fund({ ledger }: Store): Promise<void> {
   for (const accountId of accountIds)
-    await ledger.addEntry(entryOf({ accountId, nano: maxBalance }));
+    await ledger.addEntry(entryOf({ accountId, nano: maxBalance }), auditOf());
 }
 
 const commit = ({ ledger }: Store, receipts: readonly Receipt[]) =>
@@ -273,14 +274,14 @@ export function readerTests(opened: () => Opened): void {
     const receipt = receiptOf();
     const budget = { ownerId: "key_1", periodStartMs: 0 };
     const credit = entryOf({ nano: 500n });
-    await ledger.addEntry(credit);
+    await ledger.addEntry(credit, auditOf());
     await ledger.commit([write(receipt, [budget])]);
     await ledger.rollups.add(sumUp([receipt]), noonMs);
     const reader = database.openReader();
-    await ledger.addEntry(entryOf());
+    await ledger.addEntry(entryOf(), auditOf());
     await ledger.commit([write(receiptOf(), [budget])]);
     await ledger.rollups.add(sumUp([receipt]), undefined);
-    await store.accounts.insert({ id: "acct_3", name: "late", createdAtMs: 1 });
+    await store.accounts.insert({ id: "acct_3", name: "late", createdAtMs: 1 }, auditOf());
     expect(await Array.fromAsync(reader.receipts({}))).toEqual([receipt]);
     expect(await reader.entries()).toEqual([credit]);
     expect(await reader.leases()).toContainEqual({
@@ -309,7 +310,7 @@ export function readerTests(opened: () => Opened): void {
       outcome: "left",
       firstByteMs: 3,
     });
-    await store.ledger.addEntry(entryOf());
+    await store.ledger.addEntry(entryOf(), auditOf());
     await store.ledger.commit([write(full)]);
     const reader = database.openReader();
     expect(await reader.receipt(full.id)).toEqual(full);
@@ -321,7 +322,7 @@ export function readerTests(opened: () => Opened): void {
 export function findingTests(opened: () => Opened): void {
   test("receipts are found by what they are of, in the order asked for", async () => {
     const { store, database } = opened();
-    await store.ledger.addEntry(entryOf());
+    await store.ledger.addEntry(entryOf(), auditOf());
     const [first, second, third] = [
       receiptOf({ id: newId("req", noonMs), charged: 0n }),
       receiptOf({ id: newId("req", noonMs + 1), charged: 0n, accountId: "acct_2", keyId: "key_2" }),
@@ -357,14 +358,17 @@ export function findingTests(opened: () => Opened): void {
     };
     const price = { input: 2n ** 70n + 1n };
     const from = { modelId: "m", effectiveAtMs: 1, createdAtMs: 1 };
-    await store.catalog.write({
-      atMs: 1,
-      saveModels: [model],
-      addPrices: [
-        { ...from, price },
-        { ...from, price: undefined },
-      ],
-    });
+    await store.catalog.write(
+      {
+        atMs: 1,
+        saveModels: [model],
+        addPrices: [
+          { ...from, price },
+          { ...from, price: undefined },
+        ],
+      },
+      auditOf(),
+    );
     const reader = database.openReader();
     expect(await reader.prices()).toEqual([
       { modelId: "m", version: 1, effectiveAtMs: 1, price },

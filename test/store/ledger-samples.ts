@@ -24,6 +24,8 @@ export interface Opened {
   readonly store: Store;
 }
 
+import { auditOf } from "./audit-sample.ts";
+
 /** Numbers lose digits from 2^53 on; money must not. */
 export const above2to53 = 9_007_199_254_740_993n;
 export const noonMs = Date.UTC(2027, 0, 15, 12);
@@ -137,6 +139,7 @@ export async function setLimits(
   await ledger.setLimits({
     owner: { accountId: "acct_1", keyId: undefined },
     limits: undefined,
+    audit: auditOf(),
     nowMs: () => noonMs,
     unwritten: () => 0n,
     onSet: (done) => {

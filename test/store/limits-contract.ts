@@ -3,6 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import type { Limits } from "../../src/call/limits.ts";
 import { hourMs } from "../../src/ledger/rollups.ts";
 import type { LimitsOwner } from "../../src/ledger/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import {
   above2to53,
@@ -33,8 +34,8 @@ function changeTests(opened: () => Opened): void {
   test("limits of an account or a key are changed alone, announced, and numbered", async () => {
     const { accounts, keys, feed } = opened().store;
     const record = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "i" };
-    await keys.insert({ ...record, createdAtMs: 2, limits: { rpm: 7 } });
-    await keys.insert({ ...record, id: "key_2", hash: "h2", createdAtMs: 2 });
+    await keys.insert({ ...record, createdAtMs: 2, limits: { rpm: 7 } }, auditOf());
+    await keys.insert({ ...record, id: "key_2", hash: "h2", createdAtMs: 2 }, auditOf());
     const before = await feed.latest();
     const limits: Limits = { tpm: 2, concurrency: 3, budget: { nano: above2to53, period: "day" } };
     expect((await setLimits(ledger(), { owner: key, limits }))?.version).toBe(2);
@@ -85,7 +86,7 @@ function budgetStartTests(opened: () => Opened): void {
   const ledger = () => opened().store.ledger;
 
   test("a budget starts with the receipts of its period, wherever their sums are", async () => {
-    await ledger().addEntry(entryOf({ nano: 3n * above2to53 }));
+    await ledger().addEntry(entryOf({ nano: 3n * above2to53 }), auditOf());
     const sums = await startSums(ledger(), monthMs);
     const spend = (ms: number, keyId: string, charged: bigint) =>
       ledger().commit([write(receiptOf({ id: newId("req", ms), keyId, charged, cost: charged }))]);
@@ -123,7 +124,7 @@ function budgetStartTests(opened: () => Opened): void {
         }
     };
     const record = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "i" };
-    await opened().store.keys.insert({ ...record, createdAtMs: 2 });
+    await opened().store.keys.insert({ ...record, createdAtMs: 2 }, auditOf());
     await check();
     await sums.write(noonMs);
     await check();

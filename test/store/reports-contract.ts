@@ -11,6 +11,7 @@ import {
 } from "../../src/ledger/reports.ts";
 import { dayMs, hourMs } from "../../src/ledger/rollups.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
 import type { Opened } from "./ledger-samples.ts";
 import { entryOf, maxBalance, noonMs, receiptOf, startSums, write } from "./ledger-samples.ts";
 import { receiptsOf, usageOf } from "./plain-reports.ts";
@@ -49,7 +50,7 @@ interface Made {
 /** Half of them are in the sums by day, some by hour alone, and the last are not yet in any. */
 async function make(store: Store): Promise<Made> {
   for (const accountId of ["acct_1", "acct_2"])
-    await store.ledger.addEntry(entryOf({ accountId, nano: maxBalance }));
+    await store.ledger.addEntry(entryOf({ accountId, nano: maxBalance }), auditOf());
   const sums = await startSums(store.ledger);
   const receipts = manyReceipts();
   const half = noonMs + 1.5 * dayMs;

@@ -24,6 +24,8 @@ import { usage } from "../../src/store/sqlite/migrations/usage.ts";
 import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import { auditContract } from "./audit-contract.ts";
+import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
 import { ledgerContract } from "./ledger-contract.ts";
 import { noonMs, receiptOf, write } from "./ledger-samples.ts";
@@ -44,6 +46,7 @@ async function create(): Promise<ContractDatabase> {
 
 storeContract("SQLite", create);
 ledgerContract("SQLite", create);
+auditContract("SQLite", create);
 
 test("refuses a database that a newer version wrote, and leaves it as it was", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));
@@ -204,7 +207,7 @@ test("the attempt of a call that was served at once is in columns, and old recei
   const path = join(fresh(), "svc.db");
   const sqlite = openSqlite(path);
   const store = await createStore(sqlite, "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 }, auditOf());
   const plain = receiptOf({ charged: 0n });
   const [served] = plain.attempts;
   const failed = { provider: "p", model: "m", code: "upstream_error", startedMs: 0, durationMs: 1 };
@@ -236,7 +239,7 @@ test("the attempt of a call that was served at once is in columns, and old recei
 test("a reader that is closed leaves nothing open, whatever it was asked for", async () => {
   const path = join(fresh(), "svc.db");
   const store = await createStore(openSqlite(path), "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 }, auditOf());
   await store.ledger.commit([1, 2, 3].map(() => write(receiptOf({ charged: 0n }))));
   const brief = openLedgerReader(path);
   expect(await brief.receipt("req_none")).toBeUndefined();
@@ -255,7 +258,7 @@ test("a ledger that was never there is told as such", () => {
 test("a budget that cannot be read is no licence to spend without one", async () => {
   const sqlite = openSqlite(join(fresh(), "svc.db"));
   const store = await createStore(sqlite, "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 5 }, auditOf());
   sqlite.raw.run(`update accounts set limits = '{"budget":"5/week"}'`);
   await expect(store.accounts.list()).rejects.toThrow("5/week");
   await store.close();

@@ -1,6 +1,7 @@
 import { Problem } from "../../base/problem.ts";
+import type { TemporaryKeyView } from "../../platform/gateway/operations.ts";
+import type { ModelView } from "../../platform/models/views.ts";
 import type { Operations } from "../../platform/operations.ts";
-import type { ModelView, TemporaryKeyView } from "../../platform/views.ts";
 import type { Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 
@@ -52,11 +53,11 @@ export async function openGateway({
   }
   return wiring.withOperations(async (operations) => {
     if (key !== undefined || isCurl) {
-      const { base_url: baseUrl } = await operations.showGateway({});
+      const { base_url: baseUrl } = await operations.gateway.show({});
       return { baseUrl, key: async () => key ?? "", models: await servedModels(operations) };
     }
     const input = account === undefined ? {} : { account };
-    const first = await operations.createTemporaryKey(input);
+    const first = await operations.gateway.createTemporaryKey(input);
     return {
       baseUrl: first.base_url,
       key: renewedKey({ first, wiring, input }),
@@ -66,7 +67,7 @@ export async function openGateway({
 }
 
 async function servedModels(operations: Operations): Promise<readonly ModelView[]> {
-  return (await operations.listModels({})).filter(({ served }) => served);
+  return (await operations.models.list({})).filter(({ served }) => served);
 }
 
 /** A model that loads may keep a command waiting for as long as a key lives. */
@@ -81,7 +82,9 @@ function renewedKey(options: {
   let current = first;
   return async () => {
     if (Date.parse(current.expires_at) - Date.now() < renewBeforeMs)
-      current = await wiring.withOperations((operations) => operations.createTemporaryKey(input));
+      current = await wiring.withOperations((operations) =>
+        operations.gateway.createTemporaryKey(input),
+      );
     return current.key;
   };
 }

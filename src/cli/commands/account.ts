@@ -18,7 +18,7 @@ const accountCreate: Command = {
   ],
   async run({ positionals: [name = ""], flags, switches, wiring }) {
     const account = await wiring.withOperations((operations) =>
-      operations.createAccount({ name, ...readLimitFlags({ flags }) }),
+      operations.accounts.create({ name, ...readLimitFlags({ flags }) }),
     );
     if (switches.has("json")) return printJson(account);
     const word = /\s/.test(account.name) ? account.id : account.name;
@@ -34,7 +34,7 @@ const accountList: Command = {
   flags: jsonFlag,
   examples: ["svc account list", "svc account list --json"],
   async run({ switches, wiring }) {
-    const accounts = await wiring.withOperations((operations) => operations.listAccounts({}));
+    const accounts = await wiring.withOperations((operations) => operations.accounts.list({}));
     if (switches.has("json")) return printJson(accounts);
     if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
     const balances = alignUsd(accounts.map(({ balance_usd }) => balance_usd));
@@ -59,7 +59,7 @@ const accountShow: Command = {
   flags: jsonFlag,
   examples: ["svc account show default", "svc account show acct_0199… --json"],
   async run({ positionals: [account = ""], switches, wiring }) {
-    const view = await wiring.withOperations((operations) => operations.showAccount({ account }));
+    const view = await wiring.withOperations((operations) => operations.accounts.show({ account }));
     if (switches.has("json")) return printJson(view);
     printAccount(view);
   },
@@ -73,7 +73,7 @@ const accountEntries: Command = {
   examples: ["svc account entries default", "svc account entries acme --json"],
   async run({ positionals: [account = ""], switches, wiring }) {
     const entries = await wiring.withOperations((operations) =>
-      operations.listEntries({ account }),
+      operations.entries.list({ account }),
     );
     if (switches.has("json")) return printJson(entries);
     if (entries.length === 0)
@@ -92,7 +92,7 @@ const accountEntries: Command = {
   },
 };
 
-type EntryInput = Parameters<Operations["addEntry"]>[0];
+type EntryInput = Parameters<Operations["entries"]["add"]>[0];
 
 function entryCommand(options: {
   readonly word: string;
@@ -118,7 +118,7 @@ function entryCommand(options: {
     async run({ positionals: [account = "", usd = ""], flags, switches, wiring }) {
       const { reference, note } = flags;
       const entry = await wiring.withOperations((operations) =>
-        operations.addEntry({
+        operations.entries.add({
           account,
           kind,
           usd,
@@ -177,8 +177,8 @@ function stateCommand(word: "suspend" | "resume", about: string): Command {
     async run({ positionals: [account = ""], switches, wiring }: Invocation) {
       const view = await wiring.withOperations((operations) =>
         word === "suspend"
-          ? operations.suspendAccount({ account })
-          : operations.resumeAccount({ account }),
+          ? operations.accounts.suspend({ account })
+          : operations.accounts.resume({ account }),
       );
       if (switches.has("json")) return printJson(view);
       const state = view.status === "suspended" ? style.red("suspended") : style.green("active");
@@ -201,7 +201,7 @@ const accountLimit: Command = {
   ],
   async run({ positionals: [account = ""], flags, switches, wiring }) {
     const view = await wiring.withOperations((operations) =>
-      operations.setAccountLimits({ account, ...readLimitFlags({ flags }) }),
+      operations.accounts.setLimits({ account, ...readLimitFlags({ flags }) }),
     );
     if (switches.has("json")) return printJson(view);
     print(`${style.green("set")} ${view.name}: ${limitsText(view.limits) ?? "no limits"}`);

@@ -13,7 +13,7 @@ import { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../config/child-environment.ts";
 import { ensureEngineInstalled } from "../../engine/install.ts";
 import { pullWeights } from "../../engine/weights-pull.ts";
-import type { RunningEngineView } from "../../platform/engine/operations.ts";
+import type { RunningEngineView } from "../../platform/engine/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "../terminal/progress.ts";
@@ -55,7 +55,7 @@ const status: Command = {
   async run({ switches, wiring }) {
     const { cacheDir, engine: isOn } = wiring.configuration().settings;
     const states = stateOf({ cacheDir });
-    const engine = await wiring.withOperations((operations) => operations.showEngine({}));
+    const engine = await wiring.withOperations((operations) => operations.engine.show({}));
     if (switches.has("json"))
       return printJson({ engine, cache_dir: cacheDir, sets: states.map(stateView) });
     print(

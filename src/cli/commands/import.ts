@@ -14,7 +14,7 @@ import {
 } from "../../manifest/edit.ts";
 import { fromLitellm, type LitellmImport } from "../../manifest/litellm/litellm.ts";
 import type { Literals } from "../../manifest/literals.ts";
-import type { ApplyView } from "../../platform/operations.ts";
+import type { ApplyView } from "../../platform/manifest/operations.ts";
 import { type Command, jsonFlag, type Wiring } from "../command.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 import {
@@ -142,7 +142,9 @@ async function putBeside(options: {
   checkSettings({ path: file.path, text });
   const apply = (isTrial: boolean) =>
     wiring
-      .withOperations((operations) => operations.applyManifest({ text, dryRun: isTrial, literals }))
+      .withOperations((operations) =>
+        operations.manifest.apply({ text, dryRun: isTrial, literals }),
+      )
       .catch((error: unknown) => {
         throw inFile(file.path, error);
       });

@@ -1,4 +1,4 @@
-import type { KeyView, NewKeyView } from "../../platform/views.ts";
+import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";
@@ -23,7 +23,7 @@ const keyCreate: Command = {
   async run({ flags, switches, wiring }) {
     const { account = "", name, models, expires } = flags;
     const created = await wiring.withOperations((operations) =>
-      operations.createKey({
+      operations.keys.create({
         account,
         ...(name === undefined ? {} : { name }),
         ...(models === undefined ? {} : { models: models.split(",").map((id) => id.trim()) }),
@@ -53,7 +53,7 @@ const keyList: Command = {
   examples: ["svc key list", "svc key list --account default --json"],
   async run({ flags: { account }, switches, wiring }) {
     const keys = await wiring.withOperations((operations) =>
-      operations.listKeys(account === undefined ? {} : { account }),
+      operations.keys.list(account === undefined ? {} : { account }),
     );
     if (switches.has("json")) return printJson(keys);
     printKeys(keys);
@@ -67,7 +67,7 @@ const keyRevoke: Command = {
   flags: jsonFlag,
   examples: ["svc key revoke key_0199…"],
   async run({ positionals: [id = ""], switches, wiring }) {
-    const key = await wiring.withOperations((operations) => operations.revokeKey({ id }));
+    const key = await wiring.withOperations((operations) => operations.keys.revoke({ id }));
     if (switches.has("json")) return printJson(key);
     print(`${style.green("revoked")} ${key.id} ${key.hint}`);
   },
@@ -85,7 +85,7 @@ const keyLimit: Command = {
   ],
   async run({ positionals: [id = ""], flags, switches, wiring }) {
     const key = await wiring.withOperations((operations) =>
-      operations.setKeyLimits({ id, ...readLimitFlags({ flags }) }),
+      operations.keys.setLimits({ id, ...readLimitFlags({ flags }) }),
     );
     if (switches.has("json")) return printJson(key);
     print(`${style.green("set")} ${key.id} ${key.hint}: ${limitsText(key.limits) ?? "no limits"}`);
@@ -111,7 +111,7 @@ const keyRotate: Command = {
   ],
   async run({ positionals: [id = ""], flags: { overlap }, switches, wiring }) {
     const rotated = await wiring.withOperations((operations) =>
-      operations.rotateKey({ id, ...(overlap === undefined ? {} : { overlap }) }),
+      operations.keys.rotate({ id, ...(overlap === undefined ? {} : { overlap }) }),
     );
     if (switches.has("json")) return printJson(rotated);
     printSecret("rotated", rotated);
@@ -138,7 +138,7 @@ const keyUpdate: Command = {
   async run({ positionals: [id = ""], flags: { name, models }, switches, wiring }) {
     const list = models === "all" ? null : models?.split(",").map((one) => one.trim());
     const key = await wiring.withOperations((operations) =>
-      operations.updateKey({
+      operations.keys.update({
         id,
         ...(name === undefined ? {} : { name }),
         ...(list === undefined ? {} : { models: list }),

@@ -1,5 +1,5 @@
-import type { LimitsView } from "../../platform/accounts/money-views.ts";
-import type { LimitInputs } from "../../platform/limit-inputs.ts";
+import type { LimitsView } from "../../platform/http/schemas.ts";
+import type { LimitInputs } from "../../platform/input/limits.ts";
 import type { Invocation } from "../command.ts";
 
 /** The same wherever something can be limited. */

@@ -36,7 +36,7 @@ beforeEach(async () => {
   path = join(folder, "svc.yaml");
   writeFileSync(path, before, { mode: 0o640 });
   home = await openOperations();
-  await home.operations.applyManifest({ text: before, dryRun: false, isOwnFile: true });
+  await home.operations.manifest.apply({ text: before, dryRun: false, isOwnFile: true });
 });
 afterEach(async () => {
   await home.remove();
@@ -48,9 +48,12 @@ function wiring(options: { hasFile?: boolean; onApply?: () => void } = {}): Wiri
   const unused = () => Promise.reject(new Error("not needed here"));
   const operations: Operations = {
     ...home.operations,
-    async applyManifest(input) {
-      if (!input.dryRun) onApply();
-      return home.operations.applyManifest(input);
+    manifest: {
+      ...home.operations.manifest,
+      async apply(input) {
+        if (!input.dryRun) onApply();
+        return home.operations.manifest.apply(input);
+      },
     },
   };
   return {
@@ -66,7 +69,7 @@ function wiring(options: { hasFile?: boolean; onApply?: () => void } = {}): Wiri
 }
 
 const addresses = async () =>
-  (await home.operations.listProviders({})).map(({ base_url: url }) => url);
+  (await home.operations.providers.list({})).map(({ base_url: url }) => url);
 
 test("a changed file is in place and in force, with the rights that it had", async () => {
   const real = join(folder, "real.yaml");
@@ -78,7 +81,7 @@ test("a changed file is in place and in force, with the rights that it had", asy
   expect(await addresses()).toEqual(["https://other.example/v1"]);
   expect(readdirSync(folder).toSorted()).toEqual(["real.yaml", "svc.yaml"]);
   expect(statSync(real).mode & 0o777).toBe(0o640);
-  expect(await home.operations.manifestDrift({ text: after })).toEqual([]);
+  expect(await home.operations.manifest.drift({ text: after })).toEqual([]);
 });
 
 /** As a file that is mounted by itself answers, and a disk that is full. */
@@ -133,7 +136,7 @@ test("where the file cannot be written nothing is applied, and no file is left b
 test("a change that cannot be put in force leaves file and stored keys as they were", async () => {
   const stored = before.replace("literal-key", "<stored>");
   writeFileSync(path, stored);
-  await home.operations.applyManifest({ text: stored, dryRun: false, isOwnFile: true });
+  await home.operations.manifest.apply({ text: stored, dryRun: false, isOwnFile: true });
   const busy = () => {
     throw new Error("the store is busy");
   };
@@ -145,8 +148,8 @@ test("a change that cannot be put in force leaves file and stored keys as they w
     expect(readFileSync(path, "utf8")).toBe(stored);
   }
   // As a start does: the key is still there.
-  await home.operations.applyManifest({ text: stored, dryRun: false, isOwnFile: true });
-  expect(await home.operations.listProviders({})).toMatchObject([
+  await home.operations.manifest.apply({ text: stored, dryRun: false, isOwnFile: true });
+  expect(await home.operations.providers.list({})).toMatchObject([
     { name: "up", api_key: { from: "store", is_set: true } },
   ]);
 

@@ -3,7 +3,7 @@ import { inFile, Problem } from "../../base/problem.ts";
 import { type Move, messageOf, replaceFile } from "../../base/replace-file.ts";
 import { checkSettings } from "../../config/load.ts";
 import type { Literals } from "../../manifest/literals.ts";
-import type { ApplyView } from "../../platform/operations.ts";
+import type { ApplyView } from "../../platform/manifest/operations.ts";
 import type { Wiring } from "../command.ts";
 import { style } from "../terminal/output.ts";
 
@@ -21,8 +21,8 @@ export async function openManifest(wiring: Wiring): Promise<ManifestFile> {
   const file = existsSync(path) ? configuration.file : undefined;
   if (file !== undefined) return { path: realpathSync(path), text: file.text, isThere: true };
   const text = await wiring.withOperations(async (operations) => {
-    const providers = await operations.listProviders({});
-    return providers.length === 0 ? "" : (await operations.exportManifest({})).yaml;
+    const providers = await operations.providers.list({});
+    return providers.length === 0 ? "" : (await operations.manifest.export({})).yaml;
   });
   return { path, text, isThere: false };
 }
@@ -51,7 +51,7 @@ export async function putManifest(options: PutOptions): Promise<PutView> {
   const apply = (given: { readonly text: string; readonly dryRun: boolean }) =>
     wiring
       .withOperations((operations) =>
-        operations.applyManifest({ ...given, isOwnFile: true, literals }),
+        operations.manifest.apply({ ...given, isOwnFile: true, literals }),
       )
       .catch((error: unknown) => {
         throw inFile(file.path, error);
@@ -117,7 +117,7 @@ function checkUntouched({ path, text, isThere }: ManifestFile): void {
 async function checkDrift({ wiring, file }: PutOptions): Promise<void> {
   if (!file.isThere) return;
   const drift = await wiring.withOperations((operations) =>
-    operations.manifestDrift({ text: file.text }),
+    operations.manifest.drift({ text: file.text }),
   );
   if (drift.length === 0) return;
   const lines = drift.map(({ kind, name, fields }) => {

@@ -1,4 +1,4 @@
-import type { LinkView } from "../../platform/people/operations.ts";
+import type { LinkView } from "../../platform/people/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 
@@ -9,7 +9,7 @@ const invite: Command = {
   examples: ["svc operator invite", "svc operator invite --email ada@example.com"],
   async run({ flags: { email }, switches, wiring }) {
     const view = await wiring.withOperations((operations) =>
-      operations.inviteOperator(email === undefined ? {} : { email }),
+      operations.operators.invite(email === undefined ? {} : { email }),
     );
     printLink(view, switches.has("json"), "becomes an operator");
   },
@@ -23,7 +23,9 @@ const reset: Command = {
   flags: jsonFlag,
   examples: ["svc operator reset ada@example.com"],
   async run({ positionals: [email = ""], switches, wiring }) {
-    const view = await wiring.withOperations((operations) => operations.resetPassword({ email }));
+    const view = await wiring.withOperations((operations) =>
+      operations.people.resetPassword({ email }),
+    );
     printLink(view, switches.has("json"), "chooses a new password");
   },
 };
@@ -34,7 +36,7 @@ const list: Command = {
   flags: jsonFlag,
   examples: ["svc operator list", "svc operator list --json"],
   async run({ switches, wiring }) {
-    const operators = await wiring.withOperations((operations) => operations.listOperators({}));
+    const operators = await wiring.withOperations((operations) => operations.operators.list({}));
     if (switches.has("json")) return printJson(operators);
     if (operators.length === 0)
       return print("No operators yet. Make a link for the first one: svc operator invite");

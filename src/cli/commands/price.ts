@@ -1,5 +1,5 @@
-import type { ImportView } from "../../platform/prices/import.ts";
-import type { PriceRow, PriceTexts } from "../../platform/prices/operations.ts";
+import type { PriceTexts } from "../../platform/prices/operations.ts";
+import type { ImportView, PriceRow } from "../../platform/prices/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 
@@ -37,7 +37,7 @@ const priceSet: Command = {
     );
     const { from } = flags;
     const row = await wiring.withOperations((operations) =>
-      operations.setPrice({ model, price, ...(from === undefined ? {} : { from }) }),
+      operations.prices.set({ model, price, ...(from === undefined ? {} : { from }) }),
     );
     if (switches.has("json")) return printJson(row);
     const when = row.in_force ? "in force now" : `in force from ${row.effective_at}`;
@@ -66,7 +66,7 @@ const priceList: Command = {
   ],
   async run({ positionals: [model], flags: { at }, switches, wiring }) {
     const rows = await wiring.withOperations((operations) =>
-      operations.listPrices({
+      operations.prices.list({
         ...(model === undefined ? {} : { model }),
         ...(at === undefined ? {} : { at }),
         history: switches.has("history"),
@@ -101,7 +101,7 @@ const priceImport: Command = {
   async run({ positionals: models, flags: { markup }, switches, wiring }) {
     const dryRun = switches.has("dry-run");
     const view = await wiring.withOperations((operations) =>
-      operations.importPrices({
+      operations.prices.import({
         models,
         ...(markup === undefined ? {} : { markup }),
         dryRun,

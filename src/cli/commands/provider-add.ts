@@ -119,7 +119,7 @@ interface Asked {
 
 async function ask({ invocation, provider, text, literals }: Asked): Promise<Offer> {
   const offer = await invocation.wiring.withOperations((operations) =>
-    operations.offerModels({ text, provider: provider.name, literals }),
+    operations.providers.offerOf({ text, provider: provider.name, literals }),
   );
   const { problem } = offer;
   return { ...offer, trouble: problem === null ? undefined : newTrouble(problem) };
@@ -306,7 +306,7 @@ async function chooseNamed({
     const wayRound = "--unlisted takes a name that is not on its list.";
     throw notOffered({ provider, names: missing, listed, wayRound });
   }
-  const known = await wiring.withOperations((operations) => operations.listModels({}));
+  const known = await wiring.withOperations((operations) => operations.models.list({}));
   const inForce = known.map(({ id, endpoint, input, routes, price }) => ({
     id,
     endpoint,

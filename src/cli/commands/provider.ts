@@ -22,7 +22,7 @@ const providerList: Command = {
   flags: jsonFlag,
   examples: ["svc provider list", "svc provider list --json"],
   async run({ switches, wiring }) {
-    const providers = await wiring.withOperations((operations) => operations.listProviders({}));
+    const providers = await wiring.withOperations((operations) => operations.providers.list({}));
     if (switches.has("json")) return printJson(providers);
     if (providers.length === 0)
       return print("No providers yet. svc provider add --help lists those that are known.");
@@ -142,9 +142,9 @@ async function runTrials(options: {
   const { operations, what, isForPeople } = options;
   const views: TrialView[] = [];
   const waiting = new ProgressLine();
-  for (const { kind, model } of await operations.planTrials(what)) {
+  for (const { kind, model } of await operations.providers.planTrials(what)) {
     if (isForPeople && process.stderr.isTTY) waiting.show(`trying ${trialWords(kind, model)} …`);
-    const tried = await operations.testProvider({ ...what, kind }).finally(() => waiting.clear());
+    const tried = await operations.providers.test({ ...what, kind }).finally(() => waiting.clear());
     views.push(...tried);
     if (isForPeople) for (const view of tried) printTrial(view, what.name);
   }
@@ -161,7 +161,7 @@ async function printStillOut(options: {
   const good = new Set(views.flatMap(({ ok, model }) => (ok && model !== null ? [model] : [])));
   for (const { model } of views.filter(({ ok }) => !ok)) good.delete(model ?? "");
   if (good.size === 0) return;
-  const provider = (await operations.listProviders({})).find((one) => one.name === name);
+  const provider = (await operations.providers.list({})).find((one) => one.name === name);
   for (const { model, state, until } of provider?.targets ?? []) {
     if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
     const end = until === null ? "" : ` until ${until}`;
@@ -209,7 +209,7 @@ const providerReset: Command = {
   examples: ["svc provider reset groq", "svc provider reset groq llama-3.3-70b-versatile"],
   async run({ positionals: [name = "", model], switches, wiring }) {
     const view = await wiring.withOperations((operations) =>
-      operations.resetProvider({ name, ...(model === undefined ? {} : { model }) }),
+      operations.providers.reset({ name, ...(model === undefined ? {} : { model }) }),
     );
     if (switches.has("json")) return printJson(view);
     const targets = `${view.targets} target${view.targets === 1 ? "" : "s"}`;
@@ -234,7 +234,7 @@ const providerRemove: Command = {
     const file = await openManifest(wiring);
     await checkInFile({ wiring, file, name });
     const { text, routes, emptied } = removeProvider(file.text, name);
-    const models = await wiring.withOperations((operations) => operations.listModels({}));
+    const models = await wiring.withOperations((operations) => operations.models.list({}));
     const unserved = models
       .filter(({ id, served }) => served && emptied.includes(id))
       .map(({ id }) => id);
@@ -267,7 +267,7 @@ async function checkInFile(options: {
 }): Promise<void> {
   const { wiring, file, name } = options;
   if (namesOf(file.text, "providers").includes(name)) return;
-  const providers = await wiring.withOperations((operations) => operations.listProviders({}));
+  const providers = await wiring.withOperations((operations) => operations.providers.list({}));
   const known = providers.find((provider) => provider.name === name);
   if (known === undefined)
     throw new Problem({

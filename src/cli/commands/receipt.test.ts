@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import {
   above2to53,
   entryOf,
@@ -59,25 +60,28 @@ beforeAll(async () => {
     ["acct_1", "=cmd|'/c calc'!A0"],
     ["acct_2", "other"],
   ] as const) {
-    await store.accounts.insert({ id, name, createdAtMs: 1 });
-    await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }));
+    await store.accounts.insert({ id, name, createdAtMs: 1 }, auditOf());
+    await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }), auditOf());
   }
-  await store.catalog.write({
-    atMs: 1,
-    saveModels: [
-      {
-        id: "m",
-        endpoint: "chat",
-        input: "text",
-        ownedBy: "svc",
-        createdAtMs: 1,
-        prices: [],
-        routes: [],
-        lifecycle: {},
-      },
-    ],
-    addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
-  });
+  await store.catalog.write(
+    {
+      atMs: 1,
+      saveModels: [
+        {
+          id: "m",
+          endpoint: "chat",
+          input: "text",
+          ownedBy: "svc",
+          createdAtMs: 1,
+          prices: [],
+          routes: [],
+          lifecycle: {},
+        },
+      ],
+      addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
+    },
+    auditOf(),
+  );
   await store.ledger.commit(receipts.map((receipt) => write(receipt)));
   await store.ledger.rollups.recount(0);
 });

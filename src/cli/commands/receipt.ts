@@ -9,7 +9,7 @@ import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
 import { type LedgerFindings, verifyLedger } from "../../ledger/verify/verify.ts";
-import { toMoment } from "../../platform/inputs.ts";
+import { toMoment } from "../../platform/input/values.ts";
 import {
   type AccountNames,
   operatorColumns,

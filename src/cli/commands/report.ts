@@ -1,4 +1,4 @@
-import type { MarginRow } from "../../platform/accounts/money-views.ts";
+import type { MarginRow } from "../../platform/reports/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { alignUsd } from "./money-text.ts";
@@ -19,7 +19,7 @@ const reportMargin: Command = {
   ],
   async run({ flags: { by, from, to }, switches, wiring }) {
     const report = await wiring.withOperations((operations) =>
-      operations.reportMargin({
+      operations.reports.margin({
         ...(by === undefined ? {} : { by }),
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),

@@ -149,7 +149,7 @@ async function plan(wishes: Wishes): Promise<Planned> {
   const preset = isFile
     ? fitPreset(presetName, { variable: wiring.configuration().variable, factor })
     : undefined;
-  const models = await wiring.withOperations((operations) => operations.listModels({}));
+  const models = await wiring.withOperations((operations) => operations.models.list({}));
   const { moved, stays } = presetFate({ preset, present: wishes.present, models });
   const edited = fileWith({ before, preset, connections, factor });
   return { edited, connections, leftOut, unlisted, moved, stays };
@@ -298,7 +298,7 @@ async function writeAndApply(
     return { isWritten: true, applied: await putManifest({ wiring, file, text, dryRun: false }) };
   const apply = (dryRun: boolean) =>
     wiring.withOperations((operations) =>
-      operations.applyManifest({ text, dryRun, isOwnFile: isOwn }),
+      operations.manifest.apply({ text, dryRun, isOwnFile: isOwn }),
     );
   try {
     await apply(true);

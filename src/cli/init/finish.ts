@@ -1,5 +1,5 @@
 import type { Edited } from "../../manifest/edit.ts";
-import type { ApplyView } from "../../platform/operations.ts";
+import type { ApplyView } from "../../platform/manifest/operations.ts";
 import { curlText } from "../call/curl-line.ts";
 import type { Wiring } from "../command.ts";
 import type { ManifestFile, PutView } from "../commands/manifest-file.ts";
@@ -81,7 +81,7 @@ export async function printNext(options: {
 async function printSteps({ connections, edited }: Outcome, wiring: Wiring): Promise<void> {
   const { settings } = wiring.configuration();
   const running = await wiring
-    .withOperations((operations) => operations.showGateway({}))
+    .withOperations((operations) => operations.gateway.show({}))
     .then(({ base_url }) => base_url)
     .catch(() => undefined);
   const names = edited.added.flatMap((one) =>
@@ -92,7 +92,7 @@ async function printSteps({ connections, edited }: Outcome, wiring: Wiring): Pro
   if (running === undefined) print(`  ${style.cyan("npm start")}  starts the gateway`);
   for (const name of tested.slice(0, 3))
     print(`  ${style.cyan(`./svc provider test ${name}`)}  makes a real call of each kind`);
-  const models = await wiring.withOperations((operations) => operations.listModels({}));
+  const models = await wiring.withOperations((operations) => operations.models.list({}));
   const added = new Set(edited.added);
   const chat = models.find(
     ({ id, endpoint, served }) => served && endpoint === "chat" && added.has(`model ${id}`),

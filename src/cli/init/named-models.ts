@@ -16,7 +16,7 @@ export const isNamed = ({ id, upstream }: Proposal, name: string) =>
 
 /** All that a provider lists and that can be served, routed or not; undefined: it does not tell. */
 export async function listedNames(options: {
-  readonly operations: Pick<ProviderOperations, "offerModels">;
+  readonly operations: { readonly providers: Pick<ProviderOperations, "offerOf"> };
   readonly provider: string;
   readonly fields: ProviderDraft;
   readonly literals?: Literals;
@@ -24,7 +24,7 @@ export async function listedNames(options: {
   const { operations, provider, fields, literals = {} } = options;
   // In a file without models nothing is routed, so that nothing is left out for it.
   const { text } = addToManifest("", { providers: { [provider]: fields }, models: {} });
-  const { proposals, left_out, problem } = await operations.offerModels({
+  const { proposals, left_out, problem } = await operations.providers.offerOf({
     text,
     provider,
     literals,

@@ -31,7 +31,7 @@ export async function readOffers(options: {
   return Promise.all(
     chosen.map(async (found) => {
       const draft = { providers: { [found.name]: found.draft }, models: {} };
-      const { proposals, problem } = await operations.offerModels({
+      const { proposals, problem } = await operations.providers.offerOf({
         text: addToManifest(text, draft).text,
         provider: found.name,
       });

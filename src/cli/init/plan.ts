@@ -10,9 +10,9 @@ import {
   withoutModels,
 } from "../../manifest/edit.ts";
 import { type Preset, presetNames, readPreset } from "../../manifest/presets.ts";
+import type { ModelView } from "../../platform/models/views.ts";
 import { isSamePlace } from "../../platform/providers/place.ts";
 import type { KnownModel, Proposal } from "../../platform/providers/proposal.ts";
-import type { ModelView } from "../../platform/views.ts";
 import { assume, type Found, vertexLocation } from "./discover.ts";
 
 /** A provider that was chosen, with those of its models that are to be served. */

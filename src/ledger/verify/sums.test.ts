@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, startSums, write } from "../../../test/store/ledger-samples.ts";
 import { newId } from "../../base/ids.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
@@ -20,7 +21,7 @@ beforeEach(async () => {
   sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"])
-    await store.accounts.insert({ id, name: id, createdAtMs: 1 });
+    await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());
   const sums = await startSums(store.ledger);
   const receipts = [1, 2, 2].map((at) =>
     receiptOf({

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import {
   entryOf,
   noonMs,
@@ -46,30 +47,33 @@ let store: Store;
 beforeEach(async () => {
   sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
   store = await createStore(sqlite, "x");
-  await store.accounts.insert({ id: "acct_1", name: "one", createdAtMs: 1 });
+  await store.accounts.insert({ id: "acct_1", name: "one", createdAtMs: 1 }, auditOf());
   const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "i" };
-  await store.keys.insert({ ...key, createdAtMs: 1 });
-  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }));
+  await store.keys.insert({ ...key, createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }), auditOf());
   const routes = [
     { provider: "a", model: "m", weight: 1 },
     { provider: "p", model: "m", weight: 1, cost: vendorCost },
   ];
-  await store.catalog.write({
-    atMs: 1,
-    saveModels: [
-      {
-        id: "m",
-        endpoint: "chat",
-        input: "text",
-        ownedBy: "svc",
-        createdAtMs: 1,
-        prices: [],
-        routes,
-        lifecycle: {},
-      },
-    ],
-    addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
-  });
+  await store.catalog.write(
+    {
+      atMs: 1,
+      saveModels: [
+        {
+          id: "m",
+          endpoint: "chat",
+          input: "text",
+          ownedBy: "svc",
+          createdAtMs: 1,
+          prices: [],
+          routes,
+          lifecycle: {},
+        },
+      ],
+      addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
+    },
+    auditOf(),
+  );
   await setLimits(store.ledger, { owner, limits: { rpm: 5 }, nowMs: () => setMs });
   await setLimits(store.ledger, { limits: { tpm: 5 }, nowMs: () => setMs });
 });

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import {
   above2to53,
   entryOf,
@@ -37,30 +38,33 @@ beforeEach(async () => {
   sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"]) {
-    await store.accounts.insert({ id, name: id, createdAtMs: 1 });
-    await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }));
+    await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());
+    await store.ledger.addEntry(entryOf({ accountId: id, nano: above2to53 }), auditOf());
   }
-  await store.ledger.addEntry(entryOf({ kind: "withdrawal", nano: -5n }));
+  await store.ledger.addEntry(entryOf({ kind: "withdrawal", nano: -5n }), auditOf());
   const from = { modelId: "m", effectiveAtMs: 1, createdAtMs: 1 };
-  await store.catalog.write({
-    atMs: 1,
-    saveModels: [
-      {
-        id: "m",
-        endpoint: "chat",
-        input: "text",
-        ownedBy: "svc",
-        createdAtMs: 1,
-        prices: [],
-        routes: [],
-        lifecycle: {},
-      },
-    ],
-    addPrices: [
-      { ...from, price },
-      { ...from, price: undefined },
-    ],
-  });
+  await store.catalog.write(
+    {
+      atMs: 1,
+      saveModels: [
+        {
+          id: "m",
+          endpoint: "chat",
+          input: "text",
+          ownedBy: "svc",
+          createdAtMs: 1,
+          prices: [],
+          routes: [],
+          lifecycle: {},
+        },
+      ],
+      addPrices: [
+        { ...from, price },
+        { ...from, price: undefined },
+      ],
+    },
+    auditOf(),
+  );
   rollups = new Rollups(store.ledger.rollups, 0);
   await rollups.start(noonMs);
   store.ledger.watch((receipt) => rollups.add(receipt));

@@ -4,6 +4,7 @@ import {
   openOperations,
   problemOf,
 } from "../../../test/setup/operations-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { newId } from "../../base/ids.ts";
 import { Hold } from "../../ledger/purse.ts";
 import { Purses } from "../../ledger/purses.ts";
@@ -15,12 +16,12 @@ let home: OperationsHome;
 let account: string;
 beforeEach(async () => {
   home = await openOperations();
-  account = (await home.operations.createAccount({ name: "acme" })).id;
+  account = (await home.operations.accounts.create({ name: "acme" })).id;
 });
 afterEach(() => home.remove());
 
 const enter = (kind: EntryKind, amount: string, reference?: string) =>
-  home.operations.addEntry({
+  home.operations.entries.add({
     account: "acme",
     kind,
     usd: amount,
@@ -59,28 +60,28 @@ describe("entries", () => {
       expect(message).toContain("credit of 12.50 USD");
     }
     const { repeated: _, balance_usd: __, ...entry } = first;
-    expect(await home.operations.listEntries({ account: "acme" })).toEqual([entry]);
+    expect(await home.operations.entries.list({ account: "acme" })).toEqual([entry]);
     expect(potOf().limit).toBe(12_500_000_000n);
   });
 
   test("two that come at the same moment with one reference are one", async () => {
     const both = await Promise.all([enter("credit", "3", "r"), enter("credit", "3", "r")]);
     expect(both.map(({ repeated }) => repeated).sort()).toEqual([false, true]);
-    expect((await home.operations.listAccounts({}))[0]?.balance_usd).toBe("3.00");
+    expect((await home.operations.accounts.list({}))[0]?.balance_usd).toBe("3.00");
   });
 
   test("every digit counts, in and out, with a server and without one", async () => {
     await enter("credit", "0.000000001");
     await enter("refund", "999999.999999999");
     expect((await enter("withdrawal", "0.000000002")).balance_usd).toBe("999999.999999998");
-    const entries = await home.alone.listEntries({ account });
+    const entries = await home.alone.entries.list({ account });
     expect(entries.map(({ amount_usd }) => amount_usd)).toEqual([
       "0.000000001",
       "999999.999999999",
       "-0.000000002",
     ]);
     expect(new Set(entries.map(({ reference }) => reference)).size).toBe(3);
-    expect((await home.alone.showAccount({ account })).balance_usd).toBe("999999.999999998");
+    expect((await home.alone.accounts.show({ account })).balance_usd).toBe("999999.999999998");
   });
 
   test("what is wrong is named before anything is written", async () => {
@@ -99,7 +100,7 @@ describe("entries", () => {
     });
     for (const reference of ["", " ", "x".repeat(201), "line\nbreak", "bell\u0007"])
       expect((await problemOf(enter("credit", "1", reference))).field).toBe("reference");
-    const noted = home.operations.addEntry({
+    const noted = home.operations.entries.add({
       account,
       kind: "credit",
       usd: "1",
@@ -107,9 +108,9 @@ describe("entries", () => {
     });
     expect((await problemOf(noted)).field).toBe("note");
     expect(
-      await problemOf(home.operations.addEntry({ account: "none", kind: "credit", usd: "1" })),
+      await problemOf(home.operations.entries.add({ account: "none", kind: "credit", usd: "1" })),
     ).toMatchObject({ code: "not_found", message: 'Unknown account "none".' });
-    expect(await home.operations.listEntries({ account })).toEqual([]);
+    expect(await home.operations.entries.list({ account })).toEqual([]);
   });
 
   test("one is answered when the disk has confirmed it, and not when it has not", async () => {
@@ -119,10 +120,10 @@ describe("entries", () => {
         written.push((await home.store.ledger.entries(account)).length);
       },
     });
-    await synced.addEntry({ account, kind: "credit", usd: "1" });
+    await synced.entries.add({ account, kind: "credit", usd: "1" });
     expect(written).toEqual([1]);
     const failing = home.on({ sync: () => Promise.reject(new Error("disk gone")) });
-    await expect(failing.addEntry({ account, kind: "credit", usd: "1" })).rejects.toThrow(
+    await expect(failing.entries.add({ account, kind: "credit", usd: "1" })).rejects.toThrow(
       "disk gone",
     );
   });
@@ -166,11 +167,11 @@ describe("a withdrawal", () => {
       ledger: {
         addEntry: (entry) => {
           taken.push(hold(3n * usd));
-          return home.store.ledger.addEntry(entry);
+          return home.store.ledger.addEntry(entry, auditOf());
         },
       },
     });
-    await operations.addEntry({ account, kind: "withdrawal", usd: "8" });
+    await operations.entries.add({ account, kind: "withdrawal", usd: "8" });
     expect(taken).toEqual([undefined]);
     expect(potOf()).toMatchObject({ limit: 2n * usd, held: 0n });
   });
@@ -180,7 +181,7 @@ describe("a withdrawal", () => {
     const operations = home.on({
       ledger: { addEntry: () => Promise.reject(new Error("disk full")) },
     });
-    await expect(operations.addEntry({ account, kind: "withdrawal", usd: "8" })).rejects.toThrow(
+    await expect(operations.entries.add({ account, kind: "withdrawal", usd: "8" })).rejects.toThrow(
       "disk full",
     );
     expect(potOf()).toMatchObject({ limit: 10n * usd, held: 0n });
@@ -201,9 +202,9 @@ describe("a withdrawal", () => {
     // Never flushed: only the receipt itself says that it was spent.
     await home.receive({ accountId: account, keyId: "key_1", cost: 4n * usd, charged: 4n * usd });
     const withdraw = (amount: string) =>
-      home.afterCrash((alone) => alone.addEntry({ account, kind: "withdrawal", usd: amount }));
+      home.afterCrash((alone) => alone.entries.add({ account, kind: "withdrawal", usd: amount }));
     const balance = async () =>
-      (await home.afterCrash((alone) => alone.listAccounts({})))[0]?.balance_usd;
+      (await home.afterCrash((alone) => alone.accounts.list({})))[0]?.balance_usd;
     expect(await balance()).toBe("6.00");
     expect(await problemOf(withdraw("6.000000001"))).toEqual({
       code: "conflict",
@@ -218,28 +219,28 @@ describe("a withdrawal", () => {
 describe("an account", () => {
   test("is suspended and resumed once, and says whether that changed it", async () => {
     const { operations, purses } = home;
-    expect(await operations.suspendAccount({ account: "acme" })).toMatchObject({
+    expect(await operations.accounts.suspend({ account: "acme" })).toMatchObject({
       status: "suspended",
       changed: true,
     });
     expect(purses.find(account)?.account.suspendedAtMs).toBe(home.clock.ms);
-    expect((await operations.suspendAccount({ account })).changed).toBe(false);
-    expect((await operations.listAccounts({}))[0]?.status).toBe("suspended");
-    expect(await operations.resumeAccount({ account })).toMatchObject({
+    expect((await operations.accounts.suspend({ account })).changed).toBe(false);
+    expect((await operations.accounts.list({}))[0]?.status).toBe("suspended");
+    expect(await operations.accounts.resume({ account })).toMatchObject({
       status: "active",
       changed: true,
     });
-    expect((await operations.resumeAccount({ account })).changed).toBe(false);
+    expect((await operations.accounts.resume({ account })).changed).toBe(false);
     expect(purses.find(account)?.account.suspendedAtMs).toBeUndefined();
   });
 
   test("keeps both of two changes that come at the same moment", async () => {
     await Promise.all([
-      home.operations.suspendAccount({ account }),
-      home.operations.setAccountLimits({ account, rpm: "60" }),
-      home.operations.setAccountLimits({ account, tpm: "1000" }),
+      home.operations.accounts.suspend({ account }),
+      home.operations.accounts.setLimits({ account, rpm: "60" }),
+      home.operations.accounts.setLimits({ account, tpm: "1000" }),
     ]);
-    expect(await home.operations.showAccount({ account })).toMatchObject({
+    expect(await home.operations.accounts.show({ account })).toMatchObject({
       status: "suspended",
       limits: { rpm: "60", tpm: "1000" },
     });
@@ -249,9 +250,9 @@ describe("an account", () => {
 describe("limits", () => {
   test("are set, stay when not named, and go with none; for accounts and for keys", async () => {
     const { operations } = home;
-    const key = await operations.createKey({ account, concurrency: "2", budget: "5/day" });
+    const key = await operations.keys.create({ account, concurrency: "2", budget: "5/day" });
     expect(key.limits).toEqual({ rpm: null, tpm: null, concurrency: "2", budget: "5.00/day" });
-    const limitKey = (limits: object) => operations.setKeyLimits({ id: key.id, ...limits });
+    const limitKey = (limits: object) => operations.keys.setLimits({ id: key.id, ...limits });
     expect((await limitKey({ rpm: "60", budget: "12.5/month" })).limits).toEqual({
       rpm: "60",
       tpm: null,
@@ -262,14 +263,14 @@ describe("limits", () => {
     await limitKey({ concurrency: "none" });
     expect((await home.store.keys.get(key.id))?.limits).toBeUndefined();
 
-    const other = await operations.createAccount({ name: "b", tpm: "1000000000", budget: "1" });
+    const other = await operations.accounts.create({ name: "b", tpm: "1000000000", budget: "1" });
     expect(other.limits).toEqual({
       rpm: null,
       tpm: "1000000000",
       concurrency: null,
       budget: "1.00",
     });
-    const after = await operations.setAccountLimits({ account: "b", rpm: "1", budget: "none" });
+    const after = await operations.accounts.setLimits({ account: "b", rpm: "1", budget: "none" });
     expect(after.limits).toEqual({ rpm: "1", tpm: "1000000000", concurrency: null, budget: null });
     expect(home.purses.find(other.id)?.account.limits).toMatchObject({ rpm: 1, tpm: 1e9 });
   });
@@ -278,32 +279,32 @@ describe("limits", () => {
     const { operations } = home;
     for (const text of ["0", "-1", "1.5", "1000000001", "many", "", "99999999999"])
       for (const name of ["rpm", "tpm", "concurrency"])
-        expect(await problemOf(operations.setAccountLimits({ account, [name]: text }))).toEqual({
+        expect(await problemOf(operations.accounts.setLimits({ account, [name]: text }))).toEqual({
           code: "invalid",
           field: name,
           message: expect.stringContaining("must be a whole number from 1"),
         });
     for (const budget of ["5/week", "5/day/day", "-5", "", "5/", "1.0000000001", "1000000001"])
-      expect(await problemOf(operations.setAccountLimits({ account, budget }))).toEqual({
+      expect(await problemOf(operations.accounts.setLimits({ account, budget }))).toEqual({
         code: "invalid",
         field: "budget",
         message: expect.stringContaining("Budget must be in USD"),
       });
-    expect((await problemOf(operations.setAccountLimits({ account }))).code).toBe("invalid");
-    expect((await problemOf(operations.createKey({ account, rpm: "0" }))).code).toBe("invalid");
-    expect(await operations.listKeys({})).toEqual([]);
-    expect((await problemOf(operations.setKeyLimits({ id: "key_none", rpm: "1" }))).code).toBe(
+    expect((await problemOf(operations.accounts.setLimits({ account }))).code).toBe("invalid");
+    expect((await problemOf(operations.keys.create({ account, rpm: "0" }))).code).toBe("invalid");
+    expect(await operations.keys.list({})).toEqual([]);
+    expect((await problemOf(operations.keys.setLimits({ id: "key_none", rpm: "1" }))).code).toBe(
       "not_found",
     );
-    const { id } = await operations.createKey({ account });
-    await operations.revokeKey({ id });
-    expect((await problemOf(operations.setKeyLimits({ id, rpm: "1" }))).code).toBe("conflict");
+    const { id } = await operations.keys.create({ account });
+    await operations.keys.revoke({ id });
+    expect((await problemOf(operations.keys.setLimits({ id, rpm: "1" }))).code).toBe("conflict");
   });
 });
 
 describe("a budget", () => {
   const spentNow = async () =>
-    (await home.operations.showAccount({ account })).budget?.spent_usd ?? null;
+    (await home.operations.accounts.show({ account })).budget?.spent_usd ?? null;
 
   /** A call of the account that has been admitted. */
   const running = (nano: bigint) => {
@@ -318,7 +319,7 @@ describe("a budget", () => {
   test("begins with what was spent in its period already, by all keys or by the one", async () => {
     const { operations, purses, clock } = home;
     await enter("credit", "100");
-    const key = await operations.createKey({ account });
+    const key = await operations.keys.create({ account });
     const spend = async (moment: string, keyId: string, nano: bigint) => {
       clock.ms = Date.parse(moment);
       await home.receive({ accountId: account, keyId, cost: nano, charged: nano });
@@ -329,16 +330,16 @@ describe("a budget", () => {
     await spend("2027-04-02T00:00:00Z", key.id, 4_000n);
     await spend("2027-04-02T05:00:00Z", "key_other", 50_000n);
 
-    await operations.setAccountLimits({ account, budget: "9/day" });
+    await operations.accounts.setLimits({ account, budget: "9/day" });
     expect(await spentNow()).toBe("0.000054");
-    await operations.setAccountLimits({ account, budget: "9/month" });
+    await operations.accounts.setLimits({ account, budget: "9/month" });
     expect(await spentNow()).toBe("0.0000543");
-    const written = (await home.alone.showAccount({ account })).budget;
+    const written = (await home.alone.accounts.show({ account })).budget;
     expect(written).toMatchObject({ period: "month", spent_usd: "0.0000543" });
-    await operations.setAccountLimits({ account, budget: "9" });
+    await operations.accounts.setLimits({ account, budget: "9" });
     expect(await spentNow()).toBe("0.000054321");
 
-    await operations.setKeyLimits({ id: key.id, budget: "1/month" });
+    await operations.keys.setLimits({ id: key.id, budget: "1/month" });
     const record = await home.store.keys.get(key.id);
     if (record === undefined) throw new Error("no key");
     expect(purses.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
@@ -346,7 +347,7 @@ describe("a budget", () => {
     const restarted = new Purses(home.store.accounts, home.store.ledger);
     await restarted.start(clock.ms);
     expect(restarted.budgetOf(key.id, record, clock.ms)?.spent).toBe(4_300n);
-    expect((await home.alone.showAccount({ account })).budget).toEqual({
+    expect((await home.alone.accounts.show({ account })).budget).toEqual({
       limit_usd: "9.00",
       period: "total",
       spent_usd: "0.000054321",
@@ -355,9 +356,9 @@ describe("a budget", () => {
 
   test("of another sum for the same period keeps what is spent and held of it", async () => {
     await enter("credit", "100");
-    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    await home.operations.accounts.setLimits({ account, budget: "5/day" });
     const call = running(2n * usd);
-    await home.operations.setAccountLimits({ account, budget: "3/day" });
+    await home.operations.accounts.setLimits({ account, budget: "3/day" });
     const pot = home.purses.budgetOf(account, {}, home.clock.ms);
     expect(pot).toMatchObject({ limit: 3n * usd, held: 2n * usd, free: 1n * usd });
     call?.settle(1n * usd);
@@ -368,21 +369,21 @@ describe("a budget", () => {
     await enter("credit", "100");
     await home.receive({ accountId: account, keyId: "key_1", cost: usd, charged: usd });
     home.clock.ms += 86_400_000;
-    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    await home.operations.accounts.setLimits({ account, budget: "5/day" });
     running(2n * usd);
-    await home.operations.setAccountLimits({ account, budget: "5/month" });
+    await home.operations.accounts.setLimits({ account, budget: "5/month" });
     expect(await spentNow()).toBe("1.00");
     expect(home.purses.budgetOf(account, {}, home.clock.ms)?.free).toBe(2n * usd);
   });
 
   test("that could not be written changes nothing", async () => {
     await enter("credit", "100");
-    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    await home.operations.accounts.setLimits({ account, budget: "5/day" });
     const broken = home.on({
       ledger: { setLimits: () => Promise.reject(new Error("the disk is full")) },
     });
-    await expect(broken.setAccountLimits({ account, budget: "3/month" })).rejects.toThrow();
-    expect((await home.operations.showAccount({ account })).budget).toMatchObject({
+    await expect(broken.accounts.setLimits({ account, budget: "3/month" })).rejects.toThrow();
+    expect((await home.operations.accounts.show({ account })).budget).toMatchObject({
       limit_usd: "5.00",
       period: "day",
     });
@@ -390,10 +391,10 @@ describe("a budget", () => {
 
   test("that was taken away and given again counts what was spent in between", async () => {
     await enter("credit", "100");
-    await home.operations.setAccountLimits({ account, budget: "5/day" });
-    await home.operations.setAccountLimits({ account, budget: "none" });
+    await home.operations.accounts.setLimits({ account, budget: "5/day" });
+    await home.operations.accounts.setLimits({ account, budget: "none" });
     await home.receive({ accountId: account, keyId: "key_1", cost: usd, charged: usd });
-    await home.operations.setAccountLimits({ account, budget: "5/day" });
+    await home.operations.accounts.setLimits({ account, budget: "5/day" });
     expect(await spentNow()).toBe("1.00");
   });
 });

@@ -1,52 +1,26 @@
-import type { Clock } from "../../base/clock.ts";
+import type { AuditRecord } from "../../base/audit.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
-import type { KeyStore } from "../../keys/directory.ts";
-import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
-import type { Purses } from "../../ledger/purses.ts";
-import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Rollups } from "../../ledger/rollups.ts";
 import {
   type Entry,
   type EntryKind,
   type EntryOutcome,
   entryKinds,
-  type Lease,
   type LedgerStore,
 } from "../../ledger/store.ts";
-import { findAccount } from "../inputs.ts";
-import { type EntryView, toEntryView } from "./money-views.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
+import { findAccount } from "../input/values.ts";
+import { fundsOf, type MoneyParts } from "./funds.ts";
+import type { EntryView } from "./schemas.ts";
+import { toEntryView } from "./views.ts";
 
-/** The money as the running server counts it, ahead of what is written. */
-export interface RunningMoney {
-  readonly purses: Purses;
-  /** Resolves when the sums by hour are all written. */
-  flushRollups(): Promise<void>;
-  readonly sums: Pick<Rollups, "betweenWrites">;
-  /** When keys were last used, ahead of what is written. */
-  readonly keyUses?: Pick<KeyStore, "lastUses">;
-  /** Reads sums off this thread. */
-  readonly reports?: Pick<LedgerReports, "usage">;
-}
-
-export interface MoneyParts {
-  readonly accounts: AccountStore;
-  readonly ledger: LedgerStore;
-  readonly clock: Clock;
-  /** Resolves when what was just written is in force in this process. */
-  readonly takeEffect: () => Promise<void>;
-  /** Resolves when all that was written survives a power cut. */
-  readonly sync: () => Promise<void>;
-  /** Absent when a command has opened the store itself. */
-  readonly money?: RunningMoney | undefined;
-}
-
-export interface MoneyOperations {
+export interface EntryOperations {
   /** Money into an account or out of it. The same reference again is the same entry. */
-  addEntry(input: {
+  add(input: {
     account: string;
     kind: EntryKind;
     usd: string;
@@ -59,18 +33,30 @@ export interface MoneyOperations {
       readonly balance_usd: string;
     }
   >;
-  listEntries(input: { account: string }): Promise<readonly EntryView[]>;
+  list(input: { account: string }): Promise<readonly EntryView[]>;
 }
 
-export function moneyOperations(parts: MoneyParts): MoneyOperations {
+export const entryAudits = {
+  add: {
+    action: {
+      credit: "account.credit",
+      refund: "account.refund",
+      withdrawal: "account.withdraw",
+    } satisfies Readonly<Record<EntryKind, string>>,
+    detail: ({ usd, note }) => (note === undefined || note === "" ? { usd } : { usd, note }),
+  },
+  list: null,
+} satisfies Audits<EntryOperations>;
+
+export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typeof entryAudits> {
   const { accounts, ledger, clock, sync } = parts;
   return {
-    async addEntry({ account: name, kind, usd, reference, note = "" }) {
+    async add({ account: name, kind, usd, reference, note = "" }, { audit }) {
       const nano = readAmount(usd);
       checkWords(kind, reference, note);
       const account = await findAccount(accounts, name);
       const id = newId("entry", clock.nowMs());
-      const outcome = await record(parts, account, {
+      const added: Entry = {
         id,
         accountId: account.id,
         kind,
@@ -78,41 +64,37 @@ export function moneyOperations(parts: MoneyParts): MoneyOperations {
         reference: reference ?? id,
         note,
         createdAtMs: clock.nowMs(),
+      };
+      const outcome = await record(parts, {
+        account,
+        entry: added,
+        audit: audit({ subject: added.reference, accountId: account.id, kind }),
       });
       const entry = entryOf(outcome, account);
       await sync();
-      const { granted, spent } = await standingOf(parts, account.id);
+      const { granted, spent } = await fundsOf(parts, account.id);
       return {
         ...toEntryView(entry),
         repeated: outcome.result === "known",
         balance_usd: toUsd(granted - spent),
       };
     },
-    async listEntries({ account: name }) {
+    async list({ account: name }) {
       const { id } = await findAccount(accounts, name);
       return (await ledger.entries(id)).map(toEntryView);
     },
   };
 }
 
-export type Standing = Omit<Lease, "accountId"> & { readonly held: bigint };
-
-/** What an account has, as the running server counts it, or as it is written where none runs. */
-export async function standingOf(
-  { ledger, money }: Pick<MoneyParts, "ledger" | "money">,
-  accountId: string,
-): Promise<Standing> {
-  const pot = money?.purses.find(accountId)?.pot;
-  if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
-  const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
-  return { granted, spent, held: 0n };
-}
-
 /**
  * A withdrawal is held like the cost of a call until it is in force, so that calls which come
  * meanwhile cannot spend it and what they hold is left alone.
  */
-async function record(parts: MoneyParts, account: Account, entry: Entry): Promise<EntryOutcome> {
+async function record(
+  parts: MoneyParts,
+  options: { readonly account: Account; readonly entry: Entry; readonly audit: AuditRecord },
+): Promise<EntryOutcome> {
+  const { account, entry, audit } = options;
   const { ledger, money, takeEffect } = parts;
   const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
   const hold = pot && Hold.take(-entry.nano, pot, []);
@@ -120,7 +102,7 @@ async function record(parts: MoneyParts, account: Account, entry: Entry): Promis
     // One that was made before changes nothing now: it needs no cover.
     if (pot !== undefined && hold === undefined && !(await isKnown(ledger, entry)))
       throw notCovered({ account, free: pot.free, held: pot.held });
-    const outcome = await ledger.addEntry(entry);
+    const outcome = await ledger.addEntry(entry, audit);
     // Also for one that is known: whoever wrote it may not have come so far.
     await takeEffect();
     return outcome;

@@ -6,26 +6,23 @@ import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
-import { findAccount } from "../inputs.ts";
+import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
+import type { BudgetView } from "../http/schemas.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { findAccount } from "../input/values.ts";
+import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
-import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
 import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
-import { type AccountView, type KeyView, toAccountView } from "../views.ts";
-import { type MoneyParts, standingOf } from "./entries.ts";
-import type { AccountSpendView, BudgetView } from "./money-views.ts";
+import { fundsOf, type MoneyParts } from "./funds.ts";
+import { setLimits } from "./limits.ts";
+import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
+import { toAccountView } from "./views.ts";
 
 export interface AccountParts extends MoneyParts {
   readonly keys: KeyStore;
 }
 
-export interface AccountStandingView extends AccountView {
-  readonly held_usd: string;
-  /** What a new call may still use: the balance without what is held. */
-  readonly free_usd: string;
-  readonly budget: BudgetView | null;
-}
-
-export interface AccountDetails extends AccountStandingView {
+export interface AccountDetails extends AccountBalanceView {
   readonly receipts: number;
   /** What calls cost beyond what could be taken. */
   readonly shortfall_usd: string;
@@ -43,21 +40,35 @@ export const accountName = {
 type Changed = AccountView & { readonly changed: boolean };
 
 export interface AccountOperations {
-  createAccount(input: { name: string } & LimitInputs): Promise<AccountView>;
-  listAccounts(input: Record<never, never>): Promise<readonly AccountView[]>;
-  showAccount(input: { account: string }): Promise<AccountDetails>;
+  create(input: { name: string } & LimitInputs): Promise<AccountView>;
+  list(input: Record<never, never>): Promise<readonly AccountView[]>;
+  show(input: { account: string }): Promise<AccountDetails>;
   /** The same without what was spent, which takes reading. */
-  showStanding(input: { account: string }): Promise<AccountStandingView>;
+  balance(input: { account: string }): Promise<AccountBalanceView>;
   /** Its keys are refused until it is resumed. */
-  suspendAccount(input: { account: string }): Promise<Changed>;
-  resumeAccount(input: { account: string }): Promise<Changed>;
-  setAccountLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
+  suspend(input: { account: string }): Promise<Changed>;
+  resume(input: { account: string }): Promise<Changed>;
+  setLimits(input: { account: string } & LimitInputs): Promise<AccountView>;
 }
 
-export function accountOperations(parts: AccountParts): AccountOperations {
+export const accountAudits = {
+  create: { action: "account.create", detail: (input) => omit(input, "name") },
+  list: null,
+  show: null,
+  balance: null,
+  suspend: { action: "account.suspend" },
+  resume: { action: "account.resume" },
+  setLimits: { action: "account.limit", detail: (input) => omit(input, "account") },
+} satisfies Audits<AccountOperations>;
+
+type Implementation = Unbound<AccountOperations, typeof accountAudits>;
+
+const about = ({ id, name }: Account): Audited => ({ accountId: id, subject: name });
+
+export function accountOperations(parts: AccountParts): Implementation {
   const { accounts, keys, clock, takeEffect } = parts;
   return {
-    async createAccount({ name, ...inputs }) {
+    async create({ name, ...inputs }, { audit }) {
       if (!accountName.pattern.test(name))
         throw new Problem({
           code: "invalid",
@@ -71,7 +82,7 @@ export function accountOperations(parts: AccountParts): AccountOperations {
         createdAtMs: clock.nowMs(),
         ...(limits === undefined ? {} : { limits }),
       };
-      if (!(await accounts.insert(account)))
+      if (!(await accounts.insert(account, audit(about(account)))))
         throw new Problem({
           code: "conflict",
           field: "name",
@@ -80,7 +91,7 @@ export function accountOperations(parts: AccountParts): AccountOperations {
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });
     },
-    async listAccounts() {
+    async list() {
       const counts = countKeys(await keys.all());
       const balanceOf = await balances(parts);
       return (await accounts.list()).map((account) =>
@@ -91,17 +102,19 @@ export function accountOperations(parts: AccountParts): AccountOperations {
         }),
       );
     },
-    showAccount: ({ account }) => showAccount(parts, account),
-    async showStanding({ account: name }) {
+    show: ({ account }) => showAccount(parts, account),
+    async balance({ account: name }) {
       const account = await findAccount(accounts, name);
       const count = countKeys(await keys.all()).get(account.id) ?? 0;
-      return toStanding(parts, account, count);
+      return toBalance(parts, account, count);
     },
     ...accountChanges(parts),
   };
 }
 
-function accountChanges(parts: AccountParts) {
+function accountChanges(
+  parts: AccountParts,
+): Pick<Implementation, "suspend" | "resume" | "setLimits"> {
   const { accounts, keys, clock, takeEffect, sync } = parts;
   const mutex = new Mutex();
   /** `edit` returns the same account where there is nothing to change. */
@@ -109,45 +122,49 @@ function accountChanges(parts: AccountParts) {
     mutex.run(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
-      const { granted, spent } = await standingOf(parts, after.id);
+      const { granted, spent } = await fundsOf(parts, after.id);
       const count = countKeys(await keys.all()).get(after.id) ?? 0;
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
     });
-  const setSuspended = async (id: string, atMs: number | undefined) => {
-    await accounts.setSuspended(id, atMs);
+  const setSuspended = async (
+    account: Account,
+    { atMs, audit }: { atMs: number | undefined; audit: Author["audit"] },
+  ) => {
+    await accounts.setSuspended(account.id, atMs, audit(about(account)));
     await takeEffect();
     await sync();
   };
   return {
-    async suspendAccount({ account: name }: { account: string }) {
+    async suspend({ account: name }, { audit }) {
       const { view, changed } = await change(name, async (account) => {
         if (account.suspendedAtMs !== undefined) return account;
         const suspendedAtMs = clock.nowMs();
-        await setSuspended(account.id, suspendedAtMs);
+        await setSuspended(account, { atMs: suspendedAtMs, audit });
         return { ...account, suspendedAtMs };
       });
       return { ...view, changed };
     },
-    async resumeAccount({ account: name }: { account: string }) {
+    async resume({ account: name }, { audit }) {
       const { view, changed } = await change(name, async (account) => {
         const { suspendedAtMs, ...rest } = account;
         if (suspendedAtMs === undefined) return account;
-        await setSuspended(account.id, undefined);
+        await setSuspended(account, { atMs: undefined, audit });
         return rest;
       });
       return { ...view, changed };
     },
-    async setAccountLimits({ account: name, ...inputs }: { account: string } & LimitInputs) {
+    async setLimits({ account: name, ...inputs }, { audit }) {
       checkNamed(inputs);
       const { view } = await change(name, async ({ limits: before, ...rest }) => {
         const limits = readLimits(before, inputs);
-        await setLimits(parts, { owner: { accountId: rest.id, keyId: undefined }, limits });
+        const owner = { accountId: rest.id, keyId: undefined };
+        await setLimits(parts, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };
       });
       return view;
     },
-  } satisfies Partial<AccountOperations>;
+  };
 }
 
 function countKeys(records: readonly KeyRecord[]): ReadonlyMap<string, number> {
@@ -175,7 +192,7 @@ async function showAccount(parts: AccountParts, name: string): Promise<AccountDe
   const { sum, spend } = await spendOf(parts, account, records);
   const count = list.filter(({ status }) => status !== "revoked").length;
   return {
-    ...(await toStanding(parts, account, count)),
+    ...(await toBalance(parts, account, count)),
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
@@ -183,12 +200,12 @@ async function showAccount(parts: AccountParts, name: string): Promise<AccountDe
   };
 }
 
-async function toStanding(
+async function toBalance(
   parts: AccountParts,
   account: Account,
   keys: number,
-): Promise<AccountStandingView> {
-  const { granted, spent, held } = await standingOf(parts, account.id);
+): Promise<AccountBalanceView> {
+  const { granted, spent, held } = await fundsOf(parts, account.id);
   return {
     ...toAccountView({ account, keys, balance: granted - spent }),
     held_usd: toUsd(held),

@@ -1,19 +1,17 @@
 import { Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
-import { type Context, makerOf } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
-import { linkReply, toLink } from "../members/routes.ts";
-import type { AccountView } from "../views.ts";
-import { type AccountDetails, type AccountStandingView, accountName } from "./operations.ts";
+import { linkReply } from "../people/schemas.ts";
+import { accountName } from "./operations.ts";
 import {
   accountReply,
   amount,
+  balanceReply,
   detailsReply,
   entryReply,
   listedReply,
-  standingReply,
 } from "./schemas.ts";
 
 const changedReply = Type.Object({
@@ -31,7 +29,7 @@ const newAccount = fields({
   email: Type.Optional(text({ most: 254, about: "Whom the owner's link is for." })),
 });
 
-/** Who calls, with which balance; all but the standing of one's own account is the operator's. */
+/** Who calls, with which balance; members see the balance of their own account, operators all the rest. */
 export const accountRoutes = [
   route("GET /api/accounts", {
     about: "All accounts; with what each has spent this month where it is asked for.",
@@ -54,8 +52,6 @@ export const accountRoutes = [
         Type.String({ description: "Why there is no link although one was asked for." }),
       ),
     }),
-    action: "account.create",
-    told: ({ body }, { id }) => ({ subject: body.name, detail: { ...body }, accountId: id }),
     async handle(context, { body }) {
       return createAccount(context, body);
     },
@@ -64,20 +60,18 @@ export const accountRoutes = [
     about: "What an account has and what it may use.",
     access: "viewer",
     area: "billing",
-    reply: standingReply,
-    async handle({ parts, account }) {
-      return toStanding(await parts.operations.showStanding({ account: account.id }));
-    },
+    reply: balanceReply,
+    handle: ({ operations, account }) => operations.accounts.balance({ account: account.id }),
   }),
   route("GET /api/accounts/:account/details", {
-    about: "All that an operator looks at: standing, spend by day, model and key, keys, members.",
+    about: "All that an operator looks at: balance, spend by day, model and key, keys, members.",
     access: "operator",
     area: "accounts",
     reply: detailsReply,
     async handle(context) {
-      const { parts, account } = context;
-      const details = await parts.operations.showAccount({ account: account.id });
-      return { ...toDetails(details), members: await membersOf(context) };
+      const { operations, account } = context;
+      const details = await operations.accounts.show({ account: account.id });
+      return { ...details, ...details.spend, members: await membersOf(context) };
     },
   }),
   route("POST /api/accounts/:account/entries", {
@@ -92,30 +86,14 @@ export const accountRoutes = [
       note: Type.Optional(text({ most: 500 })),
     }),
     reply: entryReply,
-    action: "account.credit",
-    told: ({ body }, { reference, repeated }) => ({
-      subject: reference,
-      detail: { kind: body.kind, usd: body.usd, repeated },
-    }),
-    async handle({ parts, account }, { body: { kind, usd, reference = "", note = "" } }) {
-      const entry = await parts.operations.addEntry({
+    handle: ({ operations, account }, { body: { kind, usd, reference = "", note = "" } }) =>
+      operations.entries.add({
         account: account.id,
         kind,
         usd,
         note,
         ...(reference === "" ? {} : { reference }),
-      });
-      return {
-        id: entry.id,
-        kind: entry.kind,
-        amount_usd: entry.amount_usd,
-        reference: entry.reference,
-        note: entry.note,
-        created_at: entry.created_at,
-        repeated: entry.repeated,
-        balance_usd: entry.balance_usd,
-      };
-    },
+      }),
   }),
   route("PATCH /api/accounts/:account/limits", {
     about: "Changes what an account may use; what is not named stays, `none` takes a limit away.",
@@ -123,44 +101,33 @@ export const accountRoutes = [
     area: "accounts",
     body: fields(limitFields),
     reply: accountReply,
-    action: "account.limit",
-    told: ({ params, body }) => ({ subject: params.account, detail: { ...body } }),
-    async handle({ parts, account }, { body }) {
-      return toAccount(await parts.operations.setAccountLimits({ account: account.id, ...body }));
-    },
+    handle: ({ operations, account }, { body }) =>
+      operations.accounts.setLimits({ account: account.id, ...body }),
   }),
   route("POST /api/accounts/:account/suspend", {
     about: "Refuses all calls of the account until it is resumed; calls under way go on.",
     access: "operator",
     area: "accounts",
     reply: changedReply,
-    action: "account.suspend",
-    async handle({ parts, account }) {
-      const view = await parts.operations.suspendAccount({ account: account.id });
-      return { ...toAccount(view), changed: view.changed };
-    },
+    handle: ({ operations, account }) => operations.accounts.suspend({ account: account.id }),
   }),
   route("POST /api/accounts/:account/resume", {
     about: "Lets the keys of a suspended account call again.",
     access: "operator",
     area: "accounts",
     reply: changedReply,
-    action: "account.resume",
-    async handle({ parts, account }) {
-      const view = await parts.operations.resumeAccount({ account: account.id });
-      return { ...toAccount(view), changed: view.changed };
-    },
+    handle: ({ operations, account }) => operations.accounts.resume({ account: account.id }),
   }),
 ] as const;
 
-async function listAccounts({ parts: { operations } }: Context, withSpend: boolean) {
-  const accounts = await operations.listAccounts({});
-  if (!withSpend) return accounts.map((view) => ({ ...toAccount(view), spent_month_usd: null }));
-  const { rows } = await operations.reportMargin({ by: "account" });
+async function listAccounts({ operations }: Context, withSpend: boolean) {
+  const accounts = await operations.accounts.list({});
+  if (!withSpend) return accounts.map((view) => ({ ...view, spent_month_usd: null }));
+  const { rows } = await operations.reports.margin({ by: "account" });
   // No two accounts have the same name.
   const spent = new Map(rows.map(({ name, charged_usd }) => [name, charged_usd]));
   return accounts.map((view) => ({
-    ...toAccount(view),
+    ...view,
     spent_month_usd: spent.get(view.name) ?? "0.00",
   }));
 }
@@ -181,16 +148,15 @@ const noLinkForTokens =
   "Only a signed-in operator can create the owner's link. The account was created without one; invite its owner on the console's page Members.";
 
 /** All that can be wrong is looked at before the account is made. */
-async function createAccount({ parts, actor }: Context, body: NewAccount) {
+async function createAccount({ operations, actor }: Context, body: NewAccount) {
   const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
-  const { operations } = parts;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
-  const made = await operations.createAccount(rest);
+  const made = await operations.accounts.create(rest);
   const entry =
     usd === undefined
       ? undefined
-      : await operations.addEntry({
+      : await operations.entries.add({
           account: made.id,
           kind: "credit",
           usd,
@@ -199,17 +165,16 @@ async function createAccount({ parts, actor }: Context, body: NewAccount) {
   const wantsLink = withOwner || email !== undefined;
   const invited =
     wantsLink && actor?.kind === "person"
-      ? await parts.invites.member({
-          accountId: made.id,
+      ? await operations.members.invite({
+          account: made.id,
           role: "owner",
-          email,
-          by: makerOf(actor),
+          ...(email === undefined ? {} : { email }),
         })
       : undefined;
   return {
-    ...toAccount(made),
+    ...made,
     balance_usd: entry?.balance_usd ?? made.balance_usd,
-    owner_link: invited === undefined ? null : toLink(parts, invited),
+    owner_link: invited ?? null,
     owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
   };
 }
@@ -222,50 +187,4 @@ async function membersOf({ parts, account }: Context) {
       return { id: userId, name: user?.name ?? "", email: user?.email ?? "", role };
     }),
   );
-}
-
-function toAccount(view: AccountView) {
-  const { rpm, tpm, concurrency, budget } = view.limits;
-  return {
-    id: view.id,
-    name: view.name,
-    created_at: view.created_at,
-    status: view.status,
-    keys: view.keys,
-    balance_usd: view.balance_usd,
-    limits: { rpm, tpm, concurrency, budget },
-  };
-}
-
-function toStanding(view: AccountStandingView) {
-  const { budget } = view;
-  return {
-    ...toAccount(view),
-    held_usd: view.held_usd,
-    free_usd: view.free_usd,
-    budget: budget && {
-      limit_usd: budget.limit_usd,
-      period: budget.period,
-      spent_usd: budget.spent_usd,
-    },
-  };
-}
-
-function toDetails(view: AccountDetails) {
-  const { by_day, by_model, by_key } = view.spend;
-  return {
-    ...toStanding(view),
-    receipts: view.receipts,
-    shortfall_usd: view.shortfall_usd,
-    by_day: [...by_day],
-    by_model: [...by_model],
-    by_key: [...by_key],
-    key_list: view.key_list.map(({ id, name, hint, status, last_used_at }) => ({
-      id,
-      name,
-      hint,
-      status,
-      last_used_at,
-    })),
-  };
 }

@@ -1,5 +1,15 @@
 import { Type } from "typebox";
-import { limitsReply, moment, nullable, oneOf, says, usd } from "../http/schemas.ts";
+import { entryKinds } from "../../ledger/store.ts";
+import {
+  budgetReply,
+  limitsReply,
+  moment,
+  nullable,
+  oneOf,
+  says,
+  usd,
+  type View,
+} from "../http/schemas.ts";
 
 const state = {
   id: Type.String(),
@@ -11,32 +21,28 @@ const state = {
   limits: limitsReply,
 };
 
+/** Money is decimal text in USD, with every digit there is; times are in UTC. */
 export const accountReply = Type.Object(state);
+export type AccountView = View<typeof accountReply>;
 
 export const listedReply = Type.Object({
   ...state,
   spent_month_usd: nullable(usd("In this month of UTC, where it was asked for.")),
 });
 
-const budgetReply = Type.Object({
-  limit_usd: usd("Most that may be spent."),
-  period: oneOf(["total", "day", "month"]),
-  spent_usd: usd("Within the period that goes on now."),
-});
-
-export const standingReply = Type.Object({
+export const balanceReply = Type.Object({
   ...state,
   held_usd: usd("Kept back for calls under way."),
   free_usd: usd("What a new call may still use."),
   budget: nullable(budgetReply),
 });
 
-const spent = { receipts: Type.Integer(), charged_usd: usd("What callers paid.") };
+export type AccountBalanceView = View<typeof balanceReply>;
 
-export const detailsReply = Type.Object({
-  ...standingReply.properties,
-  receipts: Type.Integer({ description: "Since it was created." }),
-  shortfall_usd: usd("What calls cost beyond what could be taken."),
+const spent = { receipts: Type.Integer(), charged_usd: usd("What callers paid.") };
+const spentReply = Type.Object(spent);
+
+const spendReply = Type.Object({
   by_day: Type.Array(Type.Object({ day: Type.String(), ...spent })),
   by_model: Type.Array(Type.Object({ model: Type.String(), ...spent })),
   by_key: Type.Array(
@@ -46,6 +52,15 @@ export const detailsReply = Type.Object({
       ...spent,
     }),
   ),
+});
+export type AccountSpendView = View<typeof spendReply>;
+export type SpendView = View<typeof spentReply>;
+
+export const detailsReply = Type.Object({
+  ...balanceReply.properties,
+  receipts: Type.Integer({ description: "Since it was created." }),
+  shortfall_usd: usd("What calls cost beyond what could be taken."),
+  ...spendReply.properties,
   key_list: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -71,13 +86,19 @@ export const amount = Type.String({
   ...says("an amount in USD, above 0, such as 25 or 0.50"),
 });
 
-export const entryReply = Type.Object({
+const entry = {
   id: Type.String(),
-  kind: oneOf(["credit", "withdrawal", "refund"]),
+  kind: oneOf(entryKinds),
   amount_usd: usd("Below zero for a withdrawal."),
   reference: Type.String(),
   note: Type.String(),
   created_at: moment(),
+};
+const entryView = Type.Object({ ...entry, account: Type.String() });
+export type EntryView = View<typeof entryView>;
+
+export const entryReply = Type.Object({
+  ...entry,
   repeated: Type.Boolean({
     description: "True when the reference was there already and nothing was changed.",
   }),

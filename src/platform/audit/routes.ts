@@ -1,8 +1,7 @@
 import { Type } from "typebox";
+import type { AuditQuery, AuditRecord } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
-import type { AuditQuery, AuditRecord } from "../../people/store.ts";
-import type { PlatformParts } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type PlatformParts, route } from "../context.ts";
 import { fields, moment, nullable, text } from "../http/schemas.ts";
 
 const page = Type.Object({
@@ -53,13 +52,13 @@ export const auditRoutes = [
 const pageSize = 50;
 
 async function readPage(
-  { people }: PlatformParts,
+  { audit }: PlatformParts,
   asked: Omit<AuditQuery, "limit">,
   isForOperator: boolean,
 ) {
   // Members learn that an operator did it, not who, and not from where.
   const isHidden = ({ actor }: AuditRecord) => actor.kind === "operator" && !isForOperator;
-  const records = await people.store.audit({ ...asked, limit: pageSize });
+  const records = await audit.list({ ...asked, limit: pageSize });
   return {
     records: records.map((record) => ({
       id: record.id,

@@ -6,7 +6,8 @@ import {
 } from "../../../test/setup/operations-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 import { Minutes } from "../../ledger/minutes.ts";
-import { type BillingOperations, type BillingView, billingOperations } from "./operations.ts";
+import { type BillingOperations, billingOperations } from "./operations.ts";
+import type { BillingView } from "./schemas.ts";
 
 let home: OperationsHome;
 let account: string;
@@ -14,7 +15,7 @@ let account: string;
 beforeEach(async () => {
   home = await openOperations();
   at("2027-01-10T09:00:00Z");
-  account = (await home.operations.createAccount({ name: "acme" })).id;
+  account = (await home.operations.accounts.create({ name: "acme" })).id;
 });
 afterEach(() => home.remove());
 
@@ -22,9 +23,9 @@ const at = (moment: string) => {
   home.clock.ms = Date.parse(moment);
 };
 const show = (month?: string) =>
-  home.operations.showBilling({ account, ...(month === undefined ? {} : { month }) });
+  home.operations.billing.show({ account, ...(month === undefined ? {} : { month }) });
 const enter = (kind: "credit" | "withdrawal" | "refund", usd: string) =>
-  home.operations.addEntry({ account, kind, usd });
+  home.operations.entries.add({ account, kind, usd });
 const spend = (nano: bigint, model = "svc-3-flash", keyId = "key_1") =>
   home.receive({ accountId: account, keyId, model, cost: nano, charged: nano });
 const nanoOf = (text: string) => {
@@ -35,10 +36,10 @@ const nanoOf = (text: string) => {
 const usd = 1_000_000_000n;
 
 /** All months, the newest first. */
-async function pages(operations: BillingOperations = home.operations): Promise<BillingView[]> {
-  const all = [await operations.showBilling({ account })];
+async function pages(billing: BillingOperations = home.operations.billing): Promise<BillingView[]> {
+  const all = [await billing.show({ account })];
   for (let month = all[0]?.ledger.previous_month; month != null; ) {
-    const page = await operations.showBilling({ account, month });
+    const page = await billing.show({ account, month });
     all.push(page);
     month = page.ledger.previous_month;
   }
@@ -46,10 +47,10 @@ async function pages(operations: BillingOperations = home.operations): Promise<B
 }
 
 /** The same where sums are read by a thread, as beside a running server. */
-async function withThread<T>(use: (operations: BillingOperations) => Promise<T>): Promise<T> {
+async function withThread<T>(use: (billing: BillingOperations) => Promise<T>): Promise<T> {
   const { store, purses, sums } = home;
   const clock = { nowMs: () => home.clock.ms };
-  const flushRollups = async () => void (await home.operations.showAccount({ account }));
+  const flushRollups = async () => void (await home.operations.accounts.show({ account }));
   const reports = store.openReports({ clock, flush: flushRollups, minutes: new Minutes() });
   const money = { purses, sums, flushRollups, reports };
   const operations = billingOperations({ ...store, clock, takeEffect: async () => {}, money });
@@ -122,15 +123,15 @@ describe("the ledger of an account", () => {
     expect(january?.spend).toEqual(march?.spend);
     for (const month of ["2026-12", "2027-04", "2027-13", "2027", "2027-1", "now", "2027-01-01"])
       expect((await problemOf(show(month))).code).toBe("invalid");
-    expect((await problemOf(home.operations.showBilling({ account: "no" }))).code).toBe(
+    expect((await problemOf(home.operations.billing.show({ account: "no" }))).code).toBe(
       "not_found",
     );
   });
 
   test("knows nothing of other accounts", async () => {
-    await home.operations.createAccount({ name: "other" });
-    const other = await home.operations.showAccount({ account: "other" });
-    await home.operations.addEntry({ account: other.id, kind: "credit", usd: "5" });
+    await home.operations.accounts.create({ name: "other" });
+    const other = await home.operations.accounts.show({ account: "other" });
+    await home.operations.entries.add({ account: other.id, kind: "credit", usd: "5" });
     await home.receive({ accountId: other.id, keyId: "key_2", cost: usd, charged: usd });
     expect(await show()).toMatchObject({
       balance_usd: "0.00",
@@ -145,7 +146,7 @@ describe("the ledger of an account", () => {
     at("2036-01-10T09:00:00Z");
     await spend(usd);
     const first = { account, month: "2027-01" };
-    const shown = await withThread((operations) => operations.showBilling(first));
+    const shown = await withThread((billing) => billing.show(first));
     expect(shown.ledger).toMatchObject({ opening_usd: "0.00", closing_usd: "9.00" });
     expect(shown.balance_usd).toBe("8.00");
   });
@@ -154,7 +155,7 @@ describe("the ledger of an account", () => {
     await enter("credit", "10");
     await spend(usd);
     const running = await show();
-    expect(await home.alone.showBilling({ account })).toEqual(running);
+    expect(await home.alone.billing.show({ account })).toEqual(running);
   });
 
   test("shows what calls under way hold", async () => {
@@ -205,7 +206,7 @@ describe("a random history", () => {
       const all = await pages();
       expect(await withThread((operations) => pages(operations))).toEqual(all);
       const [newest] = all;
-      const shown = await home.operations.showAccount({ account });
+      const shown = await home.operations.accounts.show({ account });
       expect(newest?.balance_usd).toBe(shown.balance_usd);
       expect(newest?.ledger.closing_usd).toBe(toUsd(balance));
       expect(all.at(-1)?.ledger.opening_usd).toBe("0.00");
@@ -318,13 +319,13 @@ test("sums that are written while the books are read are read again", async () =
         // Once: a call ends, and its sum is written between two looks.
         if (reads++ === 0) {
           await spend(2n * usd);
-          await home.operations.showAccount({ account });
+          await home.operations.accounts.show({ account });
         }
         return home.store.ledger.entries(id);
       },
     },
   });
-  const { ledger, balance_usd } = await operations.showBilling({ account });
+  const { ledger, balance_usd } = await operations.billing.show({ account });
   expect(reads).toBe(2);
   expect(balance_usd).toBe("7.00");
   expect(ledger).toMatchObject({ opening_usd: "0.00", closing_usd: "7.00" });

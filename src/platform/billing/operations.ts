@@ -5,77 +5,30 @@ import { periodEndMs, periodStartMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
-import { type MoneyParts, standingOf } from "../accounts/entries.ts";
-import type { SpendView } from "../accounts/money-views.ts";
-import { findAccount } from "../inputs.ts";
+import { fundsOf, type MoneyParts } from "../accounts/funds.ts";
+import type { SpendView } from "../accounts/schemas.ts";
+import type { Audits } from "../audit/author.ts";
+import { findAccount } from "../input/values.ts";
 import { type DaySum, daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
 import { paceDays, toForecast } from "./forecast.ts";
-
-export interface BillingView {
-  readonly account: string;
-  /** What every line up to now adds up to. */
-  readonly balance_usd: string;
-  readonly held_usd: string;
-  /** What a new call may still use. */
-  readonly free_usd: string;
-  readonly ledger: LedgerPage;
-  /** Of the month that goes on now. */
-  readonly spend: SpendView & {
-    readonly month: string;
-    readonly by_model: readonly (SpendView & { readonly model: string })[];
-  };
-  /** What the month that goes on now will have cost; null where there is nothing to go by. */
-  readonly forecast_usd: string | null;
-  /** In words. */
-  readonly forecast_basis: string;
-  /** Null where nothing is spent, or not within ten years. */
-  readonly runs_out_at: string | null;
-}
-
-/** A month of an account: credits and the like, and what each model cost on each day. */
-export interface LedgerPage {
-  /** Such as 2027-01. */
-  readonly month: string;
-  /** Null at the month in which the account was created. */
-  readonly previous_month: string | null;
-  /** Null at the month that goes on now. */
-  readonly next_month: string | null;
-  readonly opening_usd: string;
-  readonly closing_usd: string;
-  /** The newest first. What was used on a day stands after what was entered on it. */
-  readonly lines: readonly LedgerLine[];
-}
-
-export interface LedgerLine {
-  readonly kind: Entry["kind"] | "usage";
-  /** A moment; for what was used, the day. */
-  readonly at: string;
-  /** Below zero for what went out. */
-  readonly amount_usd: string;
-  /** After this line. */
-  readonly balance_usd: string;
-  /** Of an entry. */
-  readonly reference: string | null;
-  readonly note: string | null;
-  /** Of what was used. */
-  readonly model: string | null;
-  readonly receipts: number | null;
-}
+import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
 
 export interface BillingOperations {
   /** What an account has, had and will need; the lines of one month, of this one unless told. */
-  showBilling(input: { account: string; month?: string }): Promise<BillingView>;
+  show(input: { account: string; month?: string }): Promise<BillingView>;
 }
+
+export const billingAudits = { show: null } satisfies Audits<BillingOperations>;
 
 export function billingOperations(parts: MoneyParts): BillingOperations {
   return {
-    async showBilling({ account: name, month }) {
+    async show({ account: name, month }) {
       const account = await findAccount(parts.accounts, name);
       const nowMs = parts.clock.nowMs();
       const thisMonthMs = periodStartMs("month", nowMs);
       const monthMs = month === undefined ? thisMonthMs : readMonth({ month, account, nowMs });
-      const { held } = await standingOf(parts, account.id);
+      const { held } = await fundsOf(parts, account.id);
       const books = await readBooks(parts, account, {
         fromMs: Math.min(monthMs, toDay(nowMs) - paceDays * dayMs),
         toMs: toDay(nowMs) + dayMs,

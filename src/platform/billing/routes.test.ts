@@ -83,7 +83,7 @@ test.each(["2027-02", "2027-04", "2027-13", "march", "2027-03-01"])(
 );
 
 test("only who belongs to an account sees its books", async () => {
-  const other = await gateway.server.operations.createAccount({ name: "strangers" });
+  const other = await gateway.server.operations.accounts.create({ name: "strangers" });
   expect((await ask(viewer, { account: other.id })).status).toBe(404);
   expect((await ask(nobody(gateway.platformUrl))).status).toBe(401);
   expect((await ask(operator, { account: other.id })).body.balance_usd).toBe("0.00");

@@ -1,43 +1,7 @@
 import { Type } from "typebox";
-import { route } from "../http/route.ts";
-import { fields, moment, nullable, text, usd } from "../http/schemas.ts";
-
-const spend = { receipts: Type.Integer(), charged_usd: usd("") };
-
-const billingReply = Type.Object({
-  account: Type.String(),
-  balance_usd: usd("What every line up to now adds up to."),
-  held_usd: usd("Set aside for calls under way."),
-  free_usd: usd("What a new call may still use."),
-  ledger: Type.Object({
-    month: Type.String({ description: "Such as 2027-01." }),
-    previous_month: nullable(Type.String()),
-    next_month: nullable(Type.String()),
-    opening_usd: usd("Before its first line."),
-    closing_usd: usd("After its last line."),
-    lines: Type.Array(
-      Type.Object({
-        kind: Type.String({ description: "credit, withdrawal, refund, … or usage." }),
-        at: Type.String({ description: "A moment; for what was used, the day." }),
-        amount_usd: usd("Below zero for what went out."),
-        balance_usd: usd("After this line."),
-        reference: nullable(Type.String()),
-        note: nullable(Type.String()),
-        model: nullable(Type.String()),
-        receipts: nullable(Type.Integer()),
-      }),
-      { description: "The newest first." },
-    ),
-  }),
-  spend: Type.Object({
-    month: Type.String(),
-    ...spend,
-    by_model: Type.Array(Type.Object({ model: Type.String(), ...spend })),
-  }),
-  forecast_usd: nullable(usd("What this month will have cost.")),
-  forecast_basis: Type.String({ description: "How it is worked out, in words." }),
-  runs_out_at: nullable(moment("When the balance will be used up at this pace.")),
-});
+import { route } from "../context.ts";
+import { fields, text } from "../http/schemas.ts";
+import { billingReply } from "./schemas.ts";
 
 export const billingRoutes = [
   route("GET /api/accounts/:account/billing", {
@@ -46,9 +10,9 @@ export const billingRoutes = [
     area: "billing",
     query: fields({ month: Type.Optional(text({ most: 7, about: "Such as 2027-01." })) }),
     reply: billingReply,
-    handle: ({ parts, account, inTurn }, { query: { month } }) =>
+    handle: ({ operations, account, inTurn }, { query: { month } }) =>
       inTurn(() =>
-        parts.operations.showBilling({
+        operations.billing.show({
           account: account.id,
           ...(month === undefined ? {} : { month }),
         }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type Change, notesOf, readChanges } from "../../wire/changes.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { oneOf } from "../http/schemas.ts";
 
 const kinds = [

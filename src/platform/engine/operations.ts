@@ -1,32 +1,7 @@
+import type { AuditStore } from "../../base/audit.ts";
 import { Problem } from "../../base/problem.ts";
-
-/** A set of weights on this machine, and how far its fetching is. */
-export interface WeightsView {
-  readonly set: string;
-  readonly phase: "absent" | "waiting" | "fetching" | "preparing" | "ready" | "failed";
-  readonly done_bytes: number;
-  readonly total_bytes: number;
-  /** Why it failed, and what to do next. */
-  readonly problem: string | null;
-  /** What is made of it, in a few words. */
-  readonly about: string;
-  readonly license: string;
-  /** Some model of the catalogue is served by it: it is fetched by itself. */
-  readonly needed: boolean;
-}
-
-export interface RunningEngineView {
-  readonly state: string;
-  readonly pid: number | null;
-  readonly problem: string | null;
-  readonly models: readonly {
-    readonly name: string;
-    readonly state: string;
-    readonly pid: number | null;
-    readonly active: number;
-    readonly waiting: number;
-  }[];
-}
+import type { Audits, Unbound } from "../audit/author.ts";
+import type { RunningEngineView, WeightsView } from "./schemas.ts";
 
 export interface RunningEngine {
   view(): Promise<RunningEngineView>;
@@ -37,22 +12,30 @@ export interface RunningEngine {
 
 export interface EngineOperations {
   /** The process of the embedded models; null where none is kept. */
-  showEngine(input: Record<never, never>): Promise<RunningEngineView | null>;
+  show(input: Record<never, never>): Promise<RunningEngineView | null>;
   /** Empty where the embedded models are switched off. */
-  listWeights(input: Record<never, never>): Promise<readonly WeightsView[]>;
-  /** Begins to fetch some sets, or all that are missing; `listWeights` tells how far it is. */
-  fetchWeights(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
+  weights(input: Record<never, never>): Promise<readonly WeightsView[]>;
+  /** Begins to fetch some sets, or all that are missing; `weights` tells how far it is. */
+  pull(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
 }
+
+export const engineAudits = {
+  show: null,
+  weights: null,
+  pull: { action: "engine.pull" },
+} satisfies Audits<EngineOperations>;
 
 export function engineOperations({
   engine,
+  audit: log,
 }: {
+  readonly audit: AuditStore;
   readonly engine?: RunningEngine | undefined;
-}): EngineOperations {
+}): Unbound<EngineOperations, typeof engineAudits> {
   return {
-    showEngine: async () => (await engine?.view()) ?? null,
-    listWeights: async () => engine?.weights() ?? [],
-    async fetchWeights({ sets }) {
+    show: async () => (await engine?.view()) ?? null,
+    weights: async () => engine?.weights() ?? [],
+    async pull({ sets }, { audit }) {
       if (engine === undefined)
         throw new Problem({
           code: "conflict",
@@ -70,7 +53,11 @@ export function engineOperations({
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),
       );
-      if (missing.length > 0) engine.fetchWeights(missing.map(({ set }) => set));
+      if (missing.length > 0) {
+        const names = missing.map(({ set }) => set);
+        await log.add(audit({ subject: names.join(", ") }));
+        engine.fetchWeights(names);
+      }
       return engine.weights();
     },
   };

@@ -1,36 +1,7 @@
 import { Type } from "typebox";
-import { route } from "../http/route.ts";
-import { fields, nullable, oneOf, text } from "../http/schemas.ts";
-import type { WeightsView } from "./operations.ts";
-
-const weights = Type.Object({
-  set: Type.String(),
-  phase: oneOf(["absent", "waiting", "fetching", "preparing", "ready", "failed"]),
-  done_bytes: Type.Integer(),
-  total_bytes: Type.Integer(),
-  problem: nullable(Type.String()),
-  about: Type.String(),
-  license: Type.String(),
-  needed: Type.Boolean({ description: "Models of the catalogue are served by it." }),
-});
-
-const engine = Type.Object({
-  state: Type.String({
-    description: "off, unused, installing, starting, running or failed.",
-  }),
-  pid: nullable(Type.Integer()),
-  problem: nullable(Type.String()),
-  models: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      state: Type.String(),
-      pid: nullable(Type.Integer()),
-      active: Type.Integer(),
-      waiting: Type.Integer(),
-    }),
-  ),
-  weights: Type.Array(weights),
-});
+import { route } from "../context.ts";
+import { fields, text } from "../http/schemas.ts";
+import { engineReply, weightsReply } from "./schemas.ts";
 
 const access = "operator";
 const area = "engine";
@@ -41,21 +12,15 @@ export const engineRoutes = [
     about: "The process of the embedded models, what it runs, and how far their weights are.",
     access,
     area,
-    reply: engine,
-    async handle({ parts: { operations } }) {
-      const running = await operations.showEngine({});
+    reply: engineReply,
+    async handle({ operations }) {
+      const running = await operations.engine.show({});
       return {
         state: running?.state ?? "off",
         pid: running?.pid ?? null,
         problem: running?.problem ?? null,
-        models: (running?.models ?? []).map(({ name, state, pid, active, waiting }) => ({
-          name,
-          state,
-          pid,
-          active,
-          waiting,
-        })),
-        weights: (await operations.listWeights({})).map(toWeights),
+        models: running?.models ?? [],
+        weights: await operations.engine.weights({}),
       };
     },
   }),
@@ -65,24 +30,7 @@ export const engineRoutes = [
     access,
     area,
     body: fields({ sets: Type.Optional(Type.Array(text({ most: 40 }), { maxItems: 20 })) }),
-    reply: Type.Array(weights),
-    action: "engine.pull",
-    told: ({ body }) => ({ subject: body.sets?.join(", ") ?? "all" }),
-    async handle({ parts }, { body }) {
-      const { sets } = body;
-      const views = await parts.operations.fetchWeights(sets === undefined ? {} : { sets });
-      return views.map(toWeights);
-    },
+    reply: Type.Array(weightsReply),
+    handle: ({ operations }, { body }) => operations.engine.pull(body),
   }),
 ] as const;
-
-const toWeights = (view: WeightsView) => ({
-  set: view.set,
-  phase: view.phase,
-  done_bytes: view.done_bytes,
-  total_bytes: view.total_bytes,
-  problem: view.problem,
-  about: view.about,
-  license: view.license,
-  needed: view.needed,
-});

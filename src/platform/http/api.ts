@@ -7,9 +7,15 @@ import { Problem } from "../../base/problem.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
-import { takesGzip } from "../site/encoding.ts";
 import { ChangeLimits } from "./change-limits.ts";
-import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
+import {
+  type Actor,
+  actorOf,
+  type KitParts,
+  type Permission,
+  type RequestContext,
+} from "./context.ts";
+import { takesGzip } from "./encoding.ts";
 import {
   bearerOf,
   bindingIn,
@@ -23,8 +29,9 @@ import {
 } from "./entry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
-import type { Route, Told } from "./route.ts";
+import type { Route } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
+import { toStrip } from "./strip.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
@@ -34,17 +41,24 @@ const mostBodyWeight = 1_500_000;
 /** Of the questions to the ledger that one person or one token has open. */
 const reportLimits = { maxRunning: 4, maxWaiting: 20 };
 
-/** Changes after which somebody may have no right any more to what they look at. */
-const changesRights = /^(?:person|session|member|operator|token)\./;
-
 interface Checks {
   readonly query: ValidateFunction | undefined;
   readonly body: ValidateFunction | undefined;
+  /** Leaves out of a reply what its schema does not name. */
+  readonly strip: (reply: unknown) => unknown;
+}
+
+export interface ApiOptions {
+  readonly parts: KitParts;
+  readonly routes: readonly Route[];
+  /** What the handlers get beside the kit's own context. */
+  readonly extend: (request: RequestContext) => object;
 }
 
 /** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
 export class Api {
-  readonly #parts: PlatformParts;
+  readonly #parts: KitParts;
+  readonly #extend: ApiOptions["extend"];
   readonly #table: RouteTable;
   readonly #reportQueue = new FairQueue(reportLimits);
   readonly #changeLimits = new ChangeLimits();
@@ -52,8 +66,9 @@ export class Api {
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
 
-  constructor(parts: PlatformParts, routes: readonly Route[]) {
+  constructor({ parts, routes, extend }: ApiOptions) {
     this.#parts = parts;
+    this.#extend = extend;
     this.#table = new RouteTable(routes);
   }
 
@@ -97,8 +112,7 @@ export class Api {
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
       this.#changeLimits.admit(actor, this.#parts.clock.nowMs());
     const headers = new Headers(apiHeaders);
-    const context: Context = {
-      parts: this.#parts,
+    const context: RequestContext = {
       actor,
       get account() {
         if (account === undefined) throw noAccount();
@@ -108,7 +122,7 @@ export class Api {
       visitor,
       isBrowser: isBrowser(request),
       signal: request.signal,
-      standing: async () => this.#standing(route, await find(), account),
+      permission: async () => this.#permission(route, await find(), account),
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
       admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
       headers,
@@ -119,13 +133,9 @@ export class Api {
       query: this.#readQuery(route, request),
       body: await this.#readBody(route, request),
     };
-    const { reply, told } = await route.run(context, input);
-    if (route.name === "DELETE /api/session" || changesRights.test(route.action ?? ""))
-      await this.#parts.live.recheck();
-    if (route.action !== undefined)
-      await this.#note({ route, told: told(), actor, account, visitor });
+    const reply = await route.handle(Object.assign(context, this.#extend(context)), input);
     if (reply instanceof Response) return reply;
-    return toJson(reply, request, headers);
+    return toJson(this.#checksOf(route).strip(reply), request, headers);
   }
 
   #visitorOf(request: Request, address: string): Visitor {
@@ -150,7 +160,7 @@ export class Api {
     return person && { kind: "person", person };
   }
 
-  #standing(route: Route, actor: Actor | undefined, account: Account | undefined): Standing {
+  #permission(route: Route, actor: Actor | undefined, account: Account | undefined): Permission {
     try {
       checkAccess(route, actor, account?.id);
       return { isAllowed: true, isOperator: isOperator(actor) };
@@ -205,6 +215,7 @@ export class Api {
     const made = {
       query: compile(this.#queryAjv, route.query),
       body: compile(this.#ajv, route.body),
+      strip: route.reply === undefined ? (reply: unknown) => reply : toStrip(route.reply),
     };
     this.#checks.set(route, made);
     return made;
@@ -228,27 +239,6 @@ export class Api {
       code: "invalid",
       message: `${field === "" ? whole : field} ${found?.problem ?? "is not valid"}.`,
       field: field === "" ? undefined : field,
-    });
-  }
-
-  async #note(change: {
-    readonly route: Route;
-    readonly told: Told;
-    readonly actor: Actor | undefined;
-    readonly account: Account | undefined;
-    readonly visitor: Visitor;
-  }): Promise<void> {
-    const { route, told, actor, account, visitor } = change;
-    const nowMs = this.#parts.clock.nowMs();
-    await this.#parts.people.store.addAudit({
-      id: newId("audit", nowMs),
-      atMs: nowMs,
-      actor: told.actor ?? actorOf(actor),
-      accountId: told.accountId ?? account?.id,
-      action: route.action ?? "",
-      subject: told.subject,
-      detail: told.detail ?? {},
-      address: visitor.address,
     });
   }
 }

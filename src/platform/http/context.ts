@@ -1,59 +1,37 @@
+import type { AuditActor } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { Problem } from "../../base/problem.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
-import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Invites, Maker } from "../../people/invites.ts";
 import type { People, Person, Visitor } from "../../people/people.ts";
 import type { SessionSecrets } from "../../people/session-secrets.ts";
-import type { AuditActor, Token, User } from "../../people/store.ts";
+import type { Token, User } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
-import type { Live } from "../live/live.ts";
-import type { Operations } from "../operations.ts";
 
-/** What the routes work with. */
-export interface PlatformParts {
-  readonly operations: Operations;
-  readonly people: People;
-  readonly invites: Invites;
+/** What the kit itself needs. */
+export interface KitParts {
+  readonly people: Pick<People, "find">;
+  readonly tokens: Pick<Tokens, "find">;
   readonly sessionSecrets: SessionSecrets;
-  readonly tokens: Tokens;
-  readonly accounts: AccountStore;
-  readonly catalog: CatalogStore;
-  readonly reports: LedgerReports;
-  readonly live: Live;
+  readonly accounts: Pick<AccountStore, "find">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly version: string;
-  /** Where callers reach the gateway; without /v1. */
-  readonly gatewayUrl: () => string;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
-  /** For people to see; secrets are not in it. */
-  readonly settings: readonly SettingView[];
-}
-
-export interface SettingView {
-  readonly name: string;
-  readonly value: string | null;
-  readonly source: string;
-  readonly about: string;
 }
 
 export type Actor =
   | { readonly kind: "person"; readonly person: Person }
   | { readonly kind: "token"; readonly token: Token };
 
-/** What somebody may at this moment. */
-export interface Standing {
+/** What somebody may do at this moment. */
+export interface Permission {
   readonly isAllowed: boolean;
   readonly isOperator: boolean;
 }
 
 /** One request, once it is known that it may be asked. */
-export interface Context {
-  readonly parts: PlatformParts;
+export interface RequestContext {
   readonly actor: Actor | undefined;
   /** The account that the path names; only asked for where it does. */
   readonly account: Account;
@@ -64,7 +42,7 @@ export interface Context {
   readonly isBrowser: boolean;
   readonly signal: AbortSignal;
   /** Who asks, worked out anew; for replies that go on. */
-  readonly standing: () => Promise<Standing>;
+  readonly permission: () => Promise<Permission>;
   /** For questions to the ledger: whoever asks for many waits for their own alone. */
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Counts a session that is about to begin, or refuses it. */
@@ -76,7 +54,7 @@ export interface Context {
 }
 
 /** The person who asks; routes for people alone have one. */
-export function personOf({ actor }: Context): Person {
+export function personOf({ actor }: RequestContext): Person {
   if (actor?.kind !== "person")
     throw new Problem({ code: "invalid", message: "Only people can do this, not tokens." });
   return actor.person;
@@ -88,10 +66,4 @@ export function actorOf(actor: Actor | undefined): AuditActor {
   if (actor.kind === "token") return { kind: "token", id: actor.token.id, name: actor.token.name };
   const { id, email, isOperator } = actor.person.user;
   return { kind: isOperator ? "operator" : "person", id, name: email };
-}
-
-/** Who makes a link or a token, as others are told: operators are not named to members. */
-export function makerOf(actor: Actor | undefined): Maker {
-  const { kind, id, name } = actorOf(actor);
-  return { id, name: kind === "operator" ? "an operator" : name };
 }

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Area } from "../../people/role.ts";
-import type { AuditActor } from "../../people/store.ts";
-import type { Context } from "./context.ts";
+import type { RequestContext } from "./context.ts";
+import type { View } from "./schemas.ts";
 
 /**
  * Who may ask: `anyone`; `person`, who has signed in, about themselves alone; a role in the
@@ -35,24 +35,8 @@ export interface RouteInput<
   readonly body: Value<Body>;
 }
 
-/** A reply is built once and changed by nobody. */
-type Final<T> = T extends readonly (infer Item)[]
-  ? readonly Final<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Final<T[Key]> }
-    : T;
-
-/** What the audit log keeps of a change. */
-export interface Told {
-  readonly subject: string;
-  readonly detail?: Readonly<Record<string, unknown>>;
-  /** Who they became by it; who asked, unless told. */
-  readonly actor?: AuditActor;
-  /** Of whose log it is a part; of the account that the path names, unless told. */
-  readonly accountId?: string | undefined;
-}
-
 export interface RouteOptions<
+  Context,
   Name extends RouteName,
   Query extends TSchema | undefined,
   Body extends TSchema | undefined,
@@ -71,14 +55,10 @@ export interface RouteOptions<
   readonly reply?: Reply;
   /** The type of a reply that is not JSON. */
   readonly contentType?: string;
-  /** The name that the audit log has for it, such as `key.create`; every change has one. */
-  readonly action?: string;
-  /** What the audit log keeps of it; never a secret. Unless told: the reply's or the path's id. */
-  readonly told?: (input: RouteInput<Name, Query, Body>, reply: Value<Reply>) => Told;
   readonly handle: (
     context: Context,
     input: RouteInput<Name, Query, Body>,
-  ) => Promise<Reply extends TSchema ? Final<Static<Reply>> : Response>;
+  ) => Promise<Reply extends TSchema ? View<Reply> : Response>;
 }
 
 export interface Route<
@@ -86,39 +66,21 @@ export interface Route<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | undefined = TSchema | undefined,
   Reply extends TSchema | undefined = TSchema | undefined,
-> extends Omit<RouteOptions<Name, Query, Body, Reply>, "handle" | "told"> {
+> extends Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle"> {
   readonly name: Name;
   /** Called with what the schemas have let through. */
-  run(
-    context: Context,
-    input: RouteInput<Name, Query, Body>,
-  ): Promise<{ readonly reply: unknown; readonly told: () => Told }>;
+  handle(context: RequestContext, input: RouteInput<Name, Query, Body>): Promise<unknown>;
 }
 
-export function route<
-  const Name extends RouteName,
-  Query extends TSchema | undefined = undefined,
-  Body extends TSchema | undefined = undefined,
-  Reply extends TSchema | undefined = undefined,
->(name: Name, options: RouteOptions<Name, Query, Body, Reply>): Route<Name, Query, Body, Reply> {
-  const { handle, told, ...rest } = options;
-  return {
-    ...rest,
-    name,
-    async run(context, input) {
-      const reply = await handle(context, input);
-      return {
-        reply,
-        told: () =>
-          told?.(input, reply as Value<Reply>) ?? { subject: subjectOf(input.params, reply) },
-      };
-    },
-  };
-}
-
-/** The id of what was made, else the last that the path names. */
-function subjectOf(params: Readonly<Record<string, string>>, reply: unknown): string {
-  if (typeof reply === "object" && reply !== null && "id" in reply && typeof reply.id === "string")
-    return reply.id;
-  return Object.values(params).at(-1) ?? "";
+/** A way to declare routes whose handlers get more than the kit's own context. */
+export function routeFor<Context extends RequestContext>() {
+  return <
+    const Name extends RouteName,
+    Query extends TSchema | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+    Reply extends TSchema | undefined = undefined,
+  >(
+    name: Name,
+    options: RouteOptions<Context, Name, Query, Body, Reply>,
+  ): Route<Name, Query, Body, Reply> => ({ ...options, name });
 }

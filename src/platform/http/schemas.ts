@@ -14,6 +14,16 @@ export const usd = (description: string) =>
 
 export const moment = (description = "UTC.") => Type.String({ format: "date-time", description });
 
+/** A reply is built once and changed by nobody. */
+type Final<T> = T extends readonly (infer Item)[]
+  ? readonly Final<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Final<T[Key]> }
+    : T;
+
+/** What has the shape of a schema: declared once, for operations and replies alike. */
+export type View<Schema extends TSchema> = Final<Static<Schema>>;
+
 /** One of some words. */
 export const oneOf = <const T extends readonly string[]>(words: T, options: TSchemaOptions = {}) =>
   Type.Unsafe<T[number]>({
@@ -53,6 +63,15 @@ export const limitsReply = Type.Object({
   concurrency: nullable(Type.String()),
   budget: nullable(Type.String()),
 });
+
+export type LimitsView = View<typeof limitsReply>;
+
+export const budgetReply = Type.Object({
+  limit_usd: usd("Most that may be spent."),
+  period: oneOf(["total", "day", "month"]),
+  spent_usd: usd("Within the period that goes on now."),
+});
+export type BudgetView = View<typeof budgetReply>;
 
 export const done = Type.Object({ ok: Type.Literal(true) });
 export const isDone: Static<typeof done> = { ok: true };

@@ -6,11 +6,13 @@ import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
-import { findAccount, futureDate, toDurationMs } from "../inputs.ts";
-import { checkNamed, type LimitInputs, readLimits, setLimits } from "../limit-inputs.ts";
-import { type KeyView, type NewKeyView, toKeyView } from "../views.ts";
-import { type KeyBudgetView, keyBudgets, keyView, keyViews } from "./views.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
+import { setLimits } from "../accounts/limits.ts";
+import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
+import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { findAccount, futureDate, toDurationMs } from "../input/values.ts";
+import type { KeyView, NewKeyView } from "./schemas.ts";
+import { type KeyBudgetView, keyBudgets, keyView, keyViews, toKeyView } from "./views.ts";
 
 export interface KeyParts extends MoneyParts {
   readonly keys: KeyStore;
@@ -19,7 +21,7 @@ export interface KeyParts extends MoneyParts {
 }
 
 export interface KeyOperations {
-  createKey(
+  create(
     input: {
       account: string;
       name?: string;
@@ -27,30 +29,45 @@ export interface KeyOperations {
       expires?: string;
     } & LimitInputs,
   ): Promise<NewKeyView>;
-  listKeys(input: { account?: string }): Promise<readonly KeyView[]>;
+  list(input: { account?: string }): Promise<readonly KeyView[]>;
   /** Of the keys of an account that have a budget of their own. */
-  listKeyBudgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
-  revokeKey(input: { id: string }): Promise<KeyView>;
-  setKeyLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
+  budgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
+  revoke(input: { id: string }): Promise<KeyView>;
+  setLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
   /** Another name, or other models that it may call; null: all. What is not named stays. */
-  updateKey(input: {
+  update(input: {
     id: string;
     name?: string;
     models?: readonly string[] | null;
   }): Promise<KeyView & { readonly warnings: readonly string[] }>;
   /** A new secret for the same key; the one before works for the overlap, a day unless told. */
-  rotateKey(input: { id: string; overlap?: string }): Promise<NewKeyView>;
+  rotate(input: { id: string; overlap?: string }): Promise<NewKeyView>;
 }
+
+export const keyAudits = {
+  create: { action: "key.create", detail: (input) => omit(input, "account") },
+  list: null,
+  budgets: null,
+  revoke: { action: "key.revoke" },
+  setLimits: { action: "key.limit", detail: (input) => omit(input, "id") },
+  update: { action: "key.update", detail: (input) => omit(input, "id") },
+  rotate: {
+    action: "key.rotate",
+    detail: ({ overlap }) => (overlap === undefined ? {} : { overlap }),
+  },
+} satisfies Audits<KeyOperations>;
+
+type Implementation = Unbound<KeyOperations, typeof keyAudits>;
 
 const usualOverlap = "24h";
 const maxOverlapDays = 30;
 
-export function keyOperations(parts: KeyParts): KeyOperations {
+export function keyOperations(parts: KeyParts): Implementation {
   const { accounts, keys, clock, takeEffect } = parts;
   const mutex = new Mutex();
   return {
-    createKey: (input) => createKey(parts, input),
-    async listKeys({ account: accountName }) {
+    create: (input, author) => createKey(parts, input, author),
+    async list({ account: accountName }) {
       const account =
         accountName === undefined ? undefined : await findAccount(accounts, accountName);
       const records = await keys.all();
@@ -59,7 +76,7 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         records.filter(({ accountId }) => account === undefined || accountId === account.id),
       );
     },
-    async listKeyBudgets({ account: accountName }) {
+    async budgets({ account: accountName }) {
       const account = await findAccount(accounts, accountName);
       const records = await keys.all();
       return keyBudgets(
@@ -67,29 +84,34 @@ export function keyOperations(parts: KeyParts): KeyOperations {
         records.filter(({ accountId }) => accountId === account.id),
       );
     },
-    async revokeKey({ id }) {
-      const isKnown = await keys.revoke(id, clock.nowMs());
-      const record = isKnown ? await keys.get(id) : undefined;
+    async revoke({ id }, { audit }) {
+      const before = await keys.get(id);
+      if (before === undefined) throw noSuchKey(id);
+      await keys.revoke(id, clock.nowMs(), audit(aboutKey(before)));
+      const record = await keys.get(id);
       if (record === undefined) throw noSuchKey(id);
       await takeEffect();
       return keyView(parts, record);
     },
-    setKeyLimits: ({ id, ...inputs }) =>
+    setLimits: ({ id, ...inputs }, { audit }) =>
       mutex.run(async () => {
         checkNamed(inputs);
-        const { limits: before, accountId, ...rest } = await findLive(keys, id);
+        const record = await findLive(keys, id);
+        const { limits: before, accountId, ...rest } = record;
         const limits = readLimits(before, inputs);
-        await setLimits(parts, { owner: { accountId, keyId: id }, limits });
+        const owner = { accountId, keyId: id };
+        await setLimits(parts, { owner, limits, audit: audit(aboutKey(record)) });
         return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
       }),
-    updateKey: (input) => updateKey(parts, input),
-    rotateKey: (input) => mutex.run(() => rotateKey(parts, input)),
+    update: (input, author) => updateKey(parts, input, author),
+    rotate: (input, author) => mutex.run(() => rotateKey(parts, input, author)),
   };
 }
 
 async function createKey(
   { accounts, keys, catalog, secrets, clock, takeEffect }: KeyParts,
-  input: Parameters<KeyOperations["createKey"]>[0],
+  input: Parameters<KeyOperations["create"]>[0],
+  { audit }: Author,
 ): Promise<NewKeyView> {
   const { account: accountName, name = "", models, expires, ...inputs } = input;
   const account = await findAccount(accounts, accountName);
@@ -110,7 +132,7 @@ async function createKey(
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(limits === undefined ? {} : { limits }),
   };
-  await keys.insert(record);
+  await keys.insert(record, audit(aboutKey(record)));
   await takeEffect();
   const warnings = await unknownModels(catalog, models);
   return {
@@ -122,8 +144,9 @@ async function createKey(
 
 async function updateKey(
   parts: KeyParts,
-  { id, name, models }: Parameters<KeyOperations["updateKey"]>[0],
-): ReturnType<KeyOperations["updateKey"]> {
+  { id, name, models }: Parameters<KeyOperations["update"]>[0],
+  { audit }: Author,
+): ReturnType<KeyOperations["update"]> {
   const { keys, catalog, takeEffect } = parts;
   if (name === undefined && models === undefined)
     throw new Problem({
@@ -131,11 +154,15 @@ async function updateKey(
       message: "Nothing to change: give a name or models.",
     });
   checkKeyWords(name ?? "", models ?? undefined);
-  await findLive(keys, id);
-  const isChanged = await keys.update(id, {
-    ...(name === undefined ? {} : { name }),
-    ...(models === undefined ? {} : { models: models === null ? null : new Set(models) }),
-  });
+  const before = await findLive(keys, id);
+  const isChanged = await keys.update(
+    id,
+    {
+      ...(name === undefined ? {} : { name }),
+      ...(models === undefined ? {} : { models: models === null ? null : new Set(models) }),
+    },
+    audit(aboutKey({ ...before, name: name ?? before.name })),
+  );
   if (!isChanged) throw isRevoked(id);
   await takeEffect();
   const view = await keyView(parts, await findLive(keys, id));
@@ -144,11 +171,13 @@ async function updateKey(
 
 async function rotateKey(
   parts: KeyParts,
-  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotateKey"]>[0],
+  { id, overlap = usualOverlap }: Parameters<KeyOperations["rotate"]>[0],
+  { audit }: Author,
 ): Promise<NewKeyView> {
   const { keys, secrets, clock, takeEffect } = parts;
   const overlapMs = toDurationMs({ text: overlap, field: "overlap", maxDays: maxOverlapDays });
-  const { expiresAtMs } = await findLive(keys, id);
+  const before = await findLive(keys, id);
+  const { expiresAtMs } = before;
   const nowMs = clock.nowMs();
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
     throw new Problem({
@@ -156,15 +185,26 @@ async function rotateKey(
       message: `${id} has expired, so a new secret would not work. Create another key.`,
     });
   const secret = newKeySecret();
-  const isChanged = await keys.rotate(id, {
-    hash: hashKeySecret(secret, secrets.keyHashKey),
-    hint: keyHint(secret),
-    previousUntilMs: overlapMs === 0 ? undefined : nowMs + overlapMs,
-  });
+  const hint = keyHint(secret);
+  const isChanged = await keys.rotate(
+    id,
+    {
+      hash: hashKeySecret(secret, secrets.keyHashKey),
+      hint,
+      previousUntilMs: overlapMs === 0 ? undefined : nowMs + overlapMs,
+    },
+    audit(aboutKey({ ...before, hint })),
+  );
   if (!isChanged) throw isRevoked(id);
   await takeEffect();
   return { ...(await keyView(parts, await findLive(keys, id))), key: secret, warnings: [] };
 }
+
+/** A name can be given twice, and an id means nothing to a reader. */
+const aboutKey = ({ accountId, name, hint }: KeyRecord) => ({
+  accountId,
+  subject: name === "" ? hint : `${name} (${hint})`,
+});
 
 async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
   const record = await keys.get(id);

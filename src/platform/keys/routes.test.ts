@@ -252,8 +252,11 @@ describe("who may", () => {
   });
 
   test("a key of another account is not there, even for who may see both", async () => {
-    const other = await gateway.server.operations.createAccount({ name: "other" });
-    const foreign = await gateway.server.operations.createKey({ account: other.id, name: "hers" });
+    const other = await gateway.server.operations.accounts.create({ name: "other" });
+    const foreign = await gateway.server.operations.keys.create({
+      account: other.id,
+      name: "hers",
+    });
     expect(await find(foreign.id)).toBeUndefined();
     for (const who of [developer, owner, operator]) {
       const answers = [
@@ -266,7 +269,7 @@ describe("who may", () => {
     const ask = () =>
       developer.ask("GET /api/accounts/:account/keys", { params: { account: other.id } });
     expect((await ask()).status).toBe(404);
-    const [kept] = await gateway.server.operations.listKeys({ account: other.id });
+    const [kept] = await gateway.server.operations.keys.list({ account: other.id });
     expect(kept).toMatchObject({ name: "hers", status: "active", hint: foreign.hint });
   });
 });

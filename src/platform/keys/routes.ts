@@ -1,62 +1,9 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
-import {
-  fields,
-  limitFields,
-  limitsReply,
-  moment,
-  nullable,
-  oneOf,
-  says,
-  text,
-  usd,
-} from "../http/schemas.ts";
-import type { KeyView } from "../views.ts";
+import { type Context, route } from "../context.ts";
+import { fields, limitFields, nullable, says, text } from "../http/schemas.ts";
 import { checkKeyWords } from "./operations.ts";
-import type { KeyBudgetView } from "./views.ts";
-
-const key = {
-  id: Type.String(),
-  account: Type.String(),
-  name: Type.String(),
-  hint: Type.String({ description: "The shape of the secret, never the secret." }),
-  models: nullable(Type.Array(Type.String(), { description: "Null: every model." })),
-  status: oneOf(["active", "expired", "revoked"]),
-  created_at: moment(),
-  expires_at: nullable(moment()),
-  revoked_at: nullable(moment()),
-  last_used_at: nullable(moment("When its last call began; null: never.")),
-  previous: nullable(
-    Type.Object(
-      { hint: Type.String(), expires_at: moment() },
-      { description: "The secret before the last rotation, while it still works." },
-    ),
-  ),
-  limits: limitsReply,
-};
-const keyReply = Type.Object(key);
-const warnings = Type.Array(Type.String(), {
-  description: "Such as a model it names that there is not yet.",
-});
-const changedReply = Type.Object({ ...key, warnings });
-const listedReply = Type.Object({
-  ...key,
-  budget: nullable(
-    Type.Object({
-      limit_usd: usd("Most that may be spent."),
-      period: oneOf(["total", "day", "month"]),
-      spent_usd: usd("Within the period that goes on now."),
-    }),
-  ),
-});
-/** The one place where a key's secret is shown. */
-const newKeyReply = Type.Object({
-  ...key,
-  key: Type.String({ description: "The secret, shown this once." }),
-  warnings,
-});
+import { changedReply, type KeyView, keyReply, listedReply, newKeyReply } from "./schemas.ts";
 
 const mostModels = 200;
 const models = Type.Array(text({ least: 1, most: 200 }), {
@@ -73,16 +20,14 @@ export const keyRoutes = [
     access: "viewer",
     area: "keys",
     reply: Type.Array(listedReply),
-    async handle({ parts: { operations }, account }) {
+    async handle({ operations, account }) {
       const of = { account: account.id };
       const [keys, budgets] = await Promise.all([
-        operations.listKeys(of),
-        operations.listKeyBudgets(of),
+        operations.keys.list(of),
+        operations.keys.budgets(of),
       ]);
       const budgetOf = new Map(budgets.map((budget) => [budget.key, budget]));
-      return keys
-        .map((view) => ({ ...toReply(view), budget: toBudget(budgetOf.get(view.id)) }))
-        .toReversed();
+      return keys.map((view) => ({ ...view, budget: budgetOf.get(view.id) ?? null })).toReversed();
     },
   }),
   route("POST /api/accounts/:account/keys", {
@@ -96,16 +41,13 @@ export const keyRoutes = [
       ...limitFields,
     }),
     reply: newKeyReply,
-    action: "key.create",
-    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
-    async handle({ parts, account }, { body: { models: wanted, expires, ...rest } }) {
-      const made = await parts.operations.createKey({
+    async handle({ operations, account }, { body: { models: wanted, expires, ...rest } }) {
+      return operations.keys.create({
         account: account.id,
         ...rest,
         ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
         ...(expires === undefined || expires === "" ? {} : { expires }),
       });
-      return { ...toReply(made), key: made.key, warnings: made.warnings };
     },
   }),
   route("PATCH /api/accounts/:account/keys/:id", {
@@ -118,10 +60,8 @@ export const keyRoutes = [
       ...limitFields,
     }),
     reply: changedReply,
-    action: "key.update",
-    told: ({ body }, key) => ({ subject: calledBy(key), detail: { ...body } }),
     async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
-      const { operations } = context.parts;
+      const { operations } = context;
       let view = await findKey(context, params.id);
       let warned: readonly string[] = [];
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
@@ -132,9 +72,9 @@ export const keyRoutes = [
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
       if (Object.keys(limits).length > 0)
-        view = await operations.setKeyLimits({ id: params.id, ...limits });
+        view = await operations.keys.setLimits({ id: params.id, ...limits });
       if (called !== undefined || wanted !== undefined) {
-        const updated = await operations.updateKey({
+        const updated = await operations.keys.update({
           id: params.id,
           ...(called === undefined ? {} : { name: called }),
           ...(wanted === undefined ? {} : { models: wanted }),
@@ -142,7 +82,7 @@ export const keyRoutes = [
         view = updated;
         warned = updated.warnings;
       }
-      return { ...toReply(view), warnings: warned };
+      return { ...view, warnings: [...warned] };
     },
   }),
   route("POST /api/accounts/:account/keys/:id/rotate", {
@@ -153,12 +93,9 @@ export const keyRoutes = [
       overlap: Type.Optional(text({ most: 10, about: "Such as 24h or 7d; 0: none." })),
     }),
     reply: newKeyReply,
-    action: "key.rotate",
-    told: ({ body }, made) => ({ subject: calledBy(made), detail: { ...body } }),
     async handle(context, { params, body }) {
       await findKey(context, params.id);
-      const made = await context.parts.operations.rotateKey({ id: params.id, ...body });
-      return { ...toReply(made), key: made.key, warnings: made.warnings };
+      return context.operations.keys.rotate({ id: params.id, ...body });
     },
   }),
   route("DELETE /api/accounts/:account/keys/:id", {
@@ -166,46 +103,18 @@ export const keyRoutes = [
     access: "developer",
     area: "keys",
     reply: keyReply,
-    action: "key.revoke",
-    told: (_, key) => ({ subject: calledBy(key) }),
     async handle(context, { params }) {
       await findKey(context, params.id);
-      return toReply(await context.parts.operations.revokeKey({ id: params.id }));
+      return context.operations.keys.revoke({ id: params.id });
     },
   }),
 ] as const;
 
-/** As the audit log has it: a name can be given twice, an id says nothing. */
-const calledBy = ({ name: called, hint }: { readonly name: string; readonly hint: string }) =>
-  called === "" ? hint : `${called} (${hint})`;
-
 /** A key of another account is told like one that there is not. */
-async function findKey({ parts, account }: Context, id: string): Promise<KeyView> {
-  const keys = await parts.operations.listKeys({ account: account.id });
+async function findKey({ operations, account }: Context, id: string): Promise<KeyView> {
+  const keys = await operations.keys.list({ account: account.id });
   const found = keys.find((one) => one.id === id);
   if (found === undefined)
     throw new Problem({ code: "not_found", message: `Unknown key "${id}".` });
   return found;
-}
-
-function toReply(view: KeyView) {
-  return {
-    id: view.id,
-    account: view.account,
-    name: view.name,
-    hint: view.hint,
-    models: view.models,
-    status: view.status,
-    created_at: view.created_at,
-    expires_at: view.expires_at,
-    revoked_at: view.revoked_at,
-    last_used_at: view.last_used_at,
-    previous: view.previous,
-    limits: view.limits,
-  };
-}
-
-function toBudget(view: KeyBudgetView | undefined) {
-  if (view === undefined) return null;
-  return { limit_usd: view.limit_usd, period: view.period, spent_usd: view.spent_usd };
 }

@@ -1,9 +1,11 @@
+import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
-import type { BudgetView } from "../accounts/money-views.ts";
-import { type KeyView, toKeyView } from "../views.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
+import type { BudgetView } from "../http/schemas.ts";
+import { toLimitsView } from "../input/limits.ts";
+import type { KeyView } from "./schemas.ts";
 
 type Parts = Pick<MoneyParts, "clock" | "money"> & { readonly keys: KeyStore };
 
@@ -46,4 +48,36 @@ export async function keyBudgets(
     period,
     spent_usd: toUsd(spends.get(`${id} ${periodStartMs(period, nowMs)}`) ?? 0n),
   }));
+}
+
+export function toKeyView(options: {
+  readonly record: KeyRecord;
+  readonly lastUsedMs: number | undefined;
+  readonly nowMs: number;
+}): KeyView {
+  const { record, lastUsedMs, nowMs } = options;
+  const { id, accountId, name, hint, models, limits } = record;
+  const { createdAtMs, expiresAtMs, revokedAtMs } = record;
+  const isExpired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  const status = revokedAtMs !== undefined ? "revoked" : isExpired ? "expired" : "active";
+  return {
+    id,
+    account: accountId,
+    name,
+    hint,
+    models: models === undefined ? null : [...models],
+    status,
+    created_at: toDateText(createdAtMs),
+    expires_at: optionalDate(expiresAtMs),
+    revoked_at: optionalDate(revokedAtMs),
+    last_used_at: optionalDate(lastUsedMs),
+    previous: status === "active" ? toPreviousView(record, nowMs) : null,
+    limits: toLimitsView(limits),
+  };
+}
+
+function toPreviousView({ previous, expiresAtMs }: KeyRecord, nowMs: number): KeyView["previous"] {
+  if (previous === undefined || previous.expiresAtMs <= nowMs) return null;
+  const endsMs = Math.min(previous.expiresAtMs, expiresAtMs ?? previous.expiresAtMs);
+  return { hint: previous.hint, expires_at: toDateText(endsMs) };
 }

@@ -173,7 +173,7 @@ test("a stream ends at once when the member is removed, or all sessions are ende
 });
 
 test("who is an operator no more, but a member, has to ask anew", async () => {
-  const { link } = await gateway.server.operations.inviteOperator({});
+  const { link } = await gateway.server.operations.operators.invite({});
   const email = "both@example.com";
   const both = await join(gateway.platformUrl, link, { email });
   const invited = await operator.ask("POST /api/accounts/:account/invites", {

@@ -1,6 +1,6 @@
-import { actorOf, type Context } from "../http/context.ts";
+import { type Context, route } from "../context.ts";
+import { actorOf } from "../http/context.ts";
 import { apiHeaders, Refused } from "../http/refusal.ts";
-import { route } from "../http/route.ts";
 import { toReceiptRow } from "../requests/views.ts";
 import type { LiveNews } from "./live.ts";
 
@@ -83,9 +83,9 @@ function listen(context: Context, accountId: string | undefined): Response {
 }
 
 /** Whose role has changed must ask anew: what is told depends on it. */
-async function mayGoOn({ standing, isOperator }: Context): Promise<boolean> {
+async function mayGoOn({ permission, isOperator }: Context): Promise<boolean> {
   try {
-    const now = await standing();
+    const now = await permission();
     return now.isAllowed && now.isOperator === isOperator;
   } catch {
     return false;

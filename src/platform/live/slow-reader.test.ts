@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from "bun:test";
 import { type OperationsHome, openOperations } from "../../../test/setup/operations-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import { createLog } from "../../base/log.ts";
 import { Minutes } from "../../ledger/minutes.ts";
@@ -8,6 +9,7 @@ import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { SessionSecrets } from "../../people/session-secrets.ts";
 import { Tokens } from "../../people/tokens.ts";
+import { extendContext } from "../context.ts";
 import { Api } from "../http/api.ts";
 import { Live } from "./live.ts";
 import { liveRoutes } from "./routes.ts";
@@ -21,38 +23,40 @@ let made: Awaited<ReturnType<Tokens["create"]>>;
 
 beforeAll(async () => {
   home = await openOperations();
-  const { store, operations } = home;
+  const { store, unbound: operations } = home;
   const clock = { nowMs: () => home.clock.ms };
   const people = new People(store.people, clock);
   tokens = new Tokens(store.people, clock);
-  made = await tokens.create({
-    name: "listener",
-    accountId: undefined,
-    role: "operator",
-    scopes: ["usage:read"],
-    expiresAtMs: undefined,
-    by: { name: "a test", id: "" },
-  });
-  api = new Api(
+  made = await tokens.create(
     {
-      operations,
-      people,
-      invites: new Invites(people),
-      sessionSecrets: new SessionSecrets(new Uint8Array(32)),
-      tokens,
-      accounts: store.accounts,
-      catalog: store.catalog,
-      reports: store.openReports({ clock, flush: async () => {}, minutes: new Minutes() }),
-      live: new Live({ watchers, everyMs }),
-      clock,
-      log: createLog({ level: "silent", pretty: false, write: () => {} }),
-      version: "0.0.0-test",
-      gatewayUrl: () => "http://127.0.0.1:8080",
-      platformUrl: () => "http://127.0.0.1:8081",
-      settings: [],
+      name: "listener",
+      accountId: undefined,
+      role: "operator",
+      scopes: ["usage:read"],
+      expiresAtMs: undefined,
+      by: { name: "a test", id: "" },
     },
-    liveRoutes,
+    () => auditOf(),
   );
+  const parts = {
+    operations,
+    people,
+    invites: new Invites(people),
+    sessionSecrets: new SessionSecrets(new Uint8Array(32)),
+    tokens,
+    audit: store.audit,
+    accounts: store.accounts,
+    catalog: store.catalog,
+    reports: store.openReports({ clock, flush: async () => {}, minutes: new Minutes() }),
+    live: new Live({ watchers, everyMs }),
+    clock,
+    log: createLog({ level: "silent", pretty: false, write: () => {} }),
+    version: "0.0.0-test",
+    gatewayUrl: () => "http://127.0.0.1:8080",
+    platformUrl: () => "http://127.0.0.1:8081",
+    settings: [],
+  };
+  api = new Api({ parts, routes: liveRoutes, extend: extendContext(parts) });
 });
 afterAll(() => home.remove());
 
@@ -75,7 +79,7 @@ test("for a listener who does not read, no more than so much is kept", async () 
     if (reader === undefined) throw new Error(`no stream: ${response?.status}`);
     happen(5_000);
     // With its right the stream ends, and what was kept is all that is left to read.
-    await tokens.revoke(made.token.id, undefined);
+    await tokens.revoke({ id: made.token.id, accountId: undefined }, auditOf());
     jest.advanceTimersByTime(15_000);
     let chunks = 0;
     while (!(await reader.read()).done) chunks++;

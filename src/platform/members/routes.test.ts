@@ -18,7 +18,7 @@ beforeAll(async () => {
   operator = await joinOperator(gateway);
 });
 beforeEach(async () => {
-  account = (await gateway.server.operations.createAccount({ name: crypto.randomUUID() })).id;
+  account = (await gateway.server.operations.accounts.create({ name: crypto.randomUUID() })).id;
   owner = await joinMember(gateway, operator, { account, role: "owner" });
 });
 afterAll(() => gateway.stop());
@@ -83,7 +83,7 @@ describe("the only owner of an account", () => {
 
 describe("an invitation", () => {
   test("is taken back by an owner of its account, and by no other", async () => {
-    const theirs = (await gateway.server.operations.createAccount({ name: crypto.randomUUID() }))
+    const theirs = (await gateway.server.operations.accounts.create({ name: crypto.randomUUID() }))
       .id;
     const stranger = await joinMember(gateway, operator, { account: theirs, role: "owner" });
     const { id, link } = await invite(owner, "viewer");

@@ -1,12 +1,9 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
-import { Problem } from "../../base/problem.ts";
-import { noMember } from "../../people/people.ts";
 import { accountRoles } from "../../people/role.ts";
-import type { Invite } from "../../people/store.ts";
-import { type Context, makerOf, type PlatformParts } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
+import { linkReply, toInvited } from "../people/schemas.ts";
 
 const role = oneOf(accountRoles);
 
@@ -15,13 +12,6 @@ export const invitedReply = Type.Object({
   email: nullable(Type.String()),
   role: nullable(Type.String()),
   invited_by: Type.String(),
-  expires_at: moment(),
-});
-
-/** The one place where a link is shown. */
-export const linkReply = Type.Object({
-  id: Type.String(),
-  link: Type.String(),
   expires_at: moment(),
 });
 
@@ -48,28 +38,20 @@ export const memberRoutes = [
     access: "owner",
     body: fields({ role, email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
-    action: "member.invite",
-    told: ({ body }, { id }) => ({ subject: body.email ?? id, detail: { role: body.role } }),
-    async handle({ parts, account, actor }, { body }) {
-      const email = body.email === "" ? undefined : body.email;
-      const by = makerOf(actor);
-      return toLink(
-        parts,
-        await parts.invites.member({ accountId: account.id, role: body.role, email, by }),
-      );
-    },
+    handle: ({ operations, account }, { body: { role: wanted, email = "" } }) =>
+      operations.members.invite({
+        account: account.id,
+        role: wanted,
+        ...(email === "" ? {} : { email }),
+      }),
   }),
   route("DELETE /api/accounts/:account/invites/:id", {
     about: "Takes an invitation back: its link works no more.",
     access: "owner",
     area: "members",
     reply: done,
-    action: "member.uninvite",
-    async handle({ parts, account }, { params }) {
-      const { store } = parts.people;
-      const mine = (await store.invites(account.id)).some(({ id }) => id === params.id);
-      if (!mine || !(await store.removeInvite(params.id)))
-        throw new Problem({ code: "not_found", message: "This invitation no longer exists." });
+    async handle({ operations, account }, { params }) {
+      await operations.members.uninvite({ account: account.id, id: params.id });
       return isDone;
     },
   }),
@@ -78,17 +60,9 @@ export const memberRoutes = [
     access: "owner",
     body: fields({ role }),
     reply: done,
-    action: "member.role",
-    told: ({ params, body }) => ({ subject: params.id, detail: { role: body.role } }),
-    async handle(context, { params, body }) {
-      const { parts, account } = context;
-      await parts.people.setRole({
-        accountId: account.id,
-        userId: params.id,
-        role: body.role,
-        isForced: context.isOperator,
-      });
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+    async handle({ operations, account, isOperator: isForced }, { params, body }) {
+      const member = { account: account.id, id: params.id };
+      await operations.members.setRole({ ...member, role: body.role, isForced });
       return isDone;
     },
   }),
@@ -97,15 +71,8 @@ export const memberRoutes = [
     access: "owner",
     area: "members",
     reply: done,
-    action: "member.remove",
-    async handle(context, { params }) {
-      const { parts, account } = context;
-      await parts.people.removeMember({
-        accountId: account.id,
-        userId: params.id,
-        isForced: context.isOperator,
-      });
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+    async handle({ operations, account, isOperator: isForced }, { params }) {
+      await operations.members.remove({ account: account.id, id: params.id, isForced });
       return isDone;
     },
   }),
@@ -114,16 +81,8 @@ export const memberRoutes = [
       "Makes a link by which a member can choose a new password. For operators: a password opens all of a person's accounts.",
     access: "operator",
     reply: linkReply,
-    action: "person.reset",
-    told: ({ params }) => ({ subject: params.id }),
-    async handle({ parts, account, actor }, { params }) {
-      const members = await parts.people.store.memberships({ accountId: account.id });
-      const user = members.some(({ userId }) => userId === params.id)
-        ? await parts.people.store.user(params.id)
-        : undefined;
-      if (user === undefined) throw noMember();
-      return toLink(parts, await parts.invites.reset(user, makerOf(actor)));
-    },
+    handle: ({ operations, account }, { params }) =>
+      operations.members.resetPassword({ account: account.id, id: params.id }),
   }),
 ] as const;
 
@@ -144,26 +103,4 @@ async function listMembers({ parts, account }: Context) {
   const invites = await store.invites(account.id);
   const open = invites.filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs());
   return { members, invited: open.map(toInvited) };
-}
-
-export function toInvited(invite: Invite) {
-  return {
-    id: invite.id,
-    email: invite.email ?? null,
-    role: invite.role ?? null,
-    invited_by: invite.createdBy,
-    expires_at: toDateText(invite.expiresAtMs),
-  };
-}
-
-/** The secret is behind the #: browsers keep it to themselves, and no log has it. */
-export function toLink(
-  { platformUrl }: Pick<PlatformParts, "platformUrl">,
-  { secret, invite }: { readonly secret: string; readonly invite: Invite },
-) {
-  return {
-    id: invite.id,
-    link: `${platformUrl()}/join#${secret}`,
-    expires_at: toDateText(invite.expiresAtMs),
-  };
 }

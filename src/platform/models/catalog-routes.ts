@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { voices } from "../../call/speak.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import type { CatalogEntryView, RouteView } from "./operations.ts";
 
@@ -70,8 +70,8 @@ export const catalogRoutes = [
     access,
     area,
     reply: Type.Array(entry),
-    async handle({ parts }) {
-      return (await parts.operations.listCatalog({})).map(toEntry);
+    async handle({ operations }) {
+      return (await operations.catalog.list({})).map(toEntry);
     },
   }),
   route("GET /api/catalog/:model", {
@@ -79,8 +79,8 @@ export const catalogRoutes = [
     access,
     area,
     reply: entry,
-    async handle({ parts }, { params }) {
-      return toEntry(await parts.operations.showCatalogModel({ id: params.model }));
+    async handle({ operations }, { params }) {
+      return toEntry(await operations.catalog.show({ id: params.model }));
     },
   }),
   route("PUT /api/catalog/:model/routes", {
@@ -100,14 +100,9 @@ export const catalogRoutes = [
       ),
     }),
     reply: entry,
-    action: "model.routes",
-    told: ({ params, body }) => ({
-      subject: params.model,
-      detail: { routes: body.routes.map(({ provider, model }) => `${provider}/${model}`) },
-    }),
-    async handle({ parts }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { routes } = body;
-      return toEntry(await parts.operations.setRoutes({ id: params.model, routes }));
+      return toEntry(await operations.catalog.setRoutes({ id: params.model, routes }));
     },
   }),
   route("POST /api/catalog/:model/deprecate", {
@@ -121,17 +116,15 @@ export const catalogRoutes = [
       replacement: text({ least: 1, most: 128, about: "An active model of the same endpoint." }),
     }),
     reply: entry,
-    action: "model.deprecate",
-    told: ({ params, body }) => ({ subject: params.model, detail: { ...body } }),
-    async handle({ parts: { operations } }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { from, retires, replacement } = body;
-      const { id } = await operations.deprecateModel({
+      const { id } = await operations.models.deprecate({
         id: params.model,
         retires,
         replacement,
         ...(from === undefined ? {} : { from }),
       });
-      return toEntry(await operations.showCatalogModel({ id }));
+      return toEntry(await operations.catalog.show({ id }));
     },
   }),
   route("POST /api/catalog/:model/retire", {
@@ -139,11 +132,9 @@ export const catalogRoutes = [
     access,
     area,
     reply: entry,
-    action: "model.retire",
-    told: ({ params }) => ({ subject: params.model }),
-    async handle({ parts: { operations } }, { params }) {
-      const { id } = await operations.retireModel({ id: params.model });
-      return toEntry(await operations.showCatalogModel({ id }));
+    async handle({ operations }, { params }) {
+      const { id } = await operations.models.retire({ id: params.model });
+      return toEntry(await operations.catalog.show({ id }));
     },
   }),
   route("GET /api/models/:model/callers", {
@@ -156,8 +147,8 @@ export const catalogRoutes = [
       receipts: Type.Integer(),
       callers: Type.Array(caller),
     }),
-    async handle({ parts }, { params }) {
-      const [found] = await parts.operations.lifecycleCallers({ model: params.model });
+    async handle({ operations }, { params }) {
+      const [found] = await operations.models.callers({ model: params.model });
       return {
         model: params.model,
         status: found?.status ?? "active",

@@ -1,12 +1,16 @@
-import { type CatalogStore, unknownModel } from "../../catalog/catalog.ts";
+import { optionalDate } from "../../base/dates.ts";
+import { Catalog, deprecate, retire, unknownModel } from "../../catalog/catalog.ts";
 import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
-import type { Model } from "../../catalog/model.ts";
+import { isServed, type Model, withRoutes } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
+import { futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
-import { optionalDate } from "../views.ts";
+import type { CatalogParts } from "./operations.ts";
+import { type ModelView, toModelView } from "./views.ts";
 
 /** A model that is on its way out, and who still calls it. */
 export interface LifecycleCallersView {
@@ -31,18 +35,64 @@ export interface LifecycleCaller {
   readonly last_day: string;
 }
 
-export interface LifecycleOperations {
+export interface ModelOperations {
+  list(input: Record<never, never>): Promise<readonly ModelView[]>;
+  deprecate(input: {
+    id: string;
+    from?: string;
+    retires: string;
+    replacement: string;
+  }): Promise<ModelView>;
+  retire(input: { id: string }): Promise<ModelView>;
   /** Of one model, or of all that are deprecated or retired. */
-  lifecycleCallers(input: { model?: string }): Promise<readonly LifecycleCallersView[]>;
+  callers(input: { model?: string }): Promise<readonly LifecycleCallersView[]>;
 }
 
-type Parts = MoneyParts & { readonly catalog: CatalogStore; readonly keys: KeyStore };
+type Parts = MoneyParts & CatalogParts & { readonly keys: KeyStore };
 
 const mostDays = 366;
 
-export function lifecycleOperations(parts: Parts): LifecycleOperations {
+export const modelAudits = {
+  list: null,
+  deprecate: { action: "model.deprecate", detail: (input) => omit(input, "id") },
+  retire: { action: "model.retire" },
+  callers: null,
+} satisfies Audits<ModelOperations>;
+
+export function modelOperations(parts: Parts): Unbound<ModelOperations, typeof modelAudits> {
+  const { catalog: store, clock, isUsable, takeEffect } = parts;
+  const view = (model: Model, nowMs: number) =>
+    toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
+  const load = async () => {
+    const catalog = new Catalog(store);
+    await catalog.reload();
+    return catalog;
+  };
   return {
-    async lifecycleCallers({ model: id }) {
+    async list() {
+      const { models } = await store.load();
+      const nowMs = clock.nowMs();
+      return models.map((model) => view(model, nowMs));
+    },
+    async deprecate({ id, from, retires, replacement }, { audit }) {
+      const nowMs = clock.nowMs();
+      const retiresAtMs = futureDate({ text: retires, field: "retires", nowMs });
+      const fromMs =
+        from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
+      const catalog = await load();
+      const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
+      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+      await takeEffect();
+      return view(model, nowMs);
+    },
+    async retire({ id }, { audit }) {
+      const nowMs = clock.nowMs();
+      const model = retire({ catalog: await load(), id, nowMs });
+      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+      await takeEffect();
+      return view(model, nowMs);
+    },
+    async callers({ model: id }) {
       const { models } = await parts.catalog.load();
       const nowMs = parts.clock.nowMs();
       const isAsked = (model: Model) =>

@@ -9,7 +9,7 @@ import {
   pricedClasses,
 } from "../../call/endpoint.ts";
 import { type VoiceMap, voices } from "../../call/speak.ts";
-import { type CatalogStore, unknownModel } from "../../catalog/catalog.ts";
+import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import { lifecycleState } from "../../catalog/lifecycle.ts";
 import {
@@ -20,7 +20,9 @@ import {
   type Route,
   withRoutes,
 } from "../../catalog/model.ts";
-import { type ModelView, toModelView, toPriceView } from "../views.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
+import { findModel } from "../input/values.ts";
+import { type ModelView, toModelView, toPriceView } from "./views.ts";
 
 /** One way to a model, with how it is doing. */
 export interface RouteView {
@@ -65,11 +67,22 @@ export interface RouteInput {
 
 export interface CatalogOperations {
   /** All models, as the operator sees them. */
-  listCatalog(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
-  showCatalogModel(input: { id: string }): Promise<CatalogEntryView>;
+  list(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
+  show(input: { id: string }): Promise<CatalogEntryView>;
   /** All routes of a model anew; costs and voices of those that stay are kept. */
   setRoutes(input: { id: string; routes: readonly RouteInput[] }): Promise<CatalogEntryView>;
 }
+
+export const catalogAudits = {
+  list: null,
+  show: null,
+  setRoutes: {
+    action: "model.routes",
+    detail: ({ routes }) => ({
+      routes: routes.map(({ provider, model }) => `${provider}/${model}`),
+    }),
+  },
+} satisfies Audits<CatalogOperations>;
 
 export interface CatalogParts {
   readonly catalog: CatalogStore;
@@ -81,19 +94,21 @@ export interface CatalogParts {
 
 const mostRoutes = 50;
 
-export function catalogOperations(parts: CatalogParts): CatalogOperations {
+export function catalogOperations(
+  parts: CatalogParts,
+): Unbound<CatalogOperations, typeof catalogAudits> {
   const { catalog, clock, takeEffect, gateway } = parts;
   const mutex = new Mutex();
   const view = (model: Model) =>
     toEntryView({ model, nowMs: clock.nowMs(), health: gateway?.health() ?? [], parts });
   return {
-    async listCatalog() {
+    async list() {
       return (await catalog.load()).models.map(view);
     },
-    async showCatalogModel({ id }) {
+    async show({ id }) {
       return view(findModel((await catalog.load()).models, id));
     },
-    setRoutes: ({ id, routes: given }) =>
+    setRoutes: ({ id, routes: given }, { audit }) =>
       mutex.run(async () => {
         const { models, providers } = await catalog.load();
         const model = findModel(models, id);
@@ -102,17 +117,14 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
           providers.map(({ name }) => name),
         );
         const routes = given.map((route) => toRoute(model, route));
-        await catalog.write({ atMs: clock.nowMs(), saveModels: [{ ...model, routes }] });
+        await catalog.write(
+          { atMs: clock.nowMs(), saveModels: [{ ...model, routes }] },
+          audit({ subject: id }),
+        );
         await takeEffect();
         return view({ ...model, routes });
       }),
   };
-}
-
-export function findModel(models: readonly Model[], id: string): Model {
-  const model = models.find((known) => known.id === id);
-  if (model === undefined) throw unknownModel(id);
-  return model;
 }
 
 function toEntryView(options: {

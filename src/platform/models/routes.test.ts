@@ -59,31 +59,31 @@ test("models that cannot be called are not listed", async () => {
 test("a model names the account's working keys that may call it, and no others", async () => {
   const { operations } = gateway.server;
   const { account } = gateway;
-  const one = await operations.createKey({ account, name: "one", models: ["svc-embedding-2"] });
-  const gone = await operations.createKey({ account, name: "gone" });
-  await operations.revokeKey({ id: gone.id });
-  const other = await operations.createAccount({ name: "neighbour" });
-  await operations.createKey({ account: other.id, name: "theirs" });
+  const one = await operations.keys.create({ account, name: "one", models: ["svc-embedding-2"] });
+  const gone = await operations.keys.create({ account, name: "gone" });
+  await operations.keys.revoke({ id: gone.id });
+  const other = await operations.accounts.create({ name: "neighbour" });
+  await operations.keys.create({ account: other.id, name: "theirs" });
   const named = async (id: string) => (await find(id))?.keys.map(({ name }) => name);
   // The harness's own key has no name: its hint stands for it.
-  const [nameless] = await operations.listKeys({ account });
+  const [nameless] = await operations.keys.list({ account });
   expect(await named("svc-embedding-2")).toEqual([nameless?.hint ?? "", "one"]);
   expect(await named("svc-3-flash")).toEqual([nameless?.hint ?? ""]);
-  await operations.revokeKey({ id: one.id });
+  await operations.keys.revoke({ id: one.id });
   expect(await named("svc-embedding-2")).toEqual([nameless?.hint ?? ""]);
 });
 
 test("a deprecated model says when it ends and what to use, and stays listed when it is retired", async () => {
   const { operations } = gateway.server;
   const retires = "2999-01-31";
-  await operations.deprecateModel({ id: "svc-2-flash", retires, replacement: "svc-3-flash" });
+  await operations.models.deprecate({ id: "svc-2-flash", retires, replacement: "svc-3-flash" });
   expect(await find("svc-2-flash")).toMatchObject({
     status: "deprecated",
     deprecated_at: expect.any(String),
     retires_at: "2999-01-31T00:00:00Z",
     replacement: "svc-3-flash",
   } as never);
-  await operations.retireModel({ id: "svc-2-flash" });
+  await operations.models.retire({ id: "svc-2-flash" });
   expect(await find("svc-2-flash")).toMatchObject({
     status: "retired",
     replacement: "svc-3-flash",
@@ -91,7 +91,7 @@ test("a deprecated model says when it ends and what to use, and stays listed whe
 });
 
 test("only who belongs to an account sees its models and keys", async () => {
-  const other = await gateway.server.operations.createAccount({ name: "strangers" });
+  const other = await gateway.server.operations.accounts.create({ name: "strangers" });
   expect((await ask(viewer, other.id)).status).toBe(404);
   expect((await ask(nobody(gateway.platformUrl))).status).toBe(401);
   expect((await ask(operator, other.id)).status).toBe(200);

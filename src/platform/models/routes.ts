@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { moment, nullable, oneOf } from "../http/schemas.ts";
 
 const modelReply = Type.Object({
@@ -30,9 +30,9 @@ export const modelRoutes = [
     access: "viewer",
     area: "models",
     reply: Type.Array(modelReply),
-    async handle({ parts, account }) {
-      const models = await parts.operations.listModels({});
-      const keys = await parts.operations.listKeys({ account: account.id });
+    async handle({ operations, account }) {
+      const models = await operations.models.list({});
+      const keys = await operations.keys.list({ account: account.id });
       const active = keys.filter(({ status }) => status === "active");
       return models
         .filter(({ served, status }) => served || status === "retired")

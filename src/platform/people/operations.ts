@@ -1,22 +1,17 @@
-import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
-import { Invites, type NewInvite } from "../../people/invites.ts";
-import { People, toEmail } from "../../people/people.ts";
-import type { PeopleStore } from "../../people/store.ts";
+import { Invites } from "../../people/invites.ts";
+import { checkName, type People, toEmail, type Visitor } from "../../people/people.ts";
+import type { User } from "../../people/store.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
+import { type LinkView, toLink } from "./schemas.ts";
 
 export interface PeopleParts {
-  readonly people: PeopleStore;
-  readonly clock: Clock;
+  /** One for the whole process: it counts the failed sign-ins. */
+  readonly people: People;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
-}
-
-/** A link that works once; shown here and never again. */
-export interface LinkView {
-  readonly link: string;
-  readonly email: string | null;
-  readonly expires_at: string;
+  readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
 }
 
 export interface OperatorView {
@@ -26,43 +21,50 @@ export interface OperatorView {
   readonly created_at: string;
 }
 
-export interface PeopleOperations {
+export interface OperatorOperations {
   /** For a further operator; the email is fixed where it is named. */
-  inviteOperator(input: { email?: string }): Promise<LinkView>;
-  /** For anybody who has forgotten a password; using it ends all sessions of theirs. */
-  resetPassword(input: { email: string }): Promise<LinkView>;
+  invite(input: { email?: string }): Promise<LinkView>;
+  /** Takes a link back, whatever it is for. */
+  uninvite(input: { id: string }): Promise<void>;
   /** While there is no operator: a link for the first one. Null once there is. */
-  firstOperator(input: Record<never, never>): Promise<LinkView | null>;
-  listOperators(input: Record<never, never>): Promise<readonly OperatorView[]>;
+  first(input: Record<never, never>): Promise<LinkView | null>;
+  list(input: Record<never, never>): Promise<readonly OperatorView[]>;
+  /** Takes the role away. One operator must be left. */
+  remove(input: { id: string }): Promise<void>;
 }
 
-const by = { name: "command line", id: "" };
+export const operatorAudits = {
+  invite: { action: "operator.invite" },
+  uninvite: { action: "operator.uninvite" },
+  first: { action: "operator.invite" },
+  list: null,
+  remove: { action: "operator.remove" },
+} satisfies Audits<OperatorOperations>;
 
-export function peopleOperations(parts: PeopleParts): PeopleOperations {
-  const store = parts.people;
-  const invites = new Invites(new People(store, parts.clock));
-  const toView = ({ secret, invite }: NewInvite): LinkView => ({
-    link: `${parts.platformUrl()}/join#${secret}`,
-    email: invite.email ?? null,
-    expires_at: toDateText(invite.expiresAtMs),
-  });
+export function operatorOperations(
+  parts: PeopleParts,
+): Unbound<OperatorOperations, typeof operatorAudits> {
+  const { people, platformUrl, gateway } = parts;
+  const { store } = people;
+  const invites = new Invites(people);
   return {
-    inviteOperator: async ({ email }) => toView(await invites.operator({ email, by })),
-    async resetPassword({ email }) {
-      const user = await store.userByEmail(toEmail(email));
-      if (user === undefined)
-        throw new Problem({
-          code: "not_found",
-          field: "email",
-          message: `No user has the email address ${email}.`,
-        });
-      return toView(await invites.reset(user, by));
+    async invite({ email }, { actor, audit }) {
+      const made = await invites.operator({ email, by: actor }, (invite) =>
+        audit({ subject: invite.email ?? invite.id }),
+      );
+      return toLink(platformUrl(), made);
     },
-    async firstOperator() {
-      const made = await invites.first();
-      return made === undefined ? null : toView(made);
+    async uninvite({ id }, { audit }) {
+      const invite = (await store.allInvites()).find((one) => one.id === id);
+      const { email = id, accountId } = invite ?? {};
+      if (!(await store.removeInvite(id, audit({ subject: email, accountId }))))
+        throw new Problem({ code: "not_found", message: "There is no such link any more." });
     },
-    async listOperators() {
+    async first(_, { audit }) {
+      const made = await invites.first(({ id }) => audit({ subject: id }));
+      return made === undefined ? null : toLink(platformUrl(), made);
+    },
+    async list() {
       return (await store.users())
         .filter(({ isOperator }) => isOperator)
         .map(({ id, email, name, createdAtMs }) => ({
@@ -72,5 +74,108 @@ export function peopleOperations(parts: PeopleParts): PeopleOperations {
           created_at: toDateText(createdAtMs),
         }));
     },
+    async remove({ id }, { audit }) {
+      await people.removeOperator(id, audit({ subject: id }));
+      gateway?.endTemporaryKeys(id);
+    },
   };
+}
+
+export interface JoinInput {
+  readonly token: string;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly visitor: Visitor;
+  readonly isBound: boolean;
+}
+
+export interface PeopleOperations {
+  /** A link for somebody who has forgotten a password; using it ends all sessions of theirs. */
+  resetPassword(input: { email: string } | { id: string }): Promise<LinkView>;
+  /** Uses a link: to join, or to choose a new password. Signs in. */
+  join(input: JoinInput): Promise<{
+    readonly id: string;
+    readonly email: string;
+    readonly account: string | null;
+    /** Of the session. */
+    readonly secret: string;
+  }>;
+  rename(input: { id: string; name: string }): Promise<void>;
+  changePassword(input: {
+    id: string;
+    sessionId: string;
+    current: string;
+    password: string;
+  }): Promise<void>;
+  /** All of them: the person must sign in again. */
+  endSessions(input: { id: string }): Promise<{ readonly ended: number }>;
+}
+
+export const peopleAudits = {
+  resetPassword: { action: "person.reset" },
+  join: { action: { operator: "person.join", member: "person.join", reset: "person.password" } },
+  rename: { action: "person.rename" },
+  changePassword: { action: "person.password" },
+  endSessions: { action: "person.sessions" },
+} satisfies Audits<PeopleOperations>;
+
+export function peopleOperations(
+  parts: PeopleParts,
+): Unbound<PeopleOperations, typeof peopleAudits> {
+  const { people, platformUrl } = parts;
+  const { store } = people;
+  const invites = new Invites(people);
+  return {
+    async resetPassword(who, { actor, audit }) {
+      const user = await ("id" in who
+        ? findPerson(people, who.id)
+        : findByEmail(people, who.email));
+      const made = await invites.reset(user, actor, () => audit({ subject: user.id }));
+      return toLink(platformUrl(), made);
+    },
+    async join({ token, ...given }, { audit }) {
+      const { user, invite, secret } = await invites.accept(
+        { secret: token, ...given },
+        ({ user: { id, email }, invite: { kind, accountId } }) =>
+          audit({ subject: email, accountId, kind, actor: { kind: "person", id, name: email } }),
+      );
+      return { id: user.id, email: user.email, account: invite.accountId ?? null, secret };
+    },
+    async rename({ id, name }, { audit }) {
+      checkName(name);
+      await store.rename(id, name.trim(), audit({ subject: name.trim() }));
+    },
+    async changePassword({ id, ...given }, { audit }) {
+      const user = await findPerson(people, id);
+      await people.changePassword({ user, ...given }, audit({ subject: "own password" }));
+    },
+    async endSessions({ id }, { audit }) {
+      const user = await findPerson(people, id);
+      const ended = (await store.sessions(user.id)).length;
+      return {
+        ended: await store.endSessions(
+          { userId: user.id },
+          audit({ subject: user.id, detail: { ended } }),
+        ),
+      };
+    },
+  };
+}
+
+async function findByEmail({ store }: People, email: string): Promise<User> {
+  const user = await store.userByEmail(toEmail(email));
+  if (user === undefined)
+    throw new Problem({
+      code: "not_found",
+      message: `There is nobody with the email address ${email}.`,
+    });
+  return user;
+}
+
+async function findPerson({ store }: People, id: string): Promise<User> {
+  const user = await store.user(id);
+  if (user === undefined)
+    throw new Problem({ code: "not_found", message: "There is no such person." });
+  return user;
 }

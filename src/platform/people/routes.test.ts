@@ -10,6 +10,7 @@ import {
   password,
   type Visitor,
 } from "../../../test/setup/platform-home.ts";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { scopes } from "../../people/role.ts";
@@ -103,7 +104,7 @@ test("a person who joins by an operator's link is one, until the role is taken a
 });
 
 test("one's own role is only taken away by who says so", async () => {
-  const { link } = await gateway.server.operations.inviteOperator({});
+  const { link } = await gateway.server.operations.operators.invite({});
   const leaver = await join(gateway.platformUrl, link, { email: "leaver@example.com" });
   const params = { id: await idOf(leaver) };
   const leave = (query: Readonly<Record<string, string>>) =>
@@ -118,7 +119,7 @@ test("of operators who remove each other at once, one is always left", async () 
   const own = await startTestGateway();
   try {
     const first = await joinOperator(own);
-    const { link } = await own.server.operations.inviteOperator({});
+    const { link } = await own.server.operations.operators.invite({});
     const second = await join(own.platformUrl, link, { email: "second@example.com" });
     const [one, other] = await Promise.all([idOf(first), idOf(second)]);
     const answers = await Promise.all([
@@ -126,14 +127,14 @@ test("of operators who remove each other at once, one is always left", async () 
       second.ask("DELETE /api/people/:id/operator", { params: { id: one } }),
     ]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const [left] = await own.server.operations.listOperators({});
+    const [left] = await own.server.operations.operators.list({});
     const last = left?.id === one ? first : second;
     const alone = await last.ask("DELETE /api/people/:id/operator", {
       params: { id: left?.id ?? "" },
       query: { oneself: "yes" },
     });
     expect(alone.status).toBe(409);
-    expect(await own.server.operations.listOperators({})).toHaveLength(1);
+    expect(await own.server.operations.operators.list({})).toHaveLength(1);
   } finally {
     await own.stop();
   }
@@ -145,13 +146,14 @@ test("the store leaves one operator, however many are removed in the same turn",
     const { people } = home.store;
     const invites = new Invites(new People(people, { nowMs: () => home.clock.ms }));
     for (const name of ["ada", "ben", "cleo", "dan"]) {
-      const { secret } = await invites.operator({ by: { name: "test", id: "" } });
+      const { secret } = await invites.operator({ by: { name: "test", id: "" } }, () => auditOf());
       const person = { secret, name, email: `${name}@example.com`, password };
-      await invites.accept(person, { userAgent: "", address: "" });
+      const visitor = { userAgent: "", address: "" };
+      await invites.accept({ ...person, visitor, isBound: false }, () => auditOf());
     }
     const users = await people.users();
     const outcomes = await Promise.all(
-      users.map(({ id }) => people.removeOperator(id, home.clock.ms)),
+      users.map(({ id }) => people.removeOperator(id, home.clock.ms, auditOf())),
     );
     expect(outcomes.toSorted()).toEqual(["last", "removed", "removed", "removed"]);
     expect(await people.countOperators()).toBe(1);

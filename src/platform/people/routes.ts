@@ -3,10 +3,10 @@ import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds, type Membership, type User } from "../../people/store.ts";
-import { actorOf, type Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
+import { actorOf } from "../http/context.ts";
 import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
-import { linkReply, toInvited, toLink } from "../members/routes.ts";
+import { linkReply, toInvited } from "./schemas.ts";
 
 const personReply = Type.Object({
   id: Type.String(),
@@ -48,21 +48,15 @@ export const peopleRoutes = [
     access: "operator",
     body: fields({ email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
-    action: "operator.invite",
-    told: ({ body }, { id }) => ({ subject: body.email || id }),
-    async handle({ parts, actor }, { body }) {
-      const email = body.email === "" ? undefined : body.email;
-      return toLink(parts, await parts.invites.operator({ email, by: actorOf(actor) }));
-    },
+    handle: ({ operations }, { body: { email = "" } }) =>
+      operations.operators.invite(email === "" ? {} : { email }),
   }),
   route("DELETE /api/people/invites/:id", {
     about: "Takes a link back, whatever it is for: it works no more.",
     access: "operator",
     reply: done,
-    action: "operator.uninvite",
-    async handle({ parts }, { params }) {
-      if (!(await parts.people.store.removeInvite(params.id)))
-        throw new Problem({ code: "not_found", message: "This link no longer exists." });
+    async handle({ operations }, { params }) {
+      await operations.operators.uninvite({ id: params.id });
       return isDone;
     },
   }),
@@ -74,16 +68,14 @@ export const peopleRoutes = [
       oneself: Type.Optional(oneOf(["yes"], { description: "Needed for one's own role." })),
     }),
     reply: done,
-    action: "operator.remove",
-    async handle({ parts, actor }, { params, query }) {
+    async handle({ operations, actor }, { params, query }) {
       if (actorOf(actor).id === params.id && query.oneself !== "yes")
         throw new Problem({
           code: "conflict",
           message:
             "This is your own role, and you could not give it back to yourself. Confirm it with oneself=yes.",
         });
-      await parts.people.removeOperator(params.id);
-      await parts.operations.endTemporaryKeys({ owner: params.id });
+      await operations.operators.remove({ id: params.id });
       return isDone;
     },
   }),
@@ -92,31 +84,15 @@ export const peopleRoutes = [
       "Makes a link by which a person can choose a new password; when it is used, all sessions of theirs end.",
     access: "operator",
     reply: linkReply,
-    action: "person.reset",
-    told: ({ params }) => ({ subject: params.id }),
-    async handle({ parts, actor }, { params }) {
-      const user = await findPerson(parts, params.id);
-      return toLink(parts, await parts.invites.reset(user, actorOf(actor)));
-    },
+    handle: ({ operations }, { params }) => operations.people.resetPassword({ id: params.id }),
   }),
   route("DELETE /api/people/:id/sessions", {
     about: "Ends all sessions of a person: they must sign in again.",
     access: "operator",
     reply: Type.Object({ ended: Type.Integer() }),
-    action: "person.sessions",
-    told: ({ params }, { ended }) => ({ subject: params.id, detail: { ended } }),
-    async handle({ parts }, { params }) {
-      const user = await findPerson(parts, params.id);
-      return { ended: await parts.people.store.endSessions(user.id, {}) };
-    },
+    handle: ({ operations }, { params }) => operations.people.endSessions({ id: params.id }),
   }),
 ] as const;
-
-async function findPerson({ people }: Context["parts"], id: string): Promise<User> {
-  const user = await people.store.user(id);
-  if (user === undefined) throw new Problem({ code: "not_found", message: "Unknown user." });
-  return user;
-}
 
 async function listPeople({ parts }: Context) {
   const { store } = parts.people;

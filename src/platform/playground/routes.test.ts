@@ -54,7 +54,7 @@ test("a developer gets a key that calls the gateway for 15 minutes and no longer
 });
 
 test("the account that the path names pays, and not another one", async () => {
-  const other = await gateway.server.operations.createAccount({ name: "poor" });
+  const other = await gateway.server.operations.accounts.create({ name: "poor" });
   const { body } = await operator.ask("POST /api/accounts/:account/playground-key", {
     params: { account: other.id },
   });
@@ -70,12 +70,12 @@ test("the audit log says that a key was made, and never the key", async () => {
   const { body } = await makeKey(developer);
   const audit = await operator.ask("GET /api/audit");
   const text = JSON.stringify(audit.body);
-  expect(text).toContain("key.playground");
+  expect(text).toContain("key.temporary");
   expect(text).not.toContain(body.key);
 });
 
 test("the models say which endpoint they are for and what they take, and name no provider", async () => {
-  await gateway.server.operations.deprecateModel({
+  await gateway.server.operations.models.deprecate({
     id: "svc-2-flash",
     retires: "2027-06-01",
     replacement: "svc-3-flash",

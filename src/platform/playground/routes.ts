@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
 import { engineProvider } from "../../catalog/model.ts";
+import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
-import { route } from "../http/route.ts";
 import { moment, nullable, oneOf } from "../http/schemas.ts";
-import type { ModelView } from "../views.ts";
+import type { ModelView } from "../models/views.ts";
 
 const keyReply = Type.Object({
   key: Type.String({ description: "Works like any key; it is kept nowhere and shown this once." }),
@@ -32,10 +32,8 @@ export const playgroundRoutes = [
     access: "developer",
     area: "keys",
     reply: keyReply,
-    action: "key.playground",
-    told: ({ params }, { expires_at }) => ({ subject: params.account, detail: { expires_at } }),
-    async handle({ parts, account, actor }) {
-      const { key, expires_at } = await parts.operations.createTemporaryKey({
+    async handle({ operations, parts, account, actor }) {
+      const { key, expires_at } = await operations.gateway.createTemporaryKey({
         account: account.id,
         owner: actorOf(actor).id,
       });
@@ -47,8 +45,8 @@ export const playgroundRoutes = [
     access: "viewer",
     area: "models",
     reply: Type.Array(modelReply),
-    async handle({ parts }) {
-      const models = await parts.operations.listModels({});
+    async handle({ operations }) {
+      const models = await operations.models.list({});
       return models.filter(({ served }) => served).flatMap(toPlaygroundModel);
     },
   }),

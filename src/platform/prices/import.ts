@@ -10,27 +10,15 @@ import {
   priceAt,
   type Route,
 } from "../../catalog/model.ts";
+import { toPriceView } from "../models/views.ts";
 import { vendorOf } from "../providers/views.ts";
-import { toPriceView } from "../views.ts";
+import type { ImportView } from "./schemas.ts";
 import { findListPrice, type ListPrice } from "./table.ts";
 
 interface Place {
   readonly model: string;
   /** The route whose cost it is; null: the price of the model itself. */
   readonly route: string | null;
-}
-
-export interface ImportView {
-  readonly set: readonly (Place & {
-    readonly price: Readonly<Record<string, string>>;
-    /** Whose list price it is, as the table names it. */
-    readonly source: string;
-  })[];
-  readonly left: readonly (Place & { readonly reason: string })[];
-  readonly unknown: readonly (Place & { readonly reason: string })[];
-  /** What the table says of the prices that were taken over. */
-  readonly notes: readonly (Place & { readonly note: string })[];
-  readonly applied: boolean;
 }
 
 interface ImportOptions {

@@ -13,10 +13,11 @@ import {
 } from "../../call/price.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
-import { futureDate, toMoment } from "../inputs.ts";
-import { findModel } from "../models/operations.ts";
-import { toPriceView } from "../views.ts";
-import { type ImportView, planImport, readMarkup } from "./import.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
+import { findModel, futureDate, toMoment } from "../input/values.ts";
+import { toPriceView } from "../models/views.ts";
+import { planImport, readMarkup } from "./import.ts";
+import type { ImportView, PriceRow } from "./schemas.ts";
 
 export interface PriceParts {
   readonly catalog: CatalogStore;
@@ -27,29 +28,13 @@ export interface PriceParts {
 /** In USD: a million tokens, an image, a second of video. */
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
 
-export interface PriceRow {
-  readonly model: string;
-  /** Null for a model that never had a price. */
-  readonly version: number | null;
-  /** Null: from then on it has none. */
-  readonly price: Readonly<Record<string, string>> | null;
-  /** Null for a first price, which holds from the start. */
-  readonly effective_at: string | null;
-  /** At the moment that was asked for. */
-  readonly in_force: boolean;
-}
-
 export interface PriceOperations {
   /** A new version, in force now or from a day ahead. Classes that are not named have no price. */
-  setPrice(input: { model: string; price: PriceTexts; from?: string }): Promise<PriceRow>;
+  set(input: { model: string; price: PriceTexts; from?: string }): Promise<PriceRow>;
   /** In force now with what comes later, in force at a moment, or all there ever was. */
-  listPrices(input: {
-    model?: string;
-    at?: string;
-    history?: boolean;
-  }): Promise<readonly PriceRow[]>;
+  list(input: { model?: string; at?: string; history?: boolean }): Promise<readonly PriceRow[]>;
   /** Takes public list prices over, for models and for what routes cost. */
-  importPrices(input: {
+  import(input: {
     models?: readonly string[];
     markup?: string;
     dryRun: boolean;
@@ -57,10 +42,23 @@ export interface PriceOperations {
   }): Promise<ImportView>;
 }
 
-export function priceOperations({ catalog, clock, takeEffect }: PriceParts): PriceOperations {
+export const priceAudits = {
+  set: { action: "price.set", detail: (input) => omit(input, "model") },
+  list: null,
+  import: {
+    action: "price.import",
+    detail: (input) => ({ markup: "0", ...omit(input, "dryRun") }),
+  },
+} satisfies Audits<PriceOperations>;
+
+export function priceOperations({
+  catalog,
+  clock,
+  takeEffect,
+}: PriceParts): Unbound<PriceOperations, typeof priceAudits> {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
   return {
-    async setPrice({ model: id, price: texts, from }) {
+    async set({ model: id, price: texts, from }, { audit }) {
       const model = await find(id);
       const price = readPrice(model, texts);
       const nowMs = clock.nowMs();
@@ -68,10 +66,8 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         from === undefined
           ? startOf(model, nowMs)
           : futureDate({ text: from, field: "from", nowMs });
-      await catalog.write({
-        atMs: nowMs,
-        addPrices: [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }],
-      });
+      const addPrices = [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }];
+      await catalog.write({ atMs: nowMs, addPrices }, audit({ subject: id }));
       await takeEffect();
       const after = await find(id);
       const added = after.prices.reduce((one, other) =>
@@ -79,7 +75,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
       );
       return toRow({ model: after, version: added, atMs: clock.nowMs() });
     },
-    async listPrices({ model: id, at, history = false }) {
+    async list({ model: id, at, history = false }) {
       const { models } = await catalog.load();
       const atMs = at === undefined ? clock.nowMs() : toMoment(at, "at");
       const chosen = id === undefined ? models : [findModel(models, id)];
@@ -87,7 +83,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
         rowsOf({ model, atMs, shows: history ? "all" : at === undefined ? "ahead" : "then" }),
       );
     },
-    async importPrices({ models, markup = "0", dryRun, replace }) {
+    async import({ models, markup = "0", dryRun, replace }, { audit }) {
       const content = await catalog.load();
       const factor = readMarkup(markup);
       const chosen =
@@ -104,7 +100,8 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
       });
       const isChange = write.saveModels.length > 0 || write.addPrices.length > 0;
       if (isChange && !dryRun) {
-        await catalog.write({ atMs: nowMs, ...write });
+        const told = { subject: "public list prices", detail: { set: view.set.length } };
+        await catalog.write({ atMs: nowMs, ...write }, audit(told));
         await takeEffect();
       }
       return { ...view, applied: isChange && !dryRun };

@@ -1,33 +1,8 @@
 import { Type } from "typebox";
 import { type PriceKey, priceKeys } from "../../call/price.ts";
-import { route } from "../http/route.ts";
-import { fields, moment, nullable, text } from "../http/schemas.ts";
-import type { ImportView } from "./import.ts";
-import type { PriceRow } from "./operations.ts";
-
-const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD: a million tokens, an image, a second of video.",
-});
-
-const row = Type.Object({
-  model: Type.String(),
-  version: nullable(Type.Integer({ description: "Null: it never had a price." })),
-  price: nullable(prices),
-  effective_at: nullable(moment("UTC; null for a first price, which holds from the start.")),
-  in_force: Type.Boolean(),
-});
-
-const place = {
-  model: Type.String(),
-  route: nullable(Type.String({ description: "Whose cost it is; null: the model's own price." })),
-};
-const importReply = Type.Object({
-  set: Type.Array(Type.Object({ ...place, price: prices, source: Type.String() })),
-  left: Type.Array(Type.Object({ ...place, reason: Type.String() })),
-  unknown: Type.Array(Type.Object({ ...place, reason: Type.String() })),
-  notes: Type.Array(Type.Object({ ...place, note: Type.String() })),
-  applied: Type.Boolean(),
-});
+import { route } from "../context.ts";
+import { fields, text } from "../http/schemas.ts";
+import { importReply, priceRow } from "./schemas.ts";
 
 const usd = Type.Optional(text({ most: 40 }));
 const priceBody = fields(
@@ -48,13 +23,13 @@ export const priceRoutes = [
       model: Type.Optional(text({ most: 128 })),
       history: Type.Optional(Type.Boolean()),
     }),
-    reply: Type.Array(row),
-    async handle({ parts }, { query }) {
-      const rows = await parts.operations.listPrices({
+    reply: Type.Array(priceRow),
+    async handle({ operations }, { query }) {
+      const rows = await operations.prices.list({
         history: query.history === true,
         ...(query.model === undefined ? {} : { model: query.model }),
       });
-      return rows.map(toRow);
+      return rows;
     },
   }),
   route("POST /api/prices", {
@@ -66,23 +41,16 @@ export const priceRoutes = [
       price: priceBody,
       from: Type.Optional(text({ most: 40, about: "A day or a moment in UTC; now unless told." })),
     }),
-    reply: row,
-    action: "price.set",
-    told: ({ body }, { price, effective_at }) => ({
-      subject: body.model,
-      detail: { price, effective_at },
-    }),
-    async handle({ parts }, { body: { model, price, from } }) {
+    reply: priceRow,
+    async handle({ operations }, { body: { model, price, from } }) {
       const given = Object.entries(price).filter(
         ([, value]) => value !== undefined && value !== "",
       );
-      return toRow(
-        await parts.operations.setPrice({
-          model,
-          price: Object.fromEntries(given),
-          ...(from === undefined || from === "" ? {} : { from }),
-        }),
-      );
+      return operations.prices.set({
+        model,
+        price: Object.fromEntries(given),
+        ...(from === undefined || from === "" ? {} : { from }),
+      });
     },
   }),
   route("GET /api/prices/import", {
@@ -91,14 +59,12 @@ export const priceRoutes = [
     area,
     query: fields({ markup, replace: Type.Optional(Type.Boolean()) }),
     reply: importReply,
-    async handle({ parts }, { query }) {
-      return toImport(
-        await parts.operations.importPrices({
-          dryRun: true,
-          replace: query.replace === true,
-          ...(query.markup === undefined ? {} : { markup: query.markup }),
-        }),
-      );
+    async handle({ operations }, { query }) {
+      return operations.prices.import({
+        dryRun: true,
+        replace: query.replace === true,
+        ...(query.markup === undefined ? {} : { markup: query.markup }),
+      });
     },
   }),
   route("POST /api/prices/import", {
@@ -107,48 +73,12 @@ export const priceRoutes = [
     area,
     body: fields({ markup, replace: Type.Optional(Type.Boolean()) }),
     reply: importReply,
-    action: "price.import",
-    told: ({ body }, { set }) => ({
-      subject: "public list prices",
-      detail: { markup: body.markup ?? "0", replace: body.replace === true, set: set.length },
-    }),
-    async handle({ parts }, { body }) {
-      return toImport(
-        await parts.operations.importPrices({
-          dryRun: false,
-          replace: body.replace === true,
-          ...(body.markup === undefined ? {} : { markup: body.markup }),
-        }),
-      );
+    async handle({ operations }, { body }) {
+      return operations.prices.import({
+        dryRun: false,
+        replace: body.replace === true,
+        ...(body.markup === undefined ? {} : { markup: body.markup }),
+      });
     },
   }),
 ] as const;
-
-const toRow = ({ model, version, price, effective_at, in_force }: PriceRow) => ({
-  model,
-  version,
-  price,
-  effective_at,
-  in_force,
-});
-
-function toImport(view: ImportView) {
-  return {
-    set: view.set.map((one) => ({
-      model: one.model,
-      route: one.route,
-      price: one.price,
-      source: one.source,
-    })),
-    left: view.left.map(toReason),
-    unknown: view.unknown.map(toReason),
-    notes: view.notes.map((one) => ({ model: one.model, route: one.route, note: one.note })),
-    applied: view.applied,
-  };
-}
-
-const toReason = (one: ImportView["left"][number]) => ({
-  model: one.model,
-  route: one.route,
-  reason: one.reason,
-});

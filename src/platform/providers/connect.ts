@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Mutex } from "../../base/mutex.ts";
 import { Problem } from "../../base/problem.ts";
@@ -12,6 +13,7 @@ import { readManifest } from "../../manifest/manifest.ts";
 import { planApply } from "../../manifest/plan.ts";
 import type { AddressCheck } from "../../manifest/read-provider.ts";
 import { referencedName, type Secrets } from "../../secrets/secrets.ts";
+import type { Audits, Author, Unbound } from "../audit/author.ts";
 import { type DraftedProvider, draftProvider } from "./draft.ts";
 import type { OfferView, ProviderOperations } from "./operations.ts";
 
@@ -61,21 +63,30 @@ export interface RemovedProvider {
 }
 
 export interface ConnectOperations {
-  listVendors(input: Record<never, never>): Promise<readonly VendorView[]>;
-  /** Whether a config file was applied: a change of it is applied at the next start. */
-  hasManifest(input: Record<never, never>): Promise<boolean>;
+  vendors(input: Record<never, never>): Promise<readonly VendorView[]>;
   /** Puts a provider in force without a word of it in svc.yaml. */
-  addProvider(input: NewProvider): Promise<AddedProvider>;
+  add(input: NewProvider): Promise<AddedProvider>;
   /** With all routes to it; where a model would be left without one, only if that is said. */
-  removeProvider(input: { name: string; emptiesModels?: boolean }): Promise<RemovedProvider>;
+  remove(input: { name: string; emptiesModels?: boolean }): Promise<RemovedProvider>;
   /** What a provider that is in force offers beyond what is routed to it. */
-  providerOffer(input: { name: string }): Promise<OfferView>;
+  offer(input: { name: string }): Promise<OfferView>;
   /** Serves some of what a provider offers, by the names that were proposed. */
-  serveOffered(input: { name: string; ids: readonly string[] }): Promise<{
+  serve(input: { name: string; ids: readonly string[] }): Promise<{
     readonly served: readonly string[];
     readonly warnings: readonly string[];
   }>;
 }
+
+export const connectAudits = {
+  vendors: null,
+  add: {
+    action: "provider.add",
+    detail: ({ vendor = null, base_url = null }) => ({ vendor, base_url }),
+  },
+  remove: { action: "provider.remove" },
+  offer: null,
+  serve: { action: "provider.models", detail: ({ ids }) => ({ models: ids }) },
+} satisfies Audits<ConnectOperations>;
 
 export interface ConnectParts {
   readonly catalog: CatalogStore;
@@ -89,20 +100,19 @@ export interface ConnectParts {
 /** Changes of what is in force that leave svc.yaml alone. */
 export function connectOperations(
   parts: ConnectParts,
-  { offerModels }: Pick<ProviderOperations, "offerModels">,
-): ConnectOperations {
+  { offerOf }: Pick<ProviderOperations, "offerOf">,
+): Unbound<ConnectOperations, typeof connectAudits> {
   const { catalog, clock } = parts;
   const mutex = new Mutex();
   const isSet = (name: string) => (parts.variable(name) ?? "") !== "";
   const text = async () => exportManifest(await catalog.load(), clock.nowMs());
   const offer = async (name: string) => {
     await findEntry(catalog, name);
-    return offerModels({ text: await text(), provider: name });
+    return offerOf({ text: await text(), provider: name });
   };
   return {
-    listVendors: async () => vendorViews(isSet),
-    hasManifest: async () => (await catalog.manifestHash()) !== undefined,
-    addProvider: (given) =>
+    vendors: async () => vendorViews(isSet),
+    add: (given, { audit }) =>
       mutex.run(async () => {
         const { draft, literals } = readNew(given, isSet);
         await checkFree(catalog, given.name);
@@ -111,6 +121,7 @@ export function connectOperations(
         const warnings = await putBeside(parts, {
           text: whole,
           literals: { [given.name]: literals },
+          audit: audit({ subject: given.name }),
           isNew: (name) => name === given.name,
         }).catch((error: unknown) => {
           throw byField(error, given.name);
@@ -118,10 +129,9 @@ export function connectOperations(
         const own = warnings.filter((warning) => warning.startsWith(`provider ${given.name}:`));
         return { name: given.name, warnings: own };
       }),
-    removeProvider: ({ name, emptiesModels = false }) =>
-      mutex.run(() => removeEntry(parts, name, emptiesModels)),
-    providerOffer: ({ name }) => offer(name),
-    serveOffered: ({ name, ids }) =>
+    remove: (input, author) => mutex.run(() => removeEntry(parts, input, author)),
+    offer: ({ name }) => offer(name),
+    serve: ({ name, ids }, { audit }) =>
       mutex.run(async () => {
         const { proposals, problem } = await offer(name);
         if (problem !== null)
@@ -136,7 +146,12 @@ export function connectOperations(
         const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
         const whole = addToManifest(await text(), { providers: {}, models }).text;
         const isNew = (id: string) => ids.includes(id);
-        const warnings = await putBeside(parts, { text: whole, literals: {}, isNew });
+        const warnings = await putBeside(parts, {
+          text: whole,
+          literals: {},
+          audit: audit({ subject: name }),
+          isNew,
+        });
         return {
           served: chosen.map(({ id }) => id),
           warnings: warnings.filter((one) => ids.some((id) => one.startsWith(`model ${id} `))),
@@ -149,13 +164,14 @@ interface Beside {
   /** All that is in force, and more. */
   readonly text: string;
   readonly literals: Literals;
+  readonly audit: AuditRecord;
   /** The rest is left alone: it may have changed meanwhile. */
   readonly isNew: (name: string) => boolean;
 }
 
 async function putBeside(
   { catalog, secrets, clock, checkAddress, variable, takeEffect }: ConnectParts,
-  { text, literals, isNew }: Beside,
+  { text, literals, audit, isNew }: Beside,
 ): Promise<readonly string[]> {
   const { write, warnings } = planApply({
     manifest: withLiterals(readManifest(text, checkAddress), literals),
@@ -165,12 +181,15 @@ async function putBeside(
     nowMs: clock.nowMs(),
   });
   const { atMs, saveProviders = [], saveModels = [], addPrices = [] } = write;
-  await catalog.write({
-    atMs,
-    saveProviders: saveProviders.filter(({ name }) => isNew(name)),
-    saveModels: saveModels.filter(({ id }) => isNew(id)),
-    addPrices: addPrices.filter(({ modelId }) => isNew(modelId)),
-  });
+  await catalog.write(
+    {
+      atMs,
+      saveProviders: saveProviders.filter(({ name }) => isNew(name)),
+      saveModels: saveModels.filter(({ id }) => isNew(id)),
+      addPrices: addPrices.filter(({ modelId }) => isNew(modelId)),
+    },
+    audit,
+  );
   await takeEffect();
   return warnings;
 }
@@ -276,8 +295,8 @@ async function findEntry(catalog: CatalogStore, name: string): Promise<void> {
 
 async function removeEntry(
   { catalog, clock, takeEffect }: ConnectParts,
-  name: string,
-  emptiesModels: boolean,
+  { name, emptiesModels = false }: Parameters<ConnectOperations["remove"]>[0],
+  { audit }: Author,
 ): Promise<RemovedProvider> {
   await findEntry(catalog, name);
   const { models } = await catalog.load();
@@ -293,10 +312,14 @@ async function removeEntry(
       code: "conflict",
       message: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or say that this is meant.`,
     });
-  await catalog.write({ atMs: clock.nowMs(), removeProviders: [name], saveModels });
-  await takeEffect();
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
-  return { name, routes: count(touched) - count(saveModels), emptied };
+  const routes = count(touched) - count(saveModels);
+  await catalog.write(
+    { atMs: clock.nowMs(), removeProviders: [name], saveModels },
+    audit({ subject: name, detail: { routes, emptied } }),
+  );
+  await takeEffect();
+  return { name, routes, emptied };
 }
 
 /** There is no file, so no line of it: what is wrong is told by the field. */

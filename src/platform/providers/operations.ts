@@ -1,3 +1,4 @@
+import type { AuditStore } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Endpoint, InputKind } from "../../call/endpoint.ts";
@@ -10,12 +11,12 @@ import {
   type ProviderEntry,
   type Timeouts,
 } from "../../catalog/model.ts";
-import { manifestDigest } from "../../manifest/digest.ts";
 import { type Literals, withLiterals } from "../../manifest/literals.ts";
 import { type Manifest, readManifest } from "../../manifest/manifest.ts";
-import { type Difference, planApply } from "../../manifest/plan.ts";
+import { planApply } from "../../manifest/plan.ts";
 import type { AddressCheck } from "../../manifest/read-provider.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
+import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { canCompare, compareList, type ListingView, listingTrial, routesTo } from "./listing.ts";
 import {
   type KnownModel,
@@ -45,29 +46,39 @@ export interface OfferView {
 }
 
 export interface ProviderOperations {
-  listProviders(input: Record<never, never>): Promise<readonly ProviderView[]>;
+  list(input: Record<never, never>): Promise<readonly ProviderView[]>;
   /** The calls of a test, in order: so that each can be asked for, and told, by itself. */
   planTrials(input: { name: string; model?: string }): Promise<readonly PlannedTrialView[]>;
   /**
    * One real call of each kind that its routes have, or of one; with no routes its models are listed.
    * Where the vendor's list is complete, the routes are compared with it last.
    */
-  testProvider(input: {
+  test(input: {
     name: string;
     model?: string;
     kind?: TrialView["kind"];
   }): Promise<readonly TrialView[]>;
   /** The routes to it that name a model which its vendor does not list. */
-  providerListing(input: { name: string }): Promise<ListingView>;
+  listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
-  resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
+  reset(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
   /** What a provider that stands in a text would offer, in force or not. */
-  offerModels(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
-  /** What commands have changed since this text, the config file's, was applied. */
-  manifestDrift(input: { text: string }): Promise<readonly Difference[]>;
+  offerOf(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
 }
 
+export const providerAudits = {
+  list: null,
+  planTrials: null,
+  test: { action: "provider.test", detail: (input) => omit(input, "name") },
+  listing: null,
+  reset: { action: "provider.reset", detail: ({ model = null }) => ({ model }) },
+  offerOf: null,
+} satisfies Audits<ProviderOperations>;
+
+type Implementation = Unbound<ProviderOperations, typeof providerAudits>;
+
 export interface ProviderParts {
+  readonly audit: AuditStore;
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -83,7 +94,7 @@ export interface ProviderParts {
     | undefined;
 }
 
-export function providerOperations(parts: ProviderParts): ProviderOperations {
+export function providerOperations(parts: ProviderParts): Implementation {
   const { catalog, clock, gateway, variable } = parts;
   const isSet = (name: string) => (variable(name) ?? "") !== "";
   const planOf = (manifest: Manifest, current: CatalogContent) =>
@@ -95,13 +106,13 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       nowMs: clock.nowMs(),
     });
   return {
-    async listProviders() {
+    async list() {
       const { providers, models } = await catalog.load();
       const health = gateway?.health();
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
     ...trialOperations(parts),
-    async resetProvider({ name, model }) {
+    async reset({ name, model }, { audit }) {
       if (name !== engineProvider) findProvider(await catalog.load(), name);
       if (gateway === undefined)
         throw new Problem({
@@ -109,6 +120,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
           message: "The gateway is not running, so no target is out of service.",
           command: "serve",
         });
+      await parts.audit.add(audit({ subject: name }));
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
         throw new Problem({
@@ -118,7 +130,7 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
         });
       return { targets };
     },
-    async offerModels({ text, provider, literals = {} }) {
+    async offerOf({ text, provider, literals = {} }) {
       const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
       const current = await catalog.load();
       const { saveProviders = [] } = planOf(manifest, current).write;
@@ -142,18 +154,13 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
       const models = (offer.models ?? []).filter((model) => !isRouted(model));
       return offerView({ entry, models, taken, nowMs: clock.nowMs() });
     },
-    async manifestDrift({ text }) {
-      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
-      const plan = planOf(readManifest(text, parts.checkAddress), await catalog.load());
-      return plan.differences.filter(({ action }) => action !== "keep");
-    },
   };
 }
 
 /** How a provider is doing, by real calls and by its own list. */
 function trialOperations(
   parts: ProviderParts,
-): Pick<ProviderOperations, "planTrials" | "testProvider" | "providerListing"> {
+): Pick<Implementation, "planTrials" | "test" | "listing"> {
   const { catalog } = parts;
   const upstreams = () => upstreamsOf(parts);
   return {
@@ -168,13 +175,15 @@ function trialOperations(
         ...(isCompared || trials.length === 0 ? [list] : []),
       ];
     },
-    async testProvider({ name, model, kind }) {
+    async test({ name, model, kind }, { audit }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
       const all = trialsOf({ content, name, model });
       const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
       // The routes may have changed between two calls of one test.
       if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
+      // Vendors bill these calls.
+      await parts.audit.add(audit({ subject: name }));
       const routes = routesTo(content, name, model);
       const isCompared = canCompare(entry) && routes.length > 0;
       if (!isCompared || (kind !== undefined && kind !== "models"))
@@ -182,7 +191,7 @@ function trialOperations(
       const tried = trials.length === 0 ? [] : await (await upstreams()).tryOut(entry, trials);
       return [...tried, await listingTrial({ entry, routes, upstreams })];
     },
-    async providerListing({ name }) {
+    async listing({ name }) {
       const content = await catalog.load();
       const entry = findProvider(content, name);
       const routes = routesTo(content, name);

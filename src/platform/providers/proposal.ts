@@ -1,8 +1,8 @@
 import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import type { ModelDraft } from "../../manifest/edit.ts";
+import { toPriceView } from "../models/views.ts";
 import { findListPrice, ownMachine } from "../prices/table.ts";
-import { toPriceView } from "../views.ts";
 
 /** A model that an upstream offers, by its own name, as far as it tells. */
 export interface OfferedModel {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { route } from "../http/route.ts";
+import { route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
 import type { ProviderView, SecretView, TrialView, TroubleView, UnlistedView } from "./views.ts";
 
@@ -113,9 +113,12 @@ export const providerRoutes = [
         description: "svc.yaml was applied, and is again when it changes.",
       }),
     }),
-    async handle({ parts: { operations } }) {
-      const providers = await operations.listProviders({});
-      return { providers: providers.map(toReply), has_file: await operations.hasManifest({}) };
+    async handle({ operations }) {
+      const providers = await operations.providers.list({});
+      return {
+        providers: providers.map(toReply),
+        has_file: await operations.manifest.isApplied({}),
+      };
     },
   }),
   route("GET /api/vendors", {
@@ -123,8 +126,8 @@ export const providerRoutes = [
     access,
     area,
     reply: Type.Array(vendor),
-    async handle({ parts }) {
-      const vendors = await parts.operations.listVendors({});
+    async handle({ operations }) {
+      const vendors = await operations.providers.vendors({});
       return vendors.map((one) => ({
         ...one,
         variables: [...one.variables],
@@ -145,13 +148,8 @@ export const providerRoutes = [
       options: Type.Optional(Type.Record(Type.String(), text({ most: 20_000 }))),
     }),
     reply: Type.Object({ name: Type.String(), warnings: Type.Array(Type.String()) }),
-    action: "provider.add",
-    told: ({ body }) => ({
-      subject: body.name,
-      detail: { vendor: body.vendor ?? null, base_url: body.base_url ?? null },
-    }),
-    async handle({ parts }, { body }) {
-      const { name, warnings } = await parts.operations.addProvider(body);
+    async handle({ operations }, { body }) {
+      const { name, warnings } = await operations.providers.add(body);
       return { name, warnings: [...warnings] };
     },
   }),
@@ -169,13 +167,8 @@ export const providerRoutes = [
       routes: Type.Integer(),
       emptied: Type.Array(Type.String()),
     }),
-    action: "provider.remove",
-    told: ({ params }, { routes, emptied }) => ({
-      subject: params.name,
-      detail: { routes, emptied },
-    }),
-    async handle({ parts }, { params, query }) {
-      const { name, routes, emptied } = await parts.operations.removeProvider({
+    async handle({ operations }, { params, query }) {
+      const { name, routes, emptied } = await operations.providers.remove({
         name: params.name,
         emptiesModels: query.empties_models === true,
       });
@@ -187,8 +180,8 @@ export const providerRoutes = [
     access,
     area,
     reply: Type.Array(Type.Object({ kind: oneOf(trialKinds), model: nullable(Type.String()) })),
-    async handle({ parts }, { params }) {
-      const trials = await parts.operations.planTrials({ name: params.name });
+    async handle({ operations }, { params }) {
+      const trials = await operations.providers.planTrials({ name: params.name });
       return trials.map(({ kind, model }) => ({ kind, model }));
     },
   }),
@@ -198,16 +191,14 @@ export const providerRoutes = [
     area,
     body: fields({ kind: oneOf(trialKinds) }),
     reply: trial,
-    action: "provider.test",
-    told: ({ params, body }, { ok }) => ({ subject: params.name, detail: { kind: body.kind, ok } }),
-    async handle({ parts }, { params, body }) {
-      const [made] = await parts.operations.testProvider({ name: params.name, kind: body.kind });
+    async handle({ operations }, { params, body }) {
+      const [made] = await operations.providers.test({ name: params.name, kind: body.kind });
       if (made === undefined)
         throw new Problem({
           code: "conflict",
           message: "The provider's routes have changed. Start the test again.",
         });
-      return toTrial(made, await parts.operations.hasManifest({}));
+      return toTrial(made, await operations.manifest.isApplied({}));
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -220,8 +211,8 @@ export const providerRoutes = [
       ),
       unlisted,
     }),
-    async handle({ parts }, { params }) {
-      const listing = await parts.operations.providerListing({ name: params.name });
+    async handle({ operations }, { params }) {
+      const listing = await operations.providers.listing({ name: params.name });
       return { models: listing.models, unlisted: toUnlisted(listing.unlisted) };
     },
   }),
@@ -231,11 +222,9 @@ export const providerRoutes = [
     area,
     body: fields({ model: Type.Optional(text({ most: 200, about: "By the upstream's name." })) }),
     reply: Type.Object({ targets: Type.Integer() }),
-    action: "provider.reset",
-    told: ({ params, body }) => ({ subject: params.name, detail: { model: body.model ?? null } }),
-    async handle({ parts }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { model } = body;
-      const { targets } = await parts.operations.resetProvider({
+      const { targets } = await operations.providers.reset({
         name: params.name,
         ...(model === undefined ? {} : { model }),
       });
@@ -247,8 +236,8 @@ export const providerRoutes = [
     access,
     area,
     reply: offer,
-    async handle({ parts }, { params }) {
-      const { proposals, left_out, problem } = await parts.operations.providerOffer({
+    async handle({ operations }, { params }) {
+      const { proposals, left_out, problem } = await operations.providers.offer({
         name: params.name,
       });
       return {
@@ -262,7 +251,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await parts.operations.hasManifest({})),
+        problem: problem && forConsole(problem, await operations.manifest.isApplied({})),
       };
     },
   }),
@@ -274,11 +263,9 @@ export const providerRoutes = [
       ids: Type.Array(text({ least: 1, most: 128 }), { minItems: 1, maxItems: 500 }),
     }),
     reply: Type.Object({ served: Type.Array(Type.String()), warnings: Type.Array(Type.String()) }),
-    action: "provider.models",
-    told: ({ params, body }) => ({ subject: params.name, detail: { models: body.ids } }),
-    async handle({ parts }, { params, body }) {
+    async handle({ operations }, { params, body }) {
       const { ids } = body;
-      const made = await parts.operations.serveOffered({ name: params.name, ids });
+      const made = await operations.providers.serve({ name: params.name, ids });
       return { served: [...made.served], warnings: [...made.warnings] };
     },
   }),

@@ -5,7 +5,7 @@ import {
   type UsageQuery,
 } from "../../ledger/reports.ts";
 import { dayMs, toDay, toHour } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
 import { sumsByDay } from "./spend.ts";
 
 /** What one model, key or account was charged for the calls that it began on one day of UTC. */

@@ -5,14 +5,14 @@ import {
   problemOf,
 } from "../../../test/setup/operations-home.ts";
 import { Hold } from "../../ledger/purse.ts";
-import type { MarginRow } from "../accounts/money-views.ts";
+import type { MarginRow } from "./schemas.ts";
 
 let home: OperationsHome;
 let acme: string;
 beforeEach(async () => {
   home = await openOperations();
-  acme = (await home.operations.createAccount({ name: "acme" })).id;
-  await home.operations.addEntry({ account: acme, kind: "credit", usd: "100" });
+  acme = (await home.operations.accounts.create({ name: "acme" })).id;
+  await home.operations.entries.add({ account: acme, kind: "credit", usd: "100" });
 });
 afterEach(() => home.remove());
 
@@ -28,7 +28,7 @@ async function at(
 describe("an account shows", () => {
   test("its balance, what is held, and what it spent by day, model and key", async () => {
     const { operations } = home;
-    const key = await operations.createKey({ account: acme, name: "ci" });
+    const key = await operations.keys.create({ account: acme, name: "ci" });
     const mine = { accountId: acme, keyId: key.id };
     await at("2027-03-15T12:10:00Z", { ...mine, cost: 5n, charged: 5n, model: "other" });
     await at("2027-03-15T13:10:00Z", { ...mine, cost: 30n, charged: 10n });
@@ -38,7 +38,7 @@ describe("an account shows", () => {
     const purse = home.purses.find(acme);
     if (purse === undefined) throw new Error("no purse");
     Hold.take(1_000_000_000n, purse.pot, []);
-    expect(await operations.showAccount({ account: "acme" })).toEqual({
+    expect(await operations.accounts.show({ account: "acme" })).toEqual({
       id: acme,
       name: "acme",
       created_at: "2027-03-15T12:00:00Z",
@@ -67,7 +67,7 @@ describe("an account shows", () => {
       },
       key_list: [expect.objectContaining({ id: key.id, hint: key.hint })],
     });
-    const { held_usd, free_usd, ...written } = await home.alone.showAccount({ account: "acme" });
+    const { held_usd, free_usd, ...written } = await home.alone.accounts.show({ account: "acme" });
     expect([held_usd, free_usd]).toEqual(["0.00", "99.999999883"]);
     expect(written).toMatchObject({ balance_usd: "99.999999883", receipts: 5 });
   });
@@ -75,25 +75,25 @@ describe("an account shows", () => {
   test("receipts that a crash left out of the sums, too", async () => {
     await at("2027-03-15T12:10:00Z", { accountId: acme, keyId: "key_1", cost: 7n, charged: 7n });
     // Never flushed: the process that counted it in memory is gone.
-    const shown = await home.alone.showAccount({ account: acme });
+    const shown = await home.alone.accounts.show({ account: acme });
     expect([shown.receipts, shown.spend.by_day]).toEqual([
       1,
       [{ day: "2027-03-15", receipts: 1, charged_usd: "0.000000007" }],
     ]);
-    expect((await home.alone.showAccount({ account: acme })).receipts).toBe(1);
-    expect((await home.alone.reportMargin({})).total.receipts).toBe(1);
+    expect((await home.alone.accounts.show({ account: acme })).receipts).toBe(1);
+    expect((await home.alone.reports.margin({})).total.receipts).toBe(1);
   });
 
   test("the list has balances as the server counts them, and counts keys that are not revoked", async () => {
     const { operations } = home;
-    const empty = await operations.createAccount({ name: "empty" });
-    const { id } = await operations.createKey({ account: acme });
-    await operations.createKey({ account: acme });
-    await operations.createKey({ account: empty.id });
-    await operations.revokeKey({ id });
+    const empty = await operations.accounts.create({ name: "empty" });
+    const { id } = await operations.keys.create({ account: acme });
+    await operations.keys.create({ account: acme });
+    await operations.keys.create({ account: empty.id });
+    await operations.keys.revoke({ id });
     const purse = home.purses.find(acme);
     if (purse !== undefined) Hold.take(10n, purse.pot, [])?.settle(3n);
-    const list = await operations.listAccounts({});
+    const list = await operations.accounts.list({});
     expect(list.map(({ name, keys, balance_usd }) => [name, keys, balance_usd])).toEqual([
       ["acme", 1, "99.999999997"],
       ["empty", 1, "0.00"],
@@ -109,8 +109,8 @@ describe("the margin", () => {
 
   test("is what was charged without what vendors ask, and says where that is unknown", async () => {
     const { operations } = home;
-    const other = (await operations.createAccount({ name: "other" })).id;
-    await operations.addEntry({ account: other, kind: "credit", usd: "1" });
+    const other = (await operations.accounts.create({ name: "other" })).id;
+    await operations.entries.add({ account: other, kind: "credit", usd: "1" });
     const mine = { accountId: acme, keyId: "key_1" };
     const theirs = { accountId: other, keyId: "key_2" };
     const paid = { cost: 3n * usd, charged: 3n * usd };
@@ -120,7 +120,7 @@ describe("the margin", () => {
     await at("2027-03-15T13:00:00Z", { ...theirs, ...short, model: "dear" });
     await at("2027-03-15T13:30:00Z", { ...theirs, model: "free", provider: "", outcome: "failed" });
 
-    const byModel = await operations.reportMargin({});
+    const byModel = await operations.reports.margin({});
     expect(byModel).toEqual({
       by: "model",
       from: "2027-03-01",
@@ -164,7 +164,7 @@ describe("the margin", () => {
       }),
     });
     const namesBy = async (by: string) => {
-      const { rows, total } = await operations.reportMargin({ by });
+      const { rows, total } = await operations.reports.margin({ by });
       expect(total).toEqual(byModel.total);
       return rows.map(({ name, charged_usd }) => [name, charged_usd]);
     };
@@ -191,7 +191,7 @@ describe("the margin", () => {
       await at(moment, one);
     const count = async (from?: string, to?: string) =>
       (
-        await operations.reportMargin({
+        await operations.reports.margin({
           ...(from === undefined ? {} : { from }),
           ...(to === undefined ? {} : { to }),
         })
@@ -213,7 +213,7 @@ describe("the margin", () => {
       [{ from: "1970-01-01" }, "from", "ten years"],
     ];
     for (const [input, field, says] of cases)
-      expect(await problemOf(operations.reportMargin(input))).toEqual({
+      expect(await problemOf(operations.reports.margin(input))).toEqual({
         code: "invalid",
         field,
         message: expect.stringContaining(says),

@@ -3,9 +3,10 @@ import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
-import type { MarginRow, MarginView } from "../accounts/money-views.ts";
-import { toDayStart } from "../inputs.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
+import type { Audits } from "../audit/author.ts";
+import { toDayStart } from "../input/values.ts";
+import type { MarginRow, MarginView } from "./schemas.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
 
 const marginGroups = ["model", "account", "provider"] as const;
@@ -13,8 +14,10 @@ type MarginGroup = (typeof marginGroups)[number];
 
 export interface ReportOperations {
   /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
-  reportMargin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
+  margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
 }
+
+export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
 
 const dayMs = 86_400_000;
 /** More than ten years are read for nobody. */
@@ -23,7 +26,7 @@ const mostDays = 3_660;
 export function reportOperations(parts: MoneyParts): ReportOperations {
   const { accounts, ledger, clock } = parts;
   return {
-    async reportMargin({ by: word = "model", from, to }) {
+    async margin({ by: word = "model", from, to }) {
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
         throw new Problem({

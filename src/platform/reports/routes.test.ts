@@ -21,7 +21,7 @@ const margin = (query: Readonly<Record<string, string>>) =>
 
 test("margin by model has what each was charged, and adds up to the total", async () => {
   const { body } = await margin({ by: "model" });
-  const { spend } = await gateway.server.operations.showAccount({ account: gateway.account });
+  const { spend } = await gateway.server.operations.accounts.show({ account: gateway.account });
   const today = new Date().toISOString().slice(0, 10);
   expect(body).toMatchObject({ by: "model", from: `${today.slice(0, 8)}01`, to: today });
   expect(

@@ -1,22 +1,7 @@
 import { Type } from "typebox";
-import type { MarginRow } from "../accounts/money-views.ts";
-import { route } from "../http/route.ts";
-import { fields, nullable, oneOf, text, usd } from "../http/schemas.ts";
-
-const rowReply = Type.Object({
-  name: Type.String(),
-  receipts: Type.Integer(),
-  charged_usd: usd("What callers paid."),
-  vendor_cost_usd: usd("What vendors ask, of the receipts whose cost is known."),
-  margin_usd: usd("What is left."),
-  margin_percent: nullable(
-    Type.String({ description: "Of what was charged; null where there is nothing to go by." }),
-  ),
-  unknown_cost: Type.Integer({
-    description: "Receipts of which nobody said what the vendor asks.",
-  }),
-  shortfall_usd: usd("What calls cost beyond what could be taken."),
-});
+import { route } from "../context.ts";
+import { fields, oneOf, text } from "../http/schemas.ts";
+import { marginReply } from "./schemas.ts";
 
 const day = text({ most: 10, about: "A day of UTC, such as 2027-01-31; counted whole." });
 
@@ -30,29 +15,7 @@ export const marginRoutes = [
       from: Type.Optional(day),
       to: Type.Optional(day),
     }),
-    reply: Type.Object({
-      by: Type.String(),
-      from: Type.String(),
-      to: Type.String(),
-      rows: Type.Array(rowReply),
-      total: rowReply,
-    }),
-    async handle({ parts }, { query }) {
-      const { by, from, to, rows, total } = await parts.operations.reportMargin(query);
-      return { by, from, to, rows: rows.map(toRow), total: toRow(total) };
-    },
+    reply: marginReply,
+    handle: ({ operations }, { query }) => operations.reports.margin(query),
   }),
 ] as const;
-
-function toRow(row: MarginRow) {
-  return {
-    name: row.name,
-    receipts: row.receipts,
-    charged_usd: row.charged_usd,
-    vendor_cost_usd: row.vendor_cost_usd,
-    margin_usd: row.margin_usd,
-    margin_percent: row.margin_percent,
-    unknown_cost: row.unknown_cost,
-    shortfall_usd: row.shortfall_usd,
-  };
-}

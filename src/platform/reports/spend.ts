@@ -1,6 +1,6 @@
 import { hourMs, mergeInto, type Rollup, type RollupFilter, toHour } from "../../ledger/rollups.ts";
 import type { LedgerStore } from "../../ledger/store.ts";
-import type { MoneyParts } from "../accounts/entries.ts";
+import type { MoneyParts } from "../accounts/funds.ts";
 
 const dayMs = 24 * hourMs;
 

@@ -3,11 +3,10 @@ import { csvLine } from "../../base/csv.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
-import type { Context, PlatformParts } from "../http/context.ts";
+import { type Context, type PlatformParts, route } from "../context.ts";
 import { apiHeaders } from "../http/refusal.ts";
-import { route } from "../http/route.ts";
 import { fields, nullable, oneOf, text } from "../http/schemas.ts";
-import { toMoment } from "../inputs.ts";
+import { toMoment } from "../input/values.ts";
 import { memberColumns, operatorColumns } from "./columns.ts";
 import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
@@ -137,7 +136,7 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
     async pull(controller) {
       if (signal.aborted) return controller.close();
       if (!isFirst) {
-        const now = await context.standing();
+        const now = await context.permission();
         // Cut, not ended: half a file must not look whole.
         if (!now.isAllowed || now.isOperator !== isOperator)
           return controller.error(new Error("no longer allowed"));

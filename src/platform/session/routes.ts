@@ -1,12 +1,10 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
-import { Problem } from "../../base/problem.ts";
-import { checkName } from "../../people/people.ts";
 import { accountRoles } from "../../people/role.ts";
 import { inviteKinds } from "../../people/store.ts";
-import { type Context, personOf } from "../http/context.ts";
+import { type Context, route } from "../context.ts";
+import { personOf } from "../http/context.ts";
 import { endedCookie, sessionCookie } from "../http/entry.ts";
-import { route } from "../http/route.ts";
 import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../http/schemas.ts";
 
 const user = Type.Object({
@@ -66,7 +64,14 @@ export const sessionRoutes = [
     async handle(context, { body }) {
       const user = await context.parts.people.authenticate(body, context.visitor);
       context.admitSession(user);
-      return { ...isDone, ...(await startSession(context, user.id)) };
+      const { isBrowser: isBound } = context;
+      const { userAgent } = context.visitor;
+      const { secret } = await context.operations.sessions.begin({
+        userId: user.id,
+        userAgent,
+        isBound,
+      });
+      return { ...isDone, ...signIn(context, user.id, secret) };
     },
   }),
   route("DELETE /api/session", {
@@ -76,7 +81,7 @@ export const sessionRoutes = [
     reply: done,
     async handle(context) {
       const { user, session } = personOf(context);
-      await context.parts.people.store.endSessions(user.id, { id: session.id });
+      await context.operations.sessions.end({ userId: user.id, id: session.id });
       context.headers.append("set-cookie", endedCookie(context.isSecure));
       return isDone;
     },
@@ -114,21 +119,14 @@ export const sessionRoutes = [
       account: nullable(Type.String({ description: "The account that was joined." })),
       ...browserSecrets,
     }),
-    action: "person.join",
-    told: (_, { id, email: name, account }) => ({
-      subject: name,
-      actor: { kind: "person", id, name },
-      accountId: account ?? undefined,
-    }),
-    async handle(context, { body: { token: secret, ...rest } }) {
-      const { parts, visitor } = context;
-      const { user, invite } = await parts.invites.accept({ secret, ...rest }, visitor);
-      return {
-        id: user.id,
-        email: user.email,
-        account: invite.accountId ?? null,
-        ...(await startSession(context, user.id)),
-      };
+    async handle(context, { body }) {
+      const { visitor, isBrowser: isBound } = context;
+      const { secret, ...joined } = await context.operations.people.join({
+        ...body,
+        visitor,
+        isBound,
+      });
+      return { ...joined, ...signIn(context, joined.id, secret) };
     },
   }),
   route("GET /api/me/sessions", {
@@ -167,11 +165,9 @@ export const sessionRoutes = [
     access: "person",
     isUncounted: true,
     reply: done,
-    action: "session.end",
     async handle(context, { params }) {
-      const { user } = personOf(context);
-      const count = await context.parts.people.store.endSessions(user.id, { id: params.id });
-      if (count === 0) throw new Problem({ code: "not_found", message: "Unknown session." });
+      const userId = personOf(context).user.id;
+      await context.operations.sessions.end({ userId, id: params.id });
       return isDone;
     },
   }),
@@ -180,13 +176,9 @@ export const sessionRoutes = [
     access: "person",
     body: fields({ name: text({ least: 1, most: 100 }) }),
     reply: done,
-    action: "person.rename",
-    told: ({ body }) => ({ subject: body.name }),
     async handle(context, { body }) {
-      checkName(body.name);
-      await context.parts.people.store.setUser(personOf(context).user.id, {
-        name: body.name.trim(),
-      });
+      const { id } = personOf(context).user;
+      await context.operations.people.rename({ id, name: body.name });
       return isDone;
     },
   }),
@@ -195,19 +187,21 @@ export const sessionRoutes = [
     access: "person",
     body: fields({ current: password, password }),
     reply: done,
-    action: "person.password",
-    told: () => ({ subject: "own password" }),
     async handle(context, { body }) {
-      await context.parts.people.changePassword(personOf(context), body);
+      const { user, session } = personOf(context);
+      await context.operations.people.changePassword({
+        ...body,
+        id: user.id,
+        sessionId: session.id,
+      });
       return isDone;
     },
   }),
 ] as const;
 
 /** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
-async function startSession(context: Context, userId: string) {
-  const { parts, visitor, headers, isSecure, isBrowser } = context;
-  const secret = await parts.people.startSession({ userId, visitor, isBound: isBrowser });
+function signIn(context: Context, userId: string, secret: string) {
+  const { parts, headers, isSecure, isBrowser } = context;
   headers.append("set-cookie", sessionCookie(secret, isSecure));
   return {
     binding: parts.sessionSecrets.bindingOf(secret),

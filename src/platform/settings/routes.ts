@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Type } from "typebox";
-import type { PlatformParts, SettingView } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type PlatformParts, route, type SettingView } from "../context.ts";
 import { nullable } from "../http/schemas.ts";
 
 /** The file cannot say where it is itself, and secrets do not belong in it. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { requestPath } from "../../base/network/address.ts";
-import { chooseEncoding } from "./encoding.ts";
+import { chooseEncoding } from "../http/encoding.ts";
 import { pageHeaders } from "./page-headers.ts";
 
 export interface SiteOptions {

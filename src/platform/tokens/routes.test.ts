@@ -50,7 +50,7 @@ test("an account's token works until it expires, and no longer", async () => {
 });
 
 test("a token is revoked by its own account, and by no other", async () => {
-  const { id: other } = await gateway.server.operations.createAccount({ name: "other" });
+  const { id: other } = await gateway.server.operations.accounts.create({ name: "other" });
   const stranger = await joinMember(gateway, operator, { account: other, role: "owner" });
   const { body } = await operator.ask("POST /api/accounts/:account/tokens", {
     params: { account: gateway.account },

@@ -84,7 +84,7 @@ test("usage is told apart by model and by key, with the names that people gave",
     ["vendor/with-slash", 1],
     [hello.model, 2],
   ]);
-  await gateway.server.operations.updateKey({ id: payer.keyId, name: "backend" });
+  await gateway.server.operations.keys.update({ id: payer.keyId, name: "backend" });
   expect(named(await ofAccount({ by: "key" }))).toEqual([["backend", 3]]);
 });
 
@@ -108,7 +108,7 @@ test("the keys of the playground are one", async () => {
     params,
     query: { by: "key" },
   });
-  const [listed] = await gateway.server.operations.listKeys({ account: other.id });
+  const [listed] = await gateway.server.operations.keys.list({ account: other.id });
   expect(named(answer)).toEqual([
     ["temporary keys", 2],
     [listed?.hint, 1],

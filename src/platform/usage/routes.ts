@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
-import type { Context } from "../http/context.ts";
-import { route } from "../http/route.ts";
+import { type Context, route } from "../context.ts";
 import { fields, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
 import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
 
@@ -118,7 +117,7 @@ async function labelsOf(
 ): Promise<ReadonlyMap<string, string>> {
   if (by === "account") return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
   if (by !== "key") return new Map();
-  const keys = await operations.listKeys(accountId === undefined ? {} : { account: accountId });
+  const keys = await operations.keys.list(accountId === undefined ? {} : { account: accountId });
   return new Map([
     [temporary, "temporary keys"],
     ...keys.map(({ id, name, hint }) => [id, name === "" ? hint : name] as const),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import {
   claimOf,
   entryOf,
@@ -45,9 +46,9 @@ beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
   sqlite = openSqlite(path);
   older = await createStore(sqlite, "x");
-  await older.accounts.insert(account);
-  await older.keys.insert(key);
-  await older.ledger.addEntry(entryOf({ nano: 1_000n }));
+  await older.accounts.insert(account, auditOf());
+  await older.keys.insert(key, auditOf());
+  await older.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());
   newer = await createStore(openSqlite(path), "x");
 });
 afterEach(async () => {
@@ -65,35 +66,25 @@ function contents(): unknown {
 
 test("the newest process on a database writes; what an older one tries changes no table", async () => {
   const before = contents();
-  const rollup = { id: "req_1" };
   const writes: Readonly<Record<string, () => Promise<unknown>>> = {
     receipt: () => older.ledger.commit([write(receiptOf())]),
     claim: () => older.ledger.commit([{ type: "claim", claim: claimOf() }]),
     probe: () => older.ledger.commit([]),
     sums: () => older.ledger.rollups.add([], noonMs),
     recount: () => older.ledger.rollups.recount(noonMs),
-    entry: () => older.ledger.addEntry(entryOf({ nano: 1n, reference: "late" })),
+    entry: () => older.ledger.addEntry(entryOf({ nano: 1n, reference: "late" }), auditOf()),
     limits: () => setLimits(older.ledger, { limits: { rpm: 1 } }),
     claims: () => older.ledger.releaseRunningClaims(),
     erase: () => older.ledger.eraseClaims(noonMs),
-    account: () => older.accounts.insert({ ...account, id: "acct_2", name: "late" }),
-    suspend: () => older.accounts.setSuspended("acct_1", 5),
-    key: () => older.keys.insert({ ...key, id: "key_2", hash: "i" }),
-    revoke: () => older.keys.revoke("key_1", 5),
+    account: () => older.accounts.insert({ ...account, id: "acct_2", name: "late" }, auditOf()),
+    suspend: () => older.accounts.setSuspended("acct_1", 5, auditOf()),
+    key: () => older.keys.insert({ ...key, id: "key_2", hash: "i" }, auditOf()),
+    revoke: () => older.keys.revoke("key_1", 5, auditOf()),
     uses: () => older.keys.noteUses(new Map([["key_1", 5]])),
-    catalog: () => older.catalog.write({ atMs: 1, saveProviders: [provider] }),
-    user: () => older.people.setUser(user.id, { name: "B" }),
-    audit: () =>
-      older.people.addAudit({
-        id: "audit_1",
-        atMs: 1,
-        actor: { kind: "command", id: "", name: "" },
-        accountId: undefined,
-        address: "",
-        action: "x",
-        subject: rollup.id,
-        detail: {},
-      }),
+    catalog: () => older.catalog.write({ atMs: 1, saveProviders: [provider] }, auditOf()),
+    user: () => older.people.rename(user.id, "B", auditOf()),
+    failure: () => older.people.countFailedSignIn(auditOf()),
+    audit: () => older.audit.add(auditOf()),
   };
   for (const [name, attempt] of Object.entries(writes)) {
     const error = await attempt().catch((cause: unknown) => cause);
@@ -106,7 +97,9 @@ test("the newest process on a database writes; what an older one tries changes n
 test("the newest process writes on as if nobody else were there", async () => {
   await older.ledger.commit([write(receiptOf())]).catch(() => {});
   await newer?.ledger.commit([write(receiptOf())]);
-  expect((await newer?.ledger.addEntry(entryOf({ reference: "more" })))?.result).toBe("added");
+  expect((await newer?.ledger.addEntry(entryOf({ reference: "more" }), auditOf()))?.result).toBe(
+    "added",
+  );
 });
 
 test("an older process still reads, and its check fails", async () => {

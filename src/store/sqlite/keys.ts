@@ -1,5 +1,7 @@
 import { sql, type UpdateObject } from "kysely";
+import type { AuditRecord } from "../../base/audit.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
+import { addAudit } from "./audit.ts";
 import { announce } from "./feed.ts";
 import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./ledger/limits-text.ts";
 import type { Db, Tables } from "./schema.ts";
@@ -14,48 +16,40 @@ export function createKeyStore(db: Db): KeyStore {
       const row = await db.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
     },
-    async insert(record) {
+    async insert(record, audit) {
       await db.transaction().execute(async (transaction) => {
         await transaction.insertInto("keys").values(fromRecord(record)).execute();
         await addFirstLimits(transaction, record);
         await announce(transaction, { topic: "keys", subject: record.id });
+        await addAudit(transaction, audit);
       });
     },
-    update(id, { name, models }) {
-      return changeLive(db, id, {
-        ...(name === undefined ? {} : { name }),
-        ...(models === undefined ? {} : { models: fromModels(models ?? undefined) }),
+    update(id, { name, models }, audit) {
+      return changeLive(db, {
+        id,
+        audit,
+        change: {
+          ...(name === undefined ? {} : { name }),
+          ...(models === undefined ? {} : { models: fromModels(models ?? undefined) }),
+        },
       });
     },
-    rotate(id, { hash, hint, previousUntilMs }) {
+    rotate(id, { hash, hint, previousUntilMs }, audit) {
       const isKept = previousUntilMs !== undefined;
       // On the right-hand side stands what is there before.
-      return changeLive(db, id, {
-        hash,
-        hint,
-        previous_hash: isKept ? sql<string>`hash` : null,
-        previous_hint: isKept ? sql<string>`hint` : null,
-        previous_expires_at_ms: previousUntilMs ?? null,
+      return changeLive(db, {
+        id,
+        audit,
+        change: {
+          hash,
+          hint,
+          previous_hash: isKept ? sql<string>`hash` : null,
+          previous_hint: isKept ? sql<string>`hint` : null,
+          previous_expires_at_ms: previousUntilMs ?? null,
+        },
       });
     },
-    revoke(id, atMs) {
-      return db.transaction().execute(async (transaction) => {
-        const known = await transaction
-          .selectFrom("keys")
-          .select("id")
-          .where("id", "=", id)
-          .executeTakeFirst();
-        if (known === undefined) return false;
-        await transaction
-          .updateTable("keys")
-          .set({ revoked_at_ms: atMs })
-          .where("id", "=", id)
-          .where("revoked_at_ms", "is", null)
-          .execute();
-        await announce(transaction, { topic: "keys", subject: id });
-        return true;
-      });
-    },
+    revoke: (id, atMs, audit) => revoke(db, { id, atMs, audit }),
     async lastUses() {
       const rows = await db.selectFrom("key_uses").selectAll().execute();
       return new Map(rows.map((row) => [row.key_id, row.last_used_ms]));
@@ -72,8 +66,39 @@ export function createKeyStore(db: Db): KeyStore {
   };
 }
 
+function revoke(
+  db: Db,
+  { id, atMs, audit }: { readonly id: string; readonly atMs: number; readonly audit: AuditRecord },
+): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const known = await transaction
+      .selectFrom("keys")
+      .select("id")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (known === undefined) return false;
+    const { numUpdatedRows } = await transaction
+      .updateTable("keys")
+      .set({ revoked_at_ms: atMs })
+      .where("id", "=", id)
+      .where("revoked_at_ms", "is", null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 1n) await addAudit(transaction, audit);
+    await announce(transaction, { topic: "keys", subject: id });
+    return true;
+  });
+}
+
 /** Changes a key that is not revoked; false when there is none. */
-function changeLive(db: Db, id: string, change: UpdateObject<Tables, "keys">): Promise<boolean> {
+function changeLive(
+  db: Db,
+  options: {
+    readonly id: string;
+    readonly change: UpdateObject<Tables, "keys">;
+    readonly audit: AuditRecord;
+  },
+): Promise<boolean> {
+  const { id, change, audit } = options;
   return db.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable("keys")
@@ -82,6 +107,7 @@ function changeLive(db: Db, id: string, change: UpdateObject<Tables, "keys">): P
       .where("revoked_at_ms", "is", null)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return false;
+    await addAudit(transaction, audit);
     await announce(transaction, { topic: "keys", subject: id });
     return true;
   });

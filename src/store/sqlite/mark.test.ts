@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../test/store/audit-sample.ts";
 import { entryOf, receiptOf, write } from "../../../test/store/ledger-samples.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
 import { openLedgerReader } from "./ledger/reader.ts";
@@ -28,8 +29,8 @@ beforeEach(async () => {
   folder = mkdtempSync(join(root, "db-"));
   path = join(folder, "svc.db");
   store = await createStore(openSqlite(path), "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
-  await store.ledger.addEntry(entryOf({ nano: 1_000n }));
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());
   await store.sync();
 });
 afterEach(() => store.close());
@@ -75,7 +76,7 @@ describe("a log without its last transactions", () => {
 
   test("is told by the number of the last change", async () => {
     const before = walSize();
-    await store.ledger.addEntry(entryOf({ nano: 5n, reference: "lost" }));
+    await store.ledger.addEntry(entryOf({ nano: 5n, reference: "lost" }), auditOf());
     await store.sync();
     const { sequence } = readMark(path) ?? {};
     expect(await lostKinds(crashed(before))).toEqual([`lost-changes change ${sequence}`]);

@@ -1,3 +1,4 @@
+import type { AuditStore } from "../../base/audit.ts";
 import type { ChangeFeed } from "../../base/feed.ts";
 import { Problem } from "../../base/problem.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
@@ -7,6 +8,7 @@ import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
 import type { LedgerStore, LostTail } from "../../ledger/store.ts";
 import type { PeopleStore } from "../../people/store.ts";
+import { createAuditStore } from "./audit.ts";
 import { createCatalogStore } from "./catalog/catalog.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { createFeedStore } from "./feed.ts";
@@ -37,6 +39,7 @@ export interface Store {
   readonly ledger: LedgerStore;
   readonly feed: ChangeFeed;
   readonly people: PeopleStore;
+  readonly audit: AuditStore;
   /** Reads for people, beside all else; to be closed before the store. */
   openReports(options: ReportOptions): LedgerReports;
   /** Resolves when all that was written survives a power cut. */
@@ -98,6 +101,7 @@ export async function createStore(sqlite: Sqlite, secretFingerprint: string): Pr
     }),
     feed: createFeedStore(db),
     people: createPeopleStore(db),
+    audit: createAuditStore(db),
     openReports: (options) => new SqliteReports(path, options),
     sync() {
       // In the middle of a transaction the number may still be rolled back.

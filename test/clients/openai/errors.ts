@@ -43,7 +43,7 @@ export function errorChecks(check: Check, stage: Stage): void {
   });
 
   check("throws PermissionDeniedError for a model its key may not call", async () => {
-    const { key } = await stage.gateway.server.operations.createKey({
+    const { key } = await stage.gateway.server.operations.keys.create({
       account: stage.gateway.account,
       models: ["svc-2-flash"],
     });

@@ -29,7 +29,7 @@ afterAll(() => home.stop());
 afterEach(() => expect([...home.window.complaints, ...owner.complaints]).toEqual([]));
 
 const button = (label: string) => home.window.page.getByRole("button", { name: label });
-const standing = () => home.gateway.server.operations.showStanding({ account });
+const standing = () => home.gateway.server.operations.accounts.balance({ account });
 const codeOf = async (reply: Response) =>
   ((await reply.json()) as { error: { code: string } }).error.code;
 
@@ -58,7 +58,7 @@ test("an account is made with a first credit, and its owner joins by the link th
   await window.page.getByRole("heading", { level: 1, name }).waitFor();
   expect(await tile(window, "Balance").innerText()).toBe("$25.00");
   await window.page.getByRole("row", { name: /Grace.*owner/ }).waitFor();
-  const { key } = await gateway.server.operations.createKey({ account, name: "first" });
+  const { key } = await gateway.server.operations.keys.create({ account, name: "first" });
   call = () =>
     gateway.call("/chat/completions", hello, { headers: { authorization: `Bearer ${key}` } });
   expect((await call()).status).toBe(200);
@@ -87,7 +87,7 @@ test("money is booked by its reference once, and the second time is told to be t
   expect((await standing()).balance_usd).toBe(after.balance_usd);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await dialog.waitFor({ state: "detached" });
-  const entries = await home.gateway.server.operations.listEntries({ account });
+  const entries = await home.gateway.server.operations.entries.list({ account });
   expect(entries.filter(({ reference }) => reference === "invoice 1017")).toHaveLength(1);
   await owner.goto(`/a/${account}/billing`);
   await owner.page.getByText("invoice 1017").waitFor();

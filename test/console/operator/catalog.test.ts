@@ -61,7 +61,7 @@ describe("routes that are edited", () => {
     await edit({ label: "Priority", value: "3" });
     await told(routeRows().nth(1), "other-chat");
     expect(await askedFor("svc-3-flash")).toBe("other-chat");
-    const { routes } = await home.gateway.server.operations.showCatalogModel({ id: "svc-3-flash" });
+    const { routes } = await home.gateway.server.operations.catalog.show({ id: "svc-3-flash" });
     // What the form does not show, it does not lose.
     expect(routes.find(({ provider }) => provider === "fake")).toMatchObject({
       priority: 3,
@@ -121,7 +121,7 @@ describe("a model that goes", () => {
 
   test("has a list of who still calls it", async () => {
     const { window, gateway } = home;
-    const { key } = await gateway.server.operations.createKey({
+    const { key } = await gateway.server.operations.keys.create({
       account: gateway.account,
       name: "nightly job",
     });
@@ -136,7 +136,7 @@ describe("a model that goes", () => {
     const cells = await row.getByRole("cell").allInnerTexts();
     expect(cells.slice(0, 3)).toEqual(["test", "nightly job", "1"]);
     // Who calls another model is not among them.
-    const [told] = await gateway.server.operations.lifecycleCallers({ model: "svc-2-flash" });
+    const [told] = await gateway.server.operations.models.callers({ model: "svc-2-flash" });
     expect(await callers.getByRole("row").count()).toBe(1 + (told?.callers.length ?? 0));
     expect(told?.callers.map(({ key_name: name }) => name)).toContain("nightly job");
   });

@@ -47,7 +47,7 @@ describe("the margin", () => {
     gateway.upstream.replyWith(chatAnswers.plain());
     for (const model of ["svc-3-flash", "svc-3-flash", "svc-2-flash"])
       expect((await gateway.call("/chat/completions", { ...hello, model })).status).toBe(200);
-    const { rows, total } = await gateway.server.operations.reportMargin({ by: "model" });
+    const { rows, total } = await gateway.server.operations.reports.margin({ by: "model" });
     expect(rows).toHaveLength(2);
     expect(Number(total.charged_usd)).toBeGreaterThan(0.01);
 
@@ -74,7 +74,7 @@ describe("the margin", () => {
     const { page } = home.window;
     await page.getByRole("radiogroup", { name: "By" }).getByText("Provider").click();
     await page.getByRole("table", { name: "Margin by provider" }).waitFor();
-    const { rows, total } = await home.gateway.server.operations.reportMargin({ by: "provider" });
+    const { rows, total } = await home.gateway.server.operations.reports.margin({ by: "provider" });
     expect((await cells(/^second/))[2]).toBe(
       formatUsd(rows.find(({ name }) => name === "second")?.charged_usd ?? ""),
     );
@@ -117,14 +117,14 @@ describe("the embedded engine", () => {
     const { window, gateway } = home;
     await window.goto("/operator/engine");
     await told(tile(window, "Weights here"), /^0 of \d/);
-    const weights = await gateway.server.operations.listWeights({});
+    const weights = await gateway.server.operations.engine.weights({});
     const table = window.page.getByRole("table", { name: "Weights on this machine" });
     expect(await table.getByRole("row").count()).toBe(1 + weights.length);
     const row = table.getByRole("row", { name: /^text/ });
     await told(row, "not here");
     await row.getByRole("button", { name: "Fetch: text" }).click();
     await row.getByRole("button", { name: "Try again: text" }).waitFor();
-    const after = await gateway.server.operations.listWeights({});
+    const after = await gateway.server.operations.engine.weights({});
     const failed = after.find(({ set }) => set === "text");
     expect(failed?.phase).toBe("failed");
     await told(row, failed?.problem ?? "nothing");

@@ -34,7 +34,7 @@ const row = (email: string) =>
     hasText: email,
   });
 const operators = async () =>
-  (await home.gateway.server.operations.listOperators({})).map(({ email }) => email);
+  (await home.gateway.server.operations.operators.list({})).map(({ email }) => email);
 const signIn = async (given: string) =>
   (
     await nobody(home.gateway.platformUrl).ask("POST /api/session", {

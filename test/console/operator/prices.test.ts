@@ -28,7 +28,7 @@ afterEach(() => expect(home.window.complaints).toEqual([]));
 const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
 const row = (model: string) => home.window.page.getByRole("row", { name: new RegExp(`^${model}`) });
 const prices = (model: string) =>
-  home.gateway.server.operations.listPrices({ model, history: true });
+  home.gateway.server.operations.prices.list({ model, history: true });
 
 /** The arithmetic of the receipt of a call that is made now. */
 async function receiptOfCall() {
@@ -117,6 +117,6 @@ test("an import shows what it would set before anything is set", async () => {
   expect(usd).toBeGreaterThan(0);
   expect(shown).toContain(`$${made?.price?.["input"]}`);
   expect(await row("mini").innerText()).toContain(`$${made?.price?.["input"]}`);
-  const { routes } = await home.gateway.server.operations.showCatalogModel({ id: "mini" });
+  const { routes } = await home.gateway.server.operations.catalog.show({ id: "mini" });
   expect(2 * Number(routes[0]?.cost?.["input"])).toBeCloseTo(usd, 9);
 });

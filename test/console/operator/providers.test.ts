@@ -33,7 +33,7 @@ const card = (name: string) => home.window.page.getByRole("region", { name, exac
 const button = (name: string) => home.window.page.getByRole("button", { name });
 const call = (model: string) => home.gateway.call("/chat/completions", { ...hello, model });
 const stateOf = async (name: string) => {
-  const providers = await home.gateway.server.operations.listProviders({});
+  const providers = await home.gateway.server.operations.providers.list({});
   return providers.find((one) => one.name === name)?.targets?.map(({ state }) => state);
 };
 

@@ -167,7 +167,7 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
     if (at % calls.length === 0) served = await send(gateway, at, gateway.key);
   }
   clock.arrive();
-  await gateway.server.operations.deprecateModel({
+  await gateway.server.operations.models.deprecate({
     id: "svc-2-flash",
     retires: new Date(clock.endMs + 77 * dayMs).toISOString().slice(0, 10),
     replacement: "svc-3-flash",
@@ -187,23 +187,23 @@ export async function startDemo({ days = 3, callsADay = 6 }: DemoOptions = {}): 
 /** Of two accounts; one is revoked. Gives their secrets. */
 async function makeKeys({ server, account, key }: TestGateway): Promise<readonly string[]> {
   const { operations } = server;
-  const production = await operations.createKey({
+  const production = await operations.keys.create({
     account,
     name: "production",
     rpm: "600",
     budget: "100/month",
   });
-  const staging = await operations.createKey({ account, name: "staging", budget: "5/day" });
-  const other = await operations.createAccount({ name: "acme research" });
-  await operations.addEntry({
+  const staging = await operations.keys.create({ account, name: "staging", budget: "5/day" });
+  const other = await operations.accounts.create({ name: "acme research" });
+  await operations.entries.add({
     account: other.id,
     kind: "credit",
     usd: "40",
     reference: "invoice 1017",
   });
-  const notebook = await operations.createKey({ account: other.id, name: "notebook" });
-  const gone = await operations.createKey({ account, name: "old laptop" });
-  await operations.revokeKey({ id: gone.id });
+  const notebook = await operations.keys.create({ account: other.id, name: "notebook" });
+  const gone = await operations.keys.create({ account, name: "old laptop" });
+  await operations.keys.revoke({ id: gone.id });
   return [production.key, staging.key, key, notebook.key];
 }
 

@@ -48,7 +48,7 @@ export async function joinAsOperator(
   gateway: TestGateway,
   email = `operator-${crypto.randomUUID()}@example.com`,
 ): Promise<string> {
-  const { link } = await gateway.server.operations.inviteOperator({});
+  const { link } = await gateway.server.operations.operators.invite({});
   await page.goto(link);
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Email").fill(email);

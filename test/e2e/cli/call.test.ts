@@ -154,7 +154,7 @@ describe("the key", () => {
       const before = await home.json<readonly unknown[]>(["key", "list"]);
       const running = await connectControl(home.dataDir);
       if (running === undefined) throw new Error("no server runs");
-      const made = await running.operations.createTemporaryKey({});
+      const made = await running.operations.gateway.createTemporaryKey({});
       const inMinutes = (Date.parse(made.expires_at) - Date.now()) / 60_000;
       expect(inMinutes).toBeGreaterThan(13);
       expect(inMinutes).toBeLessThanOrEqual(15);

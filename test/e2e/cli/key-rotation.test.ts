@@ -47,7 +47,7 @@ describe("a rotated key", () => {
   test("works with both secrets, then with the new one alone", async () => {
     const { operations } = gateway.server;
     const made = await openPayer(gateway);
-    const rotated = await operations.rotateKey({ id: made.keyId, overlap: "1h" });
+    const rotated = await operations.keys.rotate({ id: made.keyId, overlap: "1h" });
     expect(await statusWith(made.key)).toBe(200);
     expect(await statusWith(rotated.key)).toBe(200);
     clock.set("2027-03-01T12:59:59.999Z");
@@ -64,9 +64,9 @@ describe("a rotated key", () => {
   test("is refused with both secrets at once when it is revoked", async () => {
     const { operations } = gateway.server;
     const made = await openPayer(gateway);
-    const { key } = await operations.rotateKey({ id: made.keyId });
+    const { key } = await operations.keys.rotate({ id: made.keyId });
     expect(await statusWith(made.key)).toBe(200);
-    await operations.revokeKey({ id: made.keyId });
+    await operations.keys.revoke({ id: made.keyId });
     expect(await statusWith(made.key)).toBe(401);
     expect(await statusWith(key)).toBe(401);
   });
@@ -74,15 +74,15 @@ describe("a rotated key", () => {
   test("has one limit and one budget for both secrets", async () => {
     const { operations } = gateway.server;
     const limited = await openPayer(gateway);
-    await operations.setKeyLimits({ id: limited.keyId, rpm: "2" });
-    const second = await operations.rotateKey({ id: limited.keyId });
+    await operations.keys.setLimits({ id: limited.keyId, rpm: "2" });
+    const second = await operations.keys.rotate({ id: limited.keyId });
     expect(await statusWith(limited.key)).toBe(200);
     expect(await statusWith(second.key)).toBe(200);
     expect(await statusWith(limited.key)).toBe(429);
     expect(await statusWith(second.key)).toBe(429);
 
     const poor = await openPayer(gateway, { budget: "0.000001" });
-    const third = await operations.rotateKey({ id: poor.keyId });
+    const third = await operations.keys.rotate({ id: poor.keyId });
     for (const key of [poor.key, third.key])
       expect(await codeOf(await chatWith(key))).toBe("budget_exceeded");
   });
@@ -91,7 +91,7 @@ describe("a rotated key", () => {
     const made = await openPayer(gateway);
     const once = { "idempotency-key": "order-1" };
     expect((await chatWith(made.key, once)).status).toBe(200);
-    const { key } = await gateway.server.operations.rotateKey({ id: made.keyId });
+    const { key } = await gateway.server.operations.keys.rotate({ id: made.keyId });
     const again = await chatWith(made.key, once);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     await again.arrayBuffer();
@@ -109,18 +109,18 @@ test("what a key may call changes at once, and its name with it", async () => {
   const { operations } = gateway.server;
   const made = await openPayer(gateway);
   expect(await statusWith(made.key)).toBe(200);
-  await operations.updateKey({ id: made.keyId, name: "narrow", models: ["svc-embedding-2"] });
+  await operations.keys.update({ id: made.keyId, name: "narrow", models: ["svc-embedding-2"] });
   expect(await codeOf(await chatWith(made.key))).toBe("model_not_allowed");
-  await operations.updateKey({ id: made.keyId, models: null });
+  await operations.keys.update({ id: made.keyId, models: null });
   expect(await statusWith(made.key)).toBe(200);
-  const [key] = await operations.listKeys({ account: made.id });
+  const [key] = await operations.keys.list({ account: made.id });
   expect(key).toMatchObject({ name: "narrow", models: null });
 });
 
 test("the last use of a key is seen at once, and is that of the newest call", async () => {
   const { operations } = gateway.server;
   const made = await openPayer(gateway);
-  const lastUse = async () => (await operations.listKeys({ account: made.id }))[0]?.last_used_at;
+  const lastUse = async () => (await operations.keys.list({ account: made.id }))[0]?.last_used_at;
   expect(await lastUse()).toBeNull();
   expect(await statusWith(made.key)).toBe(200);
   await made.settled(1);
@@ -164,13 +164,13 @@ test("billing adds up to the account's balance, here and over the control socket
   await Promise.all(Array.from({ length: 8 }, () => statusWith(made.key)));
   await made.settled(8);
   const { operations } = gateway.server;
-  const shown = await operations.showBilling({ account: made.id });
-  const { balance_usd } = await operations.showAccount({ account: made.id });
+  const shown = await operations.billing.show({ account: made.id });
+  const { balance_usd } = await operations.accounts.show({ account: made.id });
   expect(shown).toMatchObject({
     balance_usd,
     ledger: { opening_usd: "0.00", closing_usd: balance_usd },
     spend: { receipts: 8 },
   });
   const control = await connectControl(gateway.dataDir);
-  expect(await control?.operations.showBilling({ account: made.id })).toEqual(shown);
+  expect(await control?.operations.billing.show({ account: made.id })).toEqual(shown);
 });

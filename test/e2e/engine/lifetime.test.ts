@@ -78,7 +78,7 @@ describe("a dying engine", () => {
   test("that dies again before it listens keeps a waiting call no longer than its next start", async () => {
     engine = await startEngineHome({ sets: ["text"] });
     const running = await connectControl(engine.home.dataDir);
-    const view = async () => await running?.operations.showEngine({});
+    const view = async () => await running?.operations.engine.show({});
     await engine.call("/embeddings", { model: "svc-embedding-2", input: "warm" });
     const first = (await view())?.pid ?? 0;
     process.kill(first, "SIGKILL");

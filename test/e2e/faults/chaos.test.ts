@@ -59,7 +59,7 @@ models:
     run: (perSecond, seconds) =>
       runLoad({ baseUrl, key: payer.key, model: "chat", perSecond, seconds }),
     async stateOf({ name }) {
-      const list = await gateway.server.operations.listProviders({});
+      const list = await gateway.server.operations.providers.list({});
       return list.find((one) => one.name === name)?.targets?.[0]?.state;
     },
     stop: () => gateway.stop(),

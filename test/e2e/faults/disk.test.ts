@@ -71,7 +71,7 @@ async function readLedger(): Promise<{ receipts: readonly Receipt[]; findings: L
 async function expectExactMoney(): Promise<readonly Receipt[]> {
   const { receipts, findings } = await readLedger();
   expect(findings.problems).toEqual([]);
-  const account = await gateway.server.operations.showAccount({ account: gateway.account });
+  const account = await gateway.server.operations.accounts.show({ account: gateway.account });
   expect({ held: account.held_usd, balance: account.balance_usd }).toEqual({
     held: toUsd(0n),
     balance: toUsd(creditNano - findings.charged),

@@ -39,9 +39,9 @@ beforeAll(async () => {
     },
   });
   const { operations } = (await connectControl(dataDir)) ?? {};
-  account = (await operations?.createAccount({ name: "slow" }))?.id ?? "";
-  await operations?.addEntry({ account, kind: "credit", usd: "10", reference: "start" });
-  key = (await operations?.createKey({ account }))?.key ?? "";
+  account = (await operations?.accounts.create({ name: "slow" }))?.id ?? "";
+  await operations?.entries.add({ account, kind: "credit", usd: "10", reference: "start" });
+  key = (await operations?.keys.create({ account }))?.key ?? "";
 });
 afterEach(async () => {
   if (gate.order !== "pass") await tell("pass");
@@ -167,7 +167,7 @@ test("a disk that does not confirm: no reply leaves, no call is let in, and once
   const served = await late;
   expect(served.status).toBe(200);
   const { operations } = (await connectControl(dataDir)) ?? {};
-  expect((await operations?.showAccount({ account }))?.held_usd).toBe("0.00");
+  expect((await operations?.accounts.show({ account }))?.held_usd).toBe("0.00");
   const reader = openLedgerReader(join(dataDir, "svc.db"));
   expect((await verifyLedger(reader)).problems).toEqual([]);
   await reader.close();

@@ -93,7 +93,7 @@ describe("a call with an Idempotency-Key whose receipt the disk refused", () => 
       expect(receipts.map((receipt) => receipt.id)).toEqual([id]);
       expect(problems).toEqual([]);
       const { account } = gateway;
-      const { held_usd, balance_usd } = await gateway.server.operations.showAccount({ account });
+      const { held_usd, balance_usd } = await gateway.server.operations.accounts.show({ account });
       const charged = receipts[0]?.charged ?? 0n;
       expect([fromUsd(held_usd), fromUsd(balance_usd)]).toEqual([0n, 10_000_000_000n - charged]);
     });

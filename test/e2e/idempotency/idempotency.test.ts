@@ -72,7 +72,7 @@ test("takes a body that differs in blanks and in nulls alone for the same", asyn
 
 test("means nothing to another API key, also of the same account", async () => {
   const payer = await openPayer(gateway);
-  const other = await gateway.server.operations.createKey({ account: payer.id });
+  const other = await gateway.server.operations.keys.create({ account: payer.id });
   const asOther = { authorization: `Bearer ${other.key}`, "idempotency-key": "shared" };
   gateway.upstream.replyOnce(chatJson({ text: "for the first" }));
   gateway.upstream.replyOnce(chatJson({ text: "for the second" }));
@@ -116,7 +116,7 @@ test("gives a suspended account no reply that was kept for it", async () => {
   const payer = await openPayer(gateway);
   gateway.upstream.replyOnce(chatJson());
   await (await payer.chat({}, keyed("kept"))).json();
-  await gateway.server.operations.suspendAccount({ account: payer.id });
+  await gateway.server.operations.accounts.suspend({ account: payer.id });
   expect(await refusalOf(payer.chat({}, keyed("kept")))).toMatchObject({
     status: 402,
     code: "account_suspended",

@@ -239,18 +239,18 @@ describe("a failure frees the key:", () => {
     const payer = await openPayer(gateway, { credit: 1n });
     expect((await payer.chat({}, keyed("poor"))).status).toBe(402);
     const { operations } = gateway.server;
-    await operations.addEntry({ account: payer.id, kind: "credit", usd: "1", reference: "2" });
+    await operations.entries.add({ account: payer.id, kind: "credit", usd: "1", reference: "2" });
     await expectServed(payer, "poor");
   });
 
   test("a limit", async () => {
     const payer = await openPayer(gateway);
     const { operations } = gateway.server;
-    await operations.setKeyLimits({ id: payer.keyId, rpm: "1" });
+    await operations.keys.setLimits({ id: payer.keyId, rpm: "1" });
     gateway.upstream.replyOnce(chatJson());
     await (await payer.chat()).json();
     expect((await payer.chat({}, keyed("limited"))).status).toBe(429);
-    await operations.setKeyLimits({ id: payer.keyId, rpm: "none" });
+    await operations.keys.setLimits({ id: payer.keyId, rpm: "none" });
     await expectServed(payer, "limited");
   });
 

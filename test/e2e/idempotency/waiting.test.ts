@@ -106,7 +106,7 @@ test("a key that was revoked meanwhile is refused", async () => {
   const { goOn } = await failFirst(false);
   const second = payer.chat({}, init);
   await turns();
-  await gateway.server.operations.revokeKey({ id: payer.keyId });
+  await gateway.server.operations.keys.revoke({ id: payer.keyId });
   goOn();
   expect(await refusalOf(second)).toMatchObject({ status: 401, code: "invalid_api_key" });
   expect(gateway.upstream.requests).toHaveLength(1);

@@ -26,7 +26,7 @@ beforeEach(() => gateway.upstream.reset());
 async function limited(places: number, options: PayerOptions = {}): Promise<Payer> {
   const payer = await openPayer(gateway, options);
   const { operations } = gateway.server;
-  await operations.setKeyLimits({ id: payer.keyId, concurrency: String(places) });
+  await operations.keys.setLimits({ id: payer.keyId, concurrency: String(places) });
   return payer;
 }
 
@@ -99,8 +99,8 @@ test("those who are refused are told to come one after another, not before a sec
 test("of an account are shared by its keys", async () => {
   const payer = await openPayer(gateway);
   const { operations } = gateway.server;
-  await operations.setAccountLimits({ account: payer.id, concurrency: "2" });
-  const { key } = await operations.createKey({ account: payer.id });
+  await operations.accounts.setLimits({ account: payer.id, concurrency: "2" });
+  const { key } = await operations.keys.create({ account: payer.id });
   const headers = { authorization: `Bearer ${key}` };
   const ours = await hold(() => payer.chat());
   const theirs = await hold(() => payer.chat({}, { headers }));
@@ -115,13 +115,13 @@ test("a lower number holds at once for new calls, and those that run go on", asy
   const payer = await limited(3);
   const { operations } = gateway.server;
   const [first, second, third] = await holdMany(payer, 3);
-  await operations.setKeyLimits({ id: payer.keyId, concurrency: "2" });
+  await operations.keys.setLimits({ id: payer.keyId, concurrency: "2" });
   await expectFull(payer, 2);
   await first?.answer();
   await expectFull(payer, 2);
   await second?.answer();
   await expectServed(payer);
-  await operations.setKeyLimits({ id: payer.keyId, concurrency: "none" });
+  await operations.keys.setLimits({ id: payer.keyId, concurrency: "none" });
   const more = await holdMany(payer, 5);
   for (const call of [third, ...more]) await call?.answer();
   await payer.settled(9);

@@ -40,7 +40,7 @@ const helloAbout = 23;
 
 async function limited(tpm: number): Promise<Payer> {
   const payer = await openPayer(gateway);
-  await gateway.server.operations.setKeyLimits({ id: payer.keyId, tpm: String(tpm) });
+  await gateway.server.operations.keys.setLimits({ id: payer.keyId, tpm: String(tpm) });
   return payer;
 }
 
@@ -245,7 +245,7 @@ describe("an answer whose length nobody names is made to fit", () => {
   test("of the account's limit, where it is the lower one", async () => {
     const payer = await limited(5_000);
     const { operations } = gateway.server;
-    await operations.setAccountLimits({ account: payer.id, tpm: "123" });
+    await operations.accounts.setLimits({ account: payer.id, tpm: "123" });
     expect(told(await served(payer.chat()))).toBe("100");
     expect(capsSent()).toEqual([100]);
   });

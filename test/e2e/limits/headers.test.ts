@@ -54,7 +54,7 @@ const afterOne = (tokens: number, reset: string) => ({
 
 async function limited(options: PayerOptions = {}): Promise<Payer> {
   const payer = await openPayer(gateway, options);
-  await gateway.server.operations.setKeyLimits({ id: payer.keyId, ...limits });
+  await gateway.server.operations.keys.setLimits({ id: payer.keyId, ...limits });
   return payer;
 }
 
@@ -175,7 +175,7 @@ test("nothing is told to a key without limits, nor to who has no key", async () 
   ])
     expect(toldBy(await call())).toEqual(unlimited);
   // A budget and a number at a time are no rates.
-  await operations.setKeyLimits({ id: payer.keyId, budget: "5", concurrency: "4" });
+  await operations.keys.setLimits({ id: payer.keyId, budget: "5", concurrency: "4" });
   expect(toldBy(await payer.chat())).toEqual(unlimited);
   const headers = { authorization: "Bearer sk-svc-nobodys" };
   expect(toldBy(await payer.chat({}, { headers }))).toEqual(unlimited);
@@ -190,9 +190,9 @@ describe("of key and account", () => {
   test("the one with less left is told", async () => {
     const payer = await openPayer(gateway);
     const { operations } = gateway.server;
-    await operations.setKeyLimits({ id: payer.keyId, rpm: "10" });
-    await operations.setAccountLimits({ account: payer.id, rpm: "12" });
-    const other = await operations.createKey({ account: payer.id });
+    await operations.keys.setLimits({ id: payer.keyId, rpm: "10" });
+    await operations.accounts.setLimits({ account: payer.id, rpm: "12" });
+    const other = await operations.keys.create({ account: payer.id });
     gateway.upstream.replyWith(chatJson());
     expect(requestsOf(await payer.chat())).toEqual(["10", "9"]);
     const headers = { authorization: `Bearer ${other.key}` };
@@ -227,8 +227,8 @@ describe("the openai client", () => {
   test("comes again when it was told to, and is let in then", async () => {
     const live = await startTestGateway();
     try {
-      const { id, key } = await live.server.operations.createKey({ account: live.account });
-      await live.server.operations.setKeyLimits({ id, tpm: "60000" });
+      const { id, key } = await live.server.operations.keys.create({ account: live.account });
+      await live.server.operations.keys.setLimits({ id, tpm: "60000" });
       const { client, replies } = watched(live, key);
       // A token a millisecond: all of the minute is used up, and a small request has a short wait.
       live.upstream.replyOnce(chatJson({ usage: usageOf({ prompt: 59_000, completion: 1_000 }) }));
@@ -246,7 +246,7 @@ describe("the openai client", () => {
 
   test("does not try again what can never be let in", async () => {
     const payer = await openPayer(gateway);
-    await gateway.server.operations.setKeyLimits({ id: payer.keyId, tpm: "50" });
+    await gateway.server.operations.keys.setLimits({ id: payer.keyId, tpm: "50" });
     const { client, replies } = watched(gateway, payer.key);
     const thrown = await thrownBy(client.chat.completions.create({ ...body, max_tokens: 100 }));
     expect(thrown.status).toBe(429);

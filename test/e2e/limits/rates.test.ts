@@ -35,13 +35,13 @@ interface LimitTexts {
 
 async function limited(limits: LimitTexts, options: PayerOptions = {}): Promise<Payer> {
   const payer = await openPayer(gateway, options);
-  await gateway.server.operations.setKeyLimits({ id: payer.keyId, ...limits });
+  await gateway.server.operations.keys.setLimits({ id: payer.keyId, ...limits });
   return payer;
 }
 
 /** Another key of the same account. */
 async function secondKey(payer: Payer, limits: LimitTexts = {}) {
-  const { key } = await gateway.server.operations.createKey({ account: payer.id, ...limits });
+  const { key } = await gateway.server.operations.keys.create({ account: payer.id, ...limits });
   const headers = { authorization: `Bearer ${key}` };
   return (body: Record<string, unknown> = {}) => payer.chat(body, { headers });
 }
@@ -131,7 +131,7 @@ describe("requests a minute", () => {
   test("of an account are shared by its keys", async () => {
     const payer = await openPayer(gateway);
     const other = await secondKey(payer);
-    await gateway.server.operations.setAccountLimits({ account: payer.id, rpm: "2" });
+    await gateway.server.operations.accounts.setLimits({ account: payer.id, rpm: "2" });
     await served(payer.chat());
     await served(other());
     expect(await waitOf(payer.chat())).toBe(30_000);
@@ -151,9 +151,9 @@ describe("requests a minute", () => {
 
   test("can be given with the account and with the key", async () => {
     const { operations } = gateway.server;
-    const { id } = await operations.createAccount({ name: "limited from birth", rpm: "9" });
-    await operations.addEntry({ account: id, kind: "credit", usd: "1" });
-    const { key } = await operations.createKey({ account: id, tpm: "5000" });
+    const { id } = await operations.accounts.create({ name: "limited from birth", rpm: "9" });
+    await operations.entries.add({ account: id, kind: "credit", usd: "1" });
+    const { key } = await operations.keys.create({ account: id, tpm: "5000" });
     const headers = { authorization: `Bearer ${key}` };
     const response = await served((await openPayer(gateway)).chat({}, { headers }));
     expect(leftOf(response, "requests")).toEqual(["9", "8", "7s"]);
@@ -220,7 +220,7 @@ describe("tokens a minute", () => {
 
   test("are none either where the account has fewer than the key", async () => {
     const payer = await limited({ tpm: "5000" });
-    await gateway.server.operations.setAccountLimits({ account: payer.id, tpm: "40" });
+    await gateway.server.operations.accounts.setLimits({ account: payer.id, tpm: "40" });
     expect(leftOf(await served(payer.chat()), "tokens")).toEqual(["40", "11", "44s"]);
   });
 });
@@ -240,8 +240,8 @@ describe("a call that was not made", () => {
       const payer = await openPayer(gateway, { credit: 1n });
       const { operations } = gateway.server;
       const limits = { rpm: "2", tpm: "5000" };
-      if (owner === "key") await operations.setKeyLimits({ id: payer.keyId, ...limits });
-      else await operations.setAccountLimits({ account: payer.id, ...limits });
+      if (owner === "key") await operations.keys.setLimits({ id: payer.keyId, ...limits });
+      else await operations.accounts.setLimits({ account: payer.id, ...limits });
       for (const left of ["1", "0"]) {
         const refused = await payer.chat();
         expect(refused.status).toBe(402);
@@ -266,13 +266,13 @@ describe("a call that was not made", () => {
   test("because its account is suspended uses up a request, and is always told why", async () => {
     const payer = await limited({ rpm: "2" });
     const { operations } = gateway.server;
-    await operations.suspendAccount({ account: payer.id });
+    await operations.accounts.suspend({ account: payer.id });
     for (let again = 0; again < 4; again++)
       expect(await refusalOf(payer.chat())).toMatchObject({
         status: 402,
         code: "account_suspended",
       });
-    await operations.resumeAccount({ account: payer.id });
+    await operations.accounts.resume({ account: payer.id });
     await waitOf(payer.chat());
   });
 
@@ -287,10 +287,10 @@ describe("a call that was not made", () => {
   test("because the account's limit is reached uses up nothing of the key's", async () => {
     const payer = await limited({ rpm: "10" });
     const { operations } = gateway.server;
-    await operations.setAccountLimits({ account: payer.id, rpm: "1" });
+    await operations.accounts.setLimits({ account: payer.id, rpm: "1" });
     await served(payer.chat());
     for (let again = 0; again < 5; again++) await waitOf(payer.chat());
-    await operations.setAccountLimits({ account: payer.id, rpm: "none" });
+    await operations.accounts.setLimits({ account: payer.id, rpm: "none" });
     expect(leftOf(await served(payer.chat()), "requests")).toEqual(["10", "8", "12s"]);
   });
 
@@ -307,7 +307,7 @@ describe("a call that was not made", () => {
 
 describe("limits that change", () => {
   const set = (payer: Payer, limits: LimitTexts) =>
-    gateway.server.operations.setKeyLimits({ id: payer.keyId, ...limits });
+    gateway.server.operations.keys.setLimits({ id: payer.keyId, ...limits });
 
   test("upwards let in at once, less what was used", async () => {
     const payer = await limited({ rpm: "1" });

@@ -31,7 +31,7 @@ const post = (path: Path, model: string, key = gateway.key) =>
   );
 
 async function keyFor(...models: readonly string[]): Promise<string> {
-  const { key } = await gateway.server.operations.createKey({ account: gateway.account, models });
+  const { key } = await gateway.server.operations.keys.create({ account: gateway.account, models });
   return key;
 }
 
@@ -98,7 +98,7 @@ test("a model that is priced and routed by an apply can be called at once", asyn
     const text = standardManifest
       .replaceAll("UPSTREAM", own.upstream.baseUrl)
       .replace("unpriced: { endpoint: chat,", "$& price: { input: 0, output: 0 },");
-    await own.server.operations.applyManifest({ text, dryRun: false });
+    await own.server.operations.manifest.apply({ text, dryRun: false });
     expect((await call()).status).toBe(200);
   } finally {
     await own.stop();

@@ -26,7 +26,7 @@ describe("a deprecated model", () => {
 
   beforeAll(async () => {
     own = await startTestGateway();
-    await own.server.operations.deprecateModel({
+    await own.server.operations.models.deprecate({
       id: "svc-2-flash",
       retires,
       replacement: "vendor/with-slash",
@@ -103,8 +103,8 @@ describe("a retired model", () => {
         id === "svc-2-flash" ? chatAnswers.plain() : speechReplies.pcmChunked(),
       );
       expect((await call(id)).status).toBe(200);
-      await operations.deprecateModel({ id, retires: "2999-01-01", replacement });
-      await operations.retireModel({ id });
+      await operations.models.deprecate({ id, retires: "2999-01-01", replacement });
+      await operations.models.retire({ id });
     }
     own.upstream.reset();
   });
@@ -142,7 +142,7 @@ describe("a retired model", () => {
   });
 
   test("is not told to a key that may not call it", async () => {
-    const { key } = await own.server.operations.createKey({
+    const { key } = await own.server.operations.keys.create({
       account: own.account,
       models: ["svc-3-flash"],
     });
@@ -176,7 +176,7 @@ describe("dates move a model, without a restart and without anybody's doing:", (
     own.call("/chat/completions", { model, messages, ...fields });
   const idsOf = async () => (await own.client().models.list()).data.map(({ id }) => id);
   const deprecate = (id: string) =>
-    own.server.operations.deprecateModel({
+    own.server.operations.models.deprecate({
       id,
       from: new Date(deprecatedAtMs).toISOString(),
       retires: new Date(retiresAtMs).toISOString(),
@@ -210,7 +210,7 @@ describe("dates move a model, without a restart and without anybody's doing:", (
     expect(refusal.message).toContain("svc-3-flash");
     expect(await idsOf()).not.toContain(id);
     expect(own.upstream.requests).toBeEmpty();
-    await expect(own.server.operations.retireModel({ id })).rejects.toThrow("retired already");
+    await expect(own.server.operations.models.retire({ id })).rejects.toThrow("retired already");
   });
 
   test("a stream that began before goes on to its end", async () => {

@@ -35,7 +35,7 @@ async function idsOf(key: string): Promise<string[]> {
 }
 
 async function keyFor(...models: readonly string[]): Promise<string> {
-  const { key } = await gateway.server.operations.createKey({ account: gateway.account, models });
+  const { key } = await gateway.server.operations.keys.create({ account: gateway.account, models });
   return key;
 }
 

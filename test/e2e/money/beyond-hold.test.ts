@@ -104,7 +104,7 @@ test("a withdrawal cannot take what a running call holds", async () => {
   const running = payer.chat({ max_tokens: cap });
   await arrived;
   const withdraw = (nano: bigint) =>
-    gateway.server.operations.addEntry({
+    gateway.server.operations.entries.add({
       account: payer.id,
       kind: "withdrawal",
       usd: toUsd(nano),
@@ -137,10 +137,10 @@ test("an empty account is refused, and served again after a credit", async () =>
   gateway.upstream.replyWith(chatJson({ usage: usageOf({ prompt: helloMost, completion: cap }) }));
   expect((await refusalOf(payer.chat({ max_tokens: cap }))).code).toBe("insufficient_quota");
   const { operations } = gateway.server;
-  await operations.addEntry({ account: payer.id, kind: "credit", usd: toUsd(hold) });
+  await operations.entries.add({ account: payer.id, kind: "credit", usd: toUsd(hold) });
   expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
   expect((await payer.standing()).balance).toBe(0n);
-  await operations.addEntry({ account: payer.id, kind: "refund", usd: toUsd(hold) });
+  await operations.entries.add({ account: payer.id, kind: "refund", usd: toUsd(hold) });
   expect((await payer.chat({ max_tokens: cap })).status).toBe(200);
 });
 

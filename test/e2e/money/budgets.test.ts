@@ -73,7 +73,7 @@ describe("a budget of one call", () => {
         const budget = `${toUsd(cost)}${period === "total" ? "" : `/${period}`}`;
         const payer = await openPayer(gateway, owner === "key" ? { budget } : {});
         if (owner === "account")
-          await gateway.server.operations.setAccountLimits({ account: payer.id, budget });
+          await gateway.server.operations.accounts.setLimits({ account: payer.id, budget });
         const seen: string[] = [];
         for (const [moment] of moments) {
           clock.set(moment ?? "");
@@ -86,7 +86,7 @@ describe("a budget of one call", () => {
   test("in which a key has less left than its account is refused by the key's, and the other way round", async () => {
     const payer = await openPayer(gateway, { budget: toUsd(3n * cost) });
     const { operations } = gateway.server;
-    await operations.setAccountLimits({ account: payer.id, budget: `${toUsd(2n * cost)}/day` });
+    await operations.accounts.setLimits({ account: payer.id, budget: `${toUsd(2n * cost)}/day` });
     expect([await ask(payer), await ask(payer), await ask(payer)]).toEqual([
       "served",
       "served",
@@ -117,8 +117,8 @@ describe("a budget that is set while calls run", () => {
   };
   const setBudget = (payer: Payer, owner: string, budget: string) =>
     owner === "key"
-      ? gateway.server.operations.setKeyLimits({ id: payer.keyId, budget })
-      : gateway.server.operations.setAccountLimits({ account: payer.id, budget });
+      ? gateway.server.operations.keys.setLimits({ id: payer.keyId, budget })
+      : gateway.server.operations.accounts.setLimits({ account: payer.id, budget });
 
   for (const owner of ["key", "account"])
     for (const period of ["", "/day", "/month"])
@@ -149,7 +149,7 @@ describe("a budget that is set while calls run", () => {
     gate.resolve();
     for (const call of calls) expect((await call).status).toBe(200);
     await payer.settled(running);
-    const { budget } = await gateway.server.operations.showAccount({ account: payer.id });
+    const { budget } = await gateway.server.operations.accounts.show({ account: payer.id });
     expect(budget?.spent_usd).toBe(toUsd(BigInt(running) * cost));
     expect(await budgetRows(payer.id, "2028-02-28")).toEqual([BigInt(running) * cost]);
   });
@@ -173,7 +173,7 @@ describe("a budget that is set while calls run", () => {
     const spent = BigInt(calls.length) * cost;
     for (const id of [payer.keyId, payer.id])
       expect(await budgetRows(id, "2028-02-28")).toEqual([spent]);
-    const { budget } = await gateway.server.operations.showAccount({ account: payer.id });
+    const { budget } = await gateway.server.operations.accounts.show({ account: payer.id });
     expect(budget?.spent_usd).toBe(toUsd(spent));
   });
 
@@ -264,7 +264,7 @@ describe("while the body of a request is on its way", () => {
   test("the key is revoked: it is refused", async () => {
     const payer = await openPayer(gateway);
     const call = await beginSlowly(payer.key);
-    await gateway.server.operations.revokeKey({ id: payer.keyId });
+    await gateway.server.operations.keys.revoke({ id: payer.keyId });
     expect(await call.finish()).toContain("invalid_api_key");
     expect(gateway.upstream.requests).toBeEmpty();
   });
@@ -272,7 +272,7 @@ describe("while the body of a request is on its way", () => {
   test("the budget is lowered: it holds", async () => {
     const payer = await openPayer(gateway, { budget: "5" });
     const call = await beginSlowly(payer.key);
-    await gateway.server.operations.setKeyLimits({ id: payer.keyId, budget: "0.000000001" });
+    await gateway.server.operations.keys.setLimits({ id: payer.keyId, budget: "0.000000001" });
     expect(await call.finish()).toContain("budget_exceeded");
     expect(gateway.upstream.requests).toBeEmpty();
   });
@@ -282,7 +282,7 @@ describe("a suspended account", () => {
   test("is refused on every endpoint until it is resumed, whatever it has", async () => {
     const payer = await openPayer(gateway);
     const { operations } = gateway.server;
-    await operations.suspendAccount({ account: payer.id });
+    await operations.accounts.suspend({ account: payer.id });
     const calls = {
       "/chat/completions": { ...hello },
       "/embeddings": { model: "svc-embedding-2", input: "x" },
@@ -296,7 +296,7 @@ describe("a suspended account", () => {
     expect((await refusalOf(payer.chat({ model: "svc-2-flash" }))).code).toBe("account_suspended");
     expect(gateway.upstream.requests).toEqual([]);
     await payer.settled(0);
-    await operations.resumeAccount({ account: payer.id });
+    await operations.accounts.resume({ account: payer.id });
     expect(await ask(payer)).toBe("served");
     await payer.settled(1);
   });
@@ -308,7 +308,7 @@ describe("a suspended account", () => {
     gateway.upstream.replyOnce([{ until: gate.promise }, { send: reply.bytes }]);
     const running = payer.chat({ max_tokens: cap });
     await arrived;
-    await gateway.server.operations.suspendAccount({ account: payer.id });
+    await gateway.server.operations.accounts.suspend({ account: payer.id });
     gate.resolve();
     expect((await running).status).toBe(200);
     expect((await payer.receipt()).charged).toBe(cost);

@@ -75,7 +75,7 @@ describe("a caller who leaves after the last word", () => {
   test("pays the reported usage, and keeps hold and place until it comes", async () => {
     const payer = await openPayer(gateway);
     await learn(payer);
-    await gateway.server.operations.setKeyLimits({ id: payer.keyId, concurrency: "1" });
+    await gateway.server.operations.keys.setLimits({ id: payer.keyId, concurrency: "1" });
     const gate = Promise.withResolvers<void>();
     const request = await leaveAfterTheWords(payer, [{ until: gate.promise }, { send: rest() }]);
     expect((await payer.standing()).held > 0n).toBe(true);

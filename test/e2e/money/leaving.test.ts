@@ -222,7 +222,7 @@ models:
   test("keeps its tokens in the limit and its place among the running", async () => {
     const { operations } = gateway.server;
     const payer = await openPayer(gateway);
-    await operations.setKeyLimits({ id: payer.keyId, tpm: "3000", concurrency: "1" });
+    await operations.keys.setLimits({ id: payer.keyId, tpm: "3000", concurrency: "1" });
     const gate = Promise.withResolvers<void>();
     const { signal, leave } = leaver();
     gateway.upstream.replyOnce([

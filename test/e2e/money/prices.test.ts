@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 const setPrice = (from?: string) =>
-  gateway.server.operations.setPrice({
+  gateway.server.operations.prices.set({
     model: "svc-3-flash",
     price: dearer,
     ...(from === undefined ? {} : { from }),
@@ -118,7 +118,7 @@ describe("a model whose price ends", () => {
     const text = standardManifest.replaceAll("UPSTREAM", gateway.upstream.baseUrl);
     const without = text.replace(/(svc-3-flash: .*)price: \{[^}]*\}, /, "$1price: none, ");
     expect(without).not.toBe(text);
-    return gateway.server.operations.applyManifest({ text: without, dryRun: false });
+    return gateway.server.operations.manifest.apply({ text: without, dryRun: false });
   };
 
   test("is as good as unknown: refused in the same words, and in no list", async () => {

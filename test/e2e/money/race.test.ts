@@ -132,7 +132,7 @@ describe("500 calls at once on the money of 10 worst cases: 10 are served, the b
   test("for the budget of an account, streamed", async () => {
     const payer = await openPayer(gateway);
     const { operations } = gateway.server;
-    await operations.setAccountLimits({ account: payer.id, budget: `${toUsd(10n * worst)}/day` });
+    await operations.accounts.setLimits({ account: payer.id, budget: `${toUsd(10n * worst)}/day` });
     const body = { ...hello, max_tokens: cap, stream: true };
     const sums = rush(payer, "/chat/completions", body, streamed);
     await expectExact(payer, worst, "budget_exceeded", sums);

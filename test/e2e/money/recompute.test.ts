@@ -50,14 +50,14 @@ async function fillLedger(payer: Payer): Promise<void> {
   upstream.replyOnce([{ until: gate.promise }, { send: chatJson({ usage }).bytes }]);
   const running = payer.chat({ max_tokens: 50 });
   await arrived;
-  await operations.setAccountLimits({ account: payer.id, budget: "0.01/day", rpm: "100" });
-  await operations.setKeyLimits({ id: payer.keyId, budget: "1" });
+  await operations.accounts.setLimits({ account: payer.id, budget: "0.01/day", rpm: "100" });
+  await operations.keys.setLimits({ id: payer.keyId, budget: "1" });
   gate.resolve();
   expect((await running).status).toBe(200);
   await chat();
-  await operations.setPrice({ model: "svc-3-flash", price: { input: "0.01", output: "1" } });
+  await operations.prices.set({ model: "svc-3-flash", price: { input: "0.01", output: "1" } });
   const text = manifest.replace('input: "0.10", output: 1', 'input: "0.11", output: 2');
-  await operations.applyManifest({
+  await operations.manifest.apply({
     text: text.replaceAll("UPSTREAM", upstream.baseUrl),
     dryRun: false,
   });

@@ -205,7 +205,7 @@ describe("the one cap that goes upstream", () => {
 test("a model that costs nothing is served although a lowered budget is overspent", async () => {
   const payer = await openPayer(gateway, { budget: "1" });
   expect((await payer.chat({ max_tokens: 100 })).status).toBe(200);
-  await gateway.server.operations.setKeyLimits({ id: payer.keyId, budget: "0.000000001" });
+  await gateway.server.operations.keys.setLimits({ id: payer.keyId, budget: "0.000000001" });
   expect((await payer.chat({ model: "svc-2-flash" })).status).toBe(200);
 });
 

@@ -142,8 +142,8 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   operator = await joinOperator(gateway);
   const { operations } = gateway.server;
-  account = (await operations.createAccount({ name: "walked" })).id;
-  const other = (await operations.createAccount({ name: "other" })).id;
+  account = (await operations.accounts.create({ name: "walked" })).id;
+  const other = (await operations.accounts.create({ name: "other" })).id;
   visitors.set("nobody", nobody(gateway.platformUrl));
   visitors.set("stranger", await joinMember(gateway, operator, { account: other, role: "owner" }));
   for (const role of ["viewer", "developer", "owner"])

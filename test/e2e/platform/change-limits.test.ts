@@ -29,7 +29,9 @@ const member = (role: string, email?: string) =>
     role,
     ...(email === undefined ? {} : { email }),
   });
-const rename = (visitor: Visitor, name = "x") => visitor.ask("PATCH /api/me", { body: { name } });
+/** To another name each time: the same one again would change nothing. */
+const rename = (visitor: Visitor, name: string = crypto.randomUUID()) =>
+  visitor.ask("PATCH /api/me", { body: { name } });
 
 /** Asks until it is refused; how often it was not. */
 async function countUntilRefused(ask: () => Promise<Answer>, most: number) {

@@ -87,7 +87,7 @@ test("an account cannot be named like the id of one", async () => {
   for (const name of [gateway.account, newId("acct"), `acct_${"AF09".repeat(8)}`]) {
     const { status, body } = await create(name);
     expect([status, body.error.field]).toEqual([400, "name"]);
-    const made = gateway.server.operations.createAccount({ name });
+    const made = gateway.server.operations.accounts.create({ name });
     await expect(made).rejects.toThrow("account's id");
   }
   expect((await create("acct_mine")).status).toBe(200);

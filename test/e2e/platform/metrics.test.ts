@@ -214,7 +214,7 @@ describe("a request that was not let in", () => {
   const get = (path: string, init: RequestInit = {}) => fetch(`${gateway.baseUrl}${path}`, init);
   const withKey = async (limits: object, credit?: bigint) => {
     const other = await openPayer(gateway, credit === undefined ? {} : { credit });
-    await gateway.server.operations.setKeyLimits({ id: other.keyId, ...limits });
+    await gateway.server.operations.keys.setLimits({ id: other.keyId, ...limits });
     return other;
   };
   const refusals: Readonly<Record<string, Refusal>> = {
@@ -320,7 +320,7 @@ test("a target that fails again and again is told to be out of service, until it
   await waitUntil("the target to be out of service", async () => {
     return (await scrape()).only("svc_breaker_state", state).value === 2;
   });
-  await gateway.server.operations.resetProvider({ name: "fake" });
+  await gateway.server.operations.providers.reset({ name: "fake" });
   expect((await scrape()).only("svc_breaker_state", state).value).toBe(0);
 });
 

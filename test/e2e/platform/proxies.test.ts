@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const newLink = async ({ server }: TestGateway) =>
-  (await server.operations.inviteOperator({})).link;
+  (await server.operations.operators.invite({})).link;
 
 /** As a proxy passes it on: what the client sent, and then where it connected from. */
 const signIn = (

@@ -91,7 +91,7 @@ describe("links, tokens and keys of the playground end with the part of who made
 
 describe("a link", () => {
   test("never lowers a role: the only owner stays one", async () => {
-    const { id } = await gateway.server.operations.createAccount({ name: "one owner" });
+    const { id } = await gateway.server.operations.accounts.create({ name: "one owner" });
     const email = "sole@example.com";
     const owner = await joinMember(gateway, operator, { account: id, role: "owner", email });
     const { body } = await owner.ask("POST /api/accounts/:account/invites", {
@@ -106,8 +106,8 @@ describe("a link", () => {
   test("of the first start is of no use once somebody is the operator", async () => {
     const fresh = await startTestGateway();
     try {
-      const first = await fresh.server.operations.firstOperator({});
-      const { link } = await fresh.server.operations.inviteOperator({});
+      const first = await fresh.server.operations.operators.first({});
+      const { link } = await fresh.server.operations.operators.invite({});
       await join(fresh.platformUrl, link, { email: "other@example.com" });
       const { status } = await nobody(fresh.platformUrl).ask("POST /api/invites/look", {
         body: { token: first?.link.split("#")[1] },
@@ -122,10 +122,10 @@ describe("a link", () => {
     const email = "changed@example.com";
     const person = await join(
       gateway.platformUrl,
-      (await gateway.server.operations.inviteOperator({})).link,
+      (await gateway.server.operations.operators.invite({})).link,
       { email },
     );
-    const { link } = await gateway.server.operations.resetPassword({ email });
+    const { link } = await gateway.server.operations.people.resetPassword({ email });
     await person.ask("POST /api/me/password", {
       body: { current: "a long enough password", password: "quite another one" },
     });

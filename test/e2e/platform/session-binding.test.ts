@@ -7,7 +7,7 @@ let gateway: TestGateway;
 let program: Visitor;
 beforeAll(async () => {
   gateway = await startTestGateway();
-  const { link } = await gateway.server.operations.inviteOperator({});
+  const { link } = await gateway.server.operations.operators.invite({});
   program = await join(gateway.platformUrl, link, { email });
 });
 afterAll(() => gateway.stop());
@@ -59,7 +59,7 @@ describe("the cookie of a browser", () => {
   });
 
   test("is given by a link too, with its second secret in the reply alone", async () => {
-    const { link } = await gateway.server.operations.inviteOperator({});
+    const { link } = await gateway.server.operations.operators.invite({});
     const { body, response } = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
       body: { token: link.split("#")[1], name: "Bo", email: "bo@example.com", password },
       headers: page(),

@@ -25,7 +25,7 @@ const signIn = (email: string, given: string, headers: Record<string, string> = 
     body: { email, password: given },
     headers,
   });
-const newLink = async () => (await gateway.server.operations.inviteOperator({})).link;
+const newLink = async () => (await gateway.server.operations.operators.invite({})).link;
 
 describe("a link", () => {
   test("works once", async () => {
@@ -61,7 +61,7 @@ describe("a link", () => {
   });
 
   test("for one email address lets nobody else in", async () => {
-    const { link } = await gateway.server.operations.inviteOperator({ email: "Eve@Example.com" });
+    const { link } = await gateway.server.operations.operators.invite({ email: "Eve@Example.com" });
     await expect(join(gateway.platformUrl, link, { email: "mallory@example.com" })).rejects.toThrow(
       "address must be eve@example.com",
     );
@@ -72,7 +72,7 @@ describe("a link", () => {
   test("adds an account to a person who is known, with their password and no other", async () => {
     const email = "known@example.com";
     await joinMember(gateway, operator, { account: gateway.account, role: "viewer", email });
-    const { id } = await gateway.server.operations.createAccount({ name: "second" });
+    const { id } = await gateway.server.operations.accounts.create({ name: "second" });
     const { body } = await operator.ask("POST /api/accounts/:account/invites", {
       params: { account: id },
       body: { role: "owner" },
@@ -93,7 +93,7 @@ describe("a link", () => {
   test("to reset a password ends every session, and the old password", async () => {
     const email = "forgetful@example.com";
     const before = await join(gateway.platformUrl, await newLink(), { email });
-    const { link } = await gateway.server.operations.resetPassword({ email });
+    const { link } = await gateway.server.operations.people.resetPassword({ email });
     const token = link.split("#")[1];
     const { status } = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
       body: { token, name: "", email: "", password: "another good password" },
@@ -110,7 +110,7 @@ describe("a link", () => {
     for (const email of ["twice-lost@example.com", "once-lost@example.com"])
       await join(gateway.platformUrl, await newLink(), { email });
     for (const email of ["twice-lost", "once-lost", "twice-lost"])
-      links.push((await operations.resetPassword({ email: `${email}@example.com` })).link);
+      links.push((await operations.people.resetPassword({ email: `${email}@example.com` })).link);
     const statuses: number[] = [];
     for (const link of links) {
       const { status } = await nobody(gateway.platformUrl).ask("POST /api/invites/accept", {
@@ -233,7 +233,7 @@ describe("a session", () => {
       environment: { SVC_PLATFORM_URL: publicUrl, SVC_PLATFORM_PORT: port },
     });
     try {
-      const first = await secure.server.operations.firstOperator({});
+      const first = await secure.server.operations.operators.first({});
       expect(first?.link).toStartWith(`${publicUrl}/join#`);
       const browser = visitor(`http://127.0.0.1:${port}`, { origin: publicUrl });
       const given = { email: "ada@example.com", password };

@@ -15,13 +15,13 @@ const postPaths = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/speech"]
 const listWith = (headers: Record<string, string>) =>
   fetch(`${gateway.baseUrl}/models`, { headers });
 const newKey = (options: { expires?: string; models?: string[] } = {}) =>
-  gateway.server.operations.createKey({ account: gateway.account, ...options });
+  gateway.server.operations.keys.create({ account: gateway.account, ...options });
 const authorized = () => ({ authorization: `Bearer ${gateway.key}` });
 
 describe("a key", () => {
   test("that is missing, malformed, unknown, revoked or expired gets one and the same 401", async () => {
     const revoked = await newKey();
-    await gateway.server.operations.revokeKey({ id: revoked.id });
+    await gateway.server.operations.keys.revoke({ id: revoked.id });
     const expired = await newKey({ expires: new Date(Date.now() + 20).toISOString() });
     while ((await listWith({ authorization: `Bearer ${expired.key}` })).ok);
     const other = await startTestGateway();
@@ -95,7 +95,7 @@ describe("a key", () => {
     const { id, key } = await newKey();
     const client = gateway.client({ apiKey: key });
     expect((await client.chat.completions.create(chat)).object).toBe("chat.completion");
-    await gateway.server.operations.revokeKey({ id });
+    await gateway.server.operations.keys.revoke({ id });
     const thrown = await thrownBy(client.chat.completions.create(chat));
     expect(thrown).toMatchObject({ status: 401, code: "invalid_api_key" });
   });

@@ -201,7 +201,7 @@ describe("a target comes back", () => {
     home.second.replyWith(chatAnswers.plain());
     await ask("chat");
     home.first.replyWith(chatAnswers.plain({ text: "from the first" }));
-    expect(await home.gateway.server.operations.resetProvider({ name: "first" })).toEqual({
+    expect(await home.gateway.server.operations.providers.reset({ name: "first" })).toEqual({
       targets: 1,
     });
     expect(await stateOf("first", "m1")).toMatchObject({ state: "closed", reason: null });
@@ -239,9 +239,9 @@ describe("a target comes back", () => {
       const call = () => own.gateway.call("/chat/completions", { model: "chat", messages });
       expect((await call()).status).toBe(502);
       const { operations } = own.gateway.server;
-      const { yaml } = await operations.exportManifest({});
+      const { yaml } = await operations.manifest.export({});
       own.first.replyWith(chatAnswers.plain());
-      await operations.applyManifest({
+      await operations.manifest.apply({
         text: yaml.replace("${FAKE_KEY}", "${OTHER_KEY}"),
         dryRun: false,
       });

@@ -134,7 +134,7 @@ describe("a target that is silent for the model's first-byte limit", () => {
 describe("a target that takes no connection", () => {
   for (const stream of [false, true])
     test(`loses a call to the next one at the connect limit, ${stream ? "streamed" : "whole"}`, async () => {
-      await home.gateway.server.operations.resetProvider({ name: "deaf" });
+      await home.gateway.server.operations.providers.reset({ name: "deaf" });
       const payer = await openPayer(home.gateway);
       const options = { text: "from the second", pieces: ["from the second"], usage };
       home.second.replyWith(stream ? chatStreams.openai(options) : chatAnswers.plain(options));

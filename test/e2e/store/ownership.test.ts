@@ -50,9 +50,9 @@ const sharing = (name: string, path = database) => ({
 async function openAccount({ SVC_DATA_DIR }: { readonly SVC_DATA_DIR: string }): Promise<string> {
   const { operations } = (await connectControl(SVC_DATA_DIR)) ?? {};
   if (operations === undefined) throw new Error("no server answers at the control socket");
-  await operations.createAccount({ name: "payer" });
-  await operations.addEntry({ account: "payer", kind: "credit", usd: "1", reference: "start" });
-  return (await operations.createKey({ account: "payer" })).key;
+  await operations.accounts.create({ name: "payer" });
+  await operations.entries.add({ account: "payer", kind: "credit", usd: "1", reference: "start" });
+  return (await operations.keys.create({ account: "payer" })).key;
 }
 
 const call = ({ baseUrl }: ChildServer, key: string) =>

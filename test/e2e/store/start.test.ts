@@ -44,9 +44,9 @@ const serve = () => home.serve({ FAKE_KEY: "x" });
 async function openAccount(): Promise<string> {
   const { operations } = (await connectControl(home.dataDir)) ?? {};
   if (operations === undefined) throw new Error("no server answers at the control socket");
-  await operations.createAccount({ name: "payer" });
-  await operations.addEntry({ account: "payer", kind: "credit", usd: "1", reference: "start" });
-  return (await operations.createKey({ account: "payer" })).key;
+  await operations.accounts.create({ name: "payer" });
+  await operations.entries.add({ account: "payer", kind: "credit", usd: "1", reference: "start" });
+  return (await operations.keys.create({ account: "payer" })).key;
 }
 
 async function call({ baseUrl }: ChildServer, key: string): Promise<string> {

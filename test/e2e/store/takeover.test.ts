@@ -141,10 +141,10 @@ test("an operation of the old server changes nothing after the take-over", async
   const { account } = gateway;
   const credit = { account, kind: "credit", usd: "5", reference: "late" } as const;
   const attempts = await Promise.allSettled([
-    operations.addEntry(credit),
-    operations.createAccount({ name: "late" }),
-    operations.createKey({ account }),
-    operations.suspendAccount({ account }),
+    operations.entries.add(credit),
+    operations.accounts.create({ name: "late" }),
+    operations.keys.create({ account }),
+    operations.accounts.suspend({ account }),
   ]);
   expect(attempts.map(({ status }) => status)).toEqual(attempts.map(() => "rejected"));
   expect((await store.ledger.entries(account)).map(({ reference }) => reference)).toEqual(["test"]);
@@ -185,7 +185,7 @@ test("another file in place of the database is noticed as well, and nothing is w
   copyFileSync(`${database}.away`, database);
   expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(503);
   const { operations } = gateway.server;
-  await expect(operations.createAccount({ name: "late" })).rejects.toThrow("moved or replaced");
+  await expect(operations.accounts.create({ name: "late" })).rejects.toThrow("moved or replaced");
   rmSync(database);
   renameSync(`${database}.away`, database);
   expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(200);

@@ -73,14 +73,14 @@ export class KillCampaign {
     try {
       await campaign.#start();
       const { operations } = await campaign.#control();
-      const { id } = await operations.createAccount({ name: "crash" });
-      await operations.addEntry({
+      const { id } = await operations.accounts.create({ name: "crash" });
+      await operations.entries.add({
         account: id,
         kind: "credit",
         usd: creditUsd,
         reference: "start",
       });
-      const { key } = await operations.createKey({ account: id });
+      const { key } = await operations.keys.create({ account: id });
       campaign.#account = { id, key };
       return campaign;
     } catch (error) {
@@ -228,7 +228,7 @@ export class KillCampaign {
     const { operations } = await this.#control();
     const account = this.#account.id;
     const isThere = () =>
-      operations.showAccount({ account }).then(
+      operations.accounts.show({ account }).then(
         () => true,
         () => false,
       );
@@ -253,7 +253,7 @@ export class KillCampaign {
     try {
       const { problems, charged } = await verifyLedger(reader);
       const { operations } = await this.#control();
-      const shown = await operations.showAccount({ account: this.#account.id });
+      const shown = await operations.accounts.show({ account: this.#account.id });
       const balance = toUsd(creditNano - charged);
       return [
         ...problems.map((problem) => `ledger: ${JSON.stringify(problem)}`),

@@ -18,6 +18,10 @@ const kinds: Readonly<Record<string, { readonly icon: Icon; readonly label: stri
   token: { icon: IconLock, label: "token" },
   command: { icon: IconTerminal2, label: "command line" },
 };
+const commands: Readonly<Record<string, string>> = {
+  "command line": "The command line",
+  start: "The start of the server",
+};
 const time = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
@@ -29,7 +33,7 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
   const kind = kinds[actor_kind] ?? { icon: IconUser, label: actor_kind };
   const atMs = Date.parse(at);
   const detail = detailOf(record.detail);
-  const who = actor_kind === "command" && actor === "command line" ? "The command line" : actor;
+  const who = actor_kind === "command" ? (commands[actor] ?? actor) : actor;
   return (
     <li className={classes.entry}>
       <span className={classes.kind} title={kind.label}>

@@ -9,6 +9,7 @@ import {
   type StoredSecret,
 } from "../../../catalog/model.ts";
 import { providerKinds } from "../../../catalog/provider-kinds.ts";
+import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import { fromCosts, fromPrice, toPrice } from "../ledger/price-text.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -38,7 +39,7 @@ export function createCatalogStore(db: Db): CatalogStore {
         };
       });
     },
-    async write(changes) {
+    async write(changes, audit) {
       const { saveProviders = [], removeProviders = [], saveModels = [] } = changes;
       const { addPrices = [], manifestHash, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
@@ -72,6 +73,7 @@ export function createCatalogStore(db: Db): CatalogStore {
         }
         if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
         await announce(transaction, { topic: "catalog", subject: "" });
+        if (audit !== undefined) await addAudit(transaction, audit);
       });
     },
     manifestHash: () => readMeta(db, "manifest_hash"),

@@ -1,4 +1,5 @@
 import type { Account, AccountStore } from "../../../ledger/account.ts";
+import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import { type Db, localNode, type Tables } from "../schema.ts";
 import { addFirstLimits, firstLimitsVersion, fromLimits, toLimits } from "./limits-text.ts";
@@ -17,7 +18,7 @@ export function createAccountStore(db: Db): AccountStore {
         .executeTakeFirst();
       return row === undefined ? undefined : toAccount(row);
     },
-    insert(account) {
+    insert(account, audit) {
       return db.transaction().execute(async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto("accounts")
@@ -31,10 +32,11 @@ export function createAccountStore(db: Db): AccountStore {
           .execute();
         await addFirstLimits(transaction, account);
         await announce(transaction, { topic: "accounts", subject: account.id });
+        await addAudit(transaction, audit);
         return true;
       });
     },
-    async setSuspended(id, atMs) {
+    async setSuspended(id, atMs, audit) {
       await db.transaction().execute(async (transaction) => {
         await transaction
           .updateTable("accounts")
@@ -42,6 +44,7 @@ export function createAccountStore(db: Db): AccountStore {
           .where("id", "=", id)
           .execute();
         await announce(transaction, { topic: "accounts", subject: id });
+        await addAudit(transaction, audit);
       });
     },
   };

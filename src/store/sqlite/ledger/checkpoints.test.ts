@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { claimOf, entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { openSqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
@@ -24,8 +25,8 @@ beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
   const sqlite = openSqlite(path);
   store = await createStore(sqlite, "fingerprint");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
-  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }));
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000_000n }), auditOf());
   writer = new LedgerWriter({
     raw: sqlite.raw,
     sync: async () => {},

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from "kysely";
+import type { AuditRecord } from "../../../base/audit.ts";
 import { maxEntryNano } from "../../../base/money.ts";
 import type { CountedReceipt } from "../../../ledger/reasoning.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type Lease,
   type LedgerStore,
 } from "../../../ledger/store.ts";
+import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import { type AddSums, createRollupStore, type SumsMark } from "../reports/rollups.ts";
 import { type Db, localNode, type Tables } from "../schema.ts";
@@ -58,7 +60,7 @@ export function createLedgerStore(options: {
     },
     budgetSpends: (fromMs) => readBudgetSpends(db, fromMs),
     setLimits,
-    addEntry: (entry) => addEntry(db, entry),
+    addEntry: (entry, audit) => addEntry(db, entry, audit),
     async entries(accountId) {
       const rows = await db
         .selectFrom("entries")
@@ -147,7 +149,7 @@ export async function readEntries(db: Db): Promise<readonly Entry[]> {
   return rows.map(toEntry);
 }
 
-function addEntry(db: Db, entry: Entry): Promise<EntryOutcome> {
+function addEntry(db: Db, entry: Entry, audit: AuditRecord): Promise<EntryOutcome> {
   return db.transaction().execute(async (transaction): Promise<EntryOutcome> => {
     const known = await transaction
       .selectFrom("entries")
@@ -189,6 +191,7 @@ function addEntry(db: Db, entry: Entry): Promise<EntryOutcome> {
       .where("node", "=", localNode)
       .execute();
     await announce(transaction, { topic: "accounts", subject: entry.accountId });
+    await addAudit(transaction, audit);
     return { result: "added", entry };
   });
 }

@@ -1,6 +1,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type BudgetLimit, periodEndMs, periodStartMs } from "../../../call/limits.ts";
 import type { BudgetSpend, LedgerStore, LimitsChange, LimitsSet } from "../../../ledger/store.ts";
+import { prepareAudit } from "../audit.ts";
 import { keptChanges } from "../feed.ts";
 import { toFoldMark } from "../reports/rollup-fold.ts";
 import { fromLimits } from "./limits-text.ts";
@@ -34,8 +35,8 @@ type Statements = ReturnType<typeof prepare>;
 type Value = string | number | bigint | null;
 
 function writeLimits(
-  { limitsOf, nextChange, addChange, dropChanges, addVersion }: Statements,
-  { owner, limits }: LimitsChange,
+  { limitsOf, nextChange, addChange, dropChanges, addVersion, addAudit }: Statements,
+  { owner, limits, audit }: LimitsChange,
   nowMs: number,
 ): number {
   const { accountId, keyId } = owner;
@@ -48,6 +49,7 @@ function writeLimits(
   nextChange.run();
   addChange.run(topic, ownerId);
   dropChanges.run();
+  addAudit(audit);
   return version;
 }
 
@@ -114,6 +116,7 @@ function prepare(raw: Database) {
     dropChanges: run(
       `delete from changes where sequence <= (select sequence from feed where id = 1) - ${keptChanges}`,
     ),
+    addAudit: prepareAudit(raw),
     mark: raw.query<{ value: string }, []>(
       "select value from meta where key = 'rollups_folded_to_ms'",
     ),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../../test/store/audit-sample.ts";
 import {
   claimOf,
   entryOf,
@@ -32,8 +33,8 @@ let writer: LedgerWriter;
 beforeEach(async () => {
   sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
   store = await createStore(sqlite, "fingerprint");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
-  await store.ledger.addEntry(entryOf({ nano: 1_000n }));
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
+  await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());
   commits = 0;
   syncs = [];
   sums = { openFromId: idFloor("req", noonMs) };
@@ -248,7 +249,7 @@ describe("a pause", () => {
   test("holds back nothing but commits", async () => {
     const work = Promise.withResolvers<void>();
     const paused = writer.pause(() => work.promise);
-    expect((await store.ledger.addEntry(entryOf())).result).toBe("added");
+    expect((await store.ledger.addEntry(entryOf(), auditOf())).result).toBe("added");
     work.resolve();
     await paused;
   });

@@ -1,12 +1,13 @@
 import type { Transaction } from "kysely";
-import type { Membership, PartOutcome, PeopleStore } from "../../../people/store.ts";
+import type { Membership, MembershipOutcome, PeopleStore } from "../../../people/store.ts";
+import { addAudit } from "../audit.ts";
 import type { Db, Tables } from "../schema.ts";
 import { toRole } from "./tables.ts";
 
-type Part = Pick<Membership, "userId" | "accountId">;
+type Member = Pick<Membership, "userId" | "accountId">;
 
-/** Who has a part in an account or in the whole, and what ends with it. */
-export function createPartStore(db: Db) {
+/** Who is a member of an account or an operator, and what ends with that. */
+export function membershipStore(db: Db) {
   return {
     async memberships(of) {
       const [column, value] =
@@ -24,42 +25,50 @@ export function createPartStore(db: Db) {
     async allMemberships() {
       return (await db.selectFrom("memberships").selectAll().execute()).map(toMembership);
     },
-    setRole: ({ role, isForced, nowMs, ...part }) =>
+    setRole: ({ role, isForced, nowMs, ...member }, audit) =>
       db.transaction().execute(async (transaction) => {
-        const refusal = await whyNot(transaction, part, isForced || role === "owner");
+        const refusal = await whyNot(transaction, member, isForced || role === "owner");
         if (refusal !== undefined) return refusal;
-        await transaction
+        const { numUpdatedRows } = await transaction
           .updateTable("memberships")
           .set({ role })
-          .where("user_id", "=", part.userId)
-          .where("account_id", "=", part.accountId)
-          .execute();
-        if (role !== "owner") await endMade(transaction, part, nowMs);
+          .where("user_id", "=", member.userId)
+          .where("account_id", "=", member.accountId)
+          .where("role", "!=", role)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 0n) return "done";
+        if (role !== "owner") await endMade(transaction, member, nowMs);
+        await addAudit(transaction, audit);
         return "done";
       }),
-    removeMembership: ({ isForced, nowMs, ...part }) =>
+    removeMembership: ({ isForced, nowMs, ...member }, audit) =>
       db.transaction().execute(async (transaction) => {
-        const refusal = await whyNot(transaction, part, isForced);
+        const refusal = await whyNot(transaction, member, isForced);
         if (refusal !== undefined) return refusal;
         await transaction
           .deleteFrom("memberships")
-          .where("user_id", "=", part.userId)
-          .where("account_id", "=", part.accountId)
+          .where("user_id", "=", member.userId)
+          .where("account_id", "=", member.accountId)
           .execute();
-        await endMade(transaction, part, nowMs);
+        await endMade(transaction, member, nowMs);
+        await addAudit(transaction, audit);
         return "done";
       }),
-    removeOperator: (id, nowMs) =>
-      db.transaction().execute((transaction) => removeOperator(transaction, id, nowMs)),
+    removeOperator: (id, nowMs, audit) =>
+      db.transaction().execute(async (transaction) => {
+        const outcome = await removeOperator(transaction, id, nowMs);
+        if (outcome === "removed") await addAudit(transaction, audit);
+        return outcome;
+      }),
   } satisfies Partial<PeopleStore>;
 }
 
 /** Asked within the transaction that goes on: between a look and a change, another could go. */
 async function whyNot(
   transaction: Transaction<Tables>,
-  { userId, accountId }: Part,
+  { userId, accountId }: Member,
   mayBeLast: boolean,
-): Promise<PartOutcome | undefined> {
+): Promise<MembershipOutcome | undefined> {
   const members = await transaction
     .selectFrom("memberships")
     .select(["user_id", "role"])
@@ -74,7 +83,7 @@ async function whyNot(
 /** Links and tokens of the account that only an owner could make. */
 async function endMade(
   transaction: Transaction<Tables>,
-  { userId, accountId }: Part,
+  { userId, accountId }: Member,
   nowMs: number,
 ): Promise<void> {
   await transaction

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../../test/store/audit-sample.ts";
 import type { Invite, Session } from "../../../people/store.ts";
 import { openSqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
@@ -38,24 +39,28 @@ const sessionOf = (id: string, expiresAtMs: number): Session => ({
 
 test("sessions and invitations that are past their time are erased, and no others", async () => {
   const { people } = store;
-  await people.accept({
-    inviteId: await add(inviteOf("invite_0", 1)),
-    addUser: {
-      id: "user_1",
-      email: "ada@example.com",
-      name: "Ada",
-      passwordHash: "",
-      isOperator: false,
-      createdAtMs: 1,
+  await people.accept(
+    {
+      inviteId: await add(inviteOf("invite_0", 1)),
+      addUser: {
+        id: "user_1",
+        email: "ada@example.com",
+        name: "Ada",
+        passwordHash: "",
+        isOperator: false,
+        createdAtMs: 1,
+      },
+      addSession: sessionOf("session_0", 1),
     },
-  });
+    auditOf(),
+  );
   for (const [id, expiresAtMs] of [
     ["1", 99],
     ["2", 100],
     ["3", 101],
   ] as const) {
     await add(inviteOf(`invite_${id}`, expiresAtMs));
-    await people.addSession(sessionOf(`session_${id}`, expiresAtMs));
+    await people.addSession(sessionOf(`session_${id}`, expiresAtMs), auditOf());
   }
   await people.eraseExpired(100);
   expect((await people.allInvites()).map(({ id }) => id)).toEqual(["invite_3"]);
@@ -63,6 +68,6 @@ test("sessions and invitations that are past their time are erased, and no other
 });
 
 async function add(invite: Invite): Promise<string> {
-  await store.people.addInvite(invite);
+  await store.people.addInvite(invite, auditOf());
   return invite.id;
 }

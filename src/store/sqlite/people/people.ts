@@ -5,24 +5,34 @@ import {
   type AcceptOutcome,
   firstStart,
   type Membership,
+  type NewPassword,
   type PeopleStore,
   type User,
 } from "../../../people/store.ts";
+import { addAudit } from "../audit.ts";
 import type { Db, Tables } from "../schema.ts";
-import { createPartStore } from "./memberships.ts";
-import { createPassStore } from "./sessions.ts";
+import { inviteStore, removeResets } from "./invites.ts";
+import { membershipStore } from "./memberships.ts";
+import { insertSession, sessionStore } from "./sessions.ts";
 import { toRole } from "./tables.ts";
+import { tokenStore } from "./tokens.ts";
 
 export function createPeopleStore(db: Db): PeopleStore {
   return {
     ...userStore(db),
-    ...createPartStore(db),
-    ...createPassStore(db),
+    ...membershipStore(db),
+    ...sessionStore(db),
+    ...inviteStore(db),
+    ...tokenStore(db),
     // Thrown, since only that takes the whole transaction back.
-    accept: (acceptance) =>
+    accept: (acceptance, audit) =>
       db
         .transaction()
-        .execute((transaction) => accept(transaction, acceptance))
+        .execute(async (transaction) => {
+          const outcome = await accept(transaction, acceptance);
+          if (outcome === "accepted") await addAudit(transaction, audit);
+          return outcome;
+        })
         .catch((error: unknown) => {
           if (error instanceof NotAccepted) return error.outcome;
           throw error;
@@ -52,14 +62,21 @@ function userStore(db: Db) {
       const rows = await db.selectFrom("users").select("id").where("is_operator", "=", 1).execute();
       return rows.length;
     },
-    async setUser(id, { name, passwordHash }) {
-      const change = {
-        ...(name === undefined ? {} : { name }),
-        ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
-      };
-      if (Object.keys(change).length === 0) return;
-      await db.updateTable("users").set(change).where("id", "=", id).execute();
-    },
+    rename: (id, name, audit) =>
+      db.transaction().execute(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable("users")
+          .set({ name })
+          .where("id", "=", id)
+          .where("name", "!=", name)
+          .executeTakeFirstOrThrow();
+        if (numUpdatedRows === 1n) await addAudit(transaction, audit);
+      }),
+    setPassword: (change, audit) =>
+      db.transaction().execute(async (transaction) => {
+        await setPassword(transaction, change);
+        await addAudit(transaction, audit);
+      }),
   } satisfies Partial<PeopleStore>;
 }
 
@@ -72,9 +89,25 @@ class NotAccepted extends Error {
   }
 }
 
+/** Whoever knew the old password is out. */
+async function setPassword(transaction: Transaction<Tables>, change: NewPassword): Promise<void> {
+  const { userId, passwordHash, keepSession = "" } = change;
+  await transaction
+    .updateTable("users")
+    .set({ password_hash: passwordHash })
+    .where("id", "=", userId)
+    .execute();
+  await transaction
+    .deleteFrom("sessions")
+    .where("user_id", "=", userId)
+    .where("id", "!=", keepSession)
+    .execute();
+  await removeResets(transaction, userId);
+}
+
 async function accept(
   transaction: Transaction<Tables>,
-  { inviteId, addUser, makeOperator, addMembership, setPassword }: Acceptance,
+  { inviteId, addUser, makeOperator, addMembership, newPassword, addSession }: Acceptance,
 ): Promise<AcceptOutcome> {
   // Whoever takes the row away has the link; of two at once the other finds nothing.
   const { numDeletedRows } = await transaction
@@ -98,13 +131,9 @@ async function accept(
       .execute();
     await transaction.deleteFrom("invites").where("created_by", "=", firstStart).execute();
   }
-  if (setPassword !== undefined)
-    await transaction
-      .updateTable("users")
-      .set({ password_hash: setPassword.passwordHash })
-      .where("id", "=", setPassword.userId)
-      .execute();
+  if (newPassword !== undefined) await setPassword(transaction, newPassword);
   if (addMembership !== undefined) await join(transaction, addMembership);
+  await insertSession(transaction, addSession);
   return "accepted";
 }
 

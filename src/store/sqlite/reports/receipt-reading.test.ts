@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { receiptsOf } from "../../../../test/store/plain-reports.ts";
 import { newId } from "../../../base/ids.ts";
@@ -21,7 +22,7 @@ let receipts: readonly Receipt[];
 beforeEach(async () => {
   sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
   store = await createStore(sqlite, "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   receipts = Array.from({ length: 400 }, (_, at) =>
     receiptOf({
       // Not evenly: the second hour has most of them.

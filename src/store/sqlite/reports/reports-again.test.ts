@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { usageOf } from "../../../../test/store/plain-reports.ts";
 import { newId } from "../../../base/ids.ts";
@@ -15,7 +16,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 test("where the minutes before the start could not be read, the next question reads them", async () => {
   const path = join(root, "svc.db");
   const store = await createStore(openSqlite(path), "x");
-  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 });
+  await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   const earlier = [50, 7].map((ago) =>
     receiptOf({ id: newId("req", noonMs - ago * minuteMs), charged: 0n }),
   );

@@ -1,10 +1,7 @@
-import { maxEntryNano } from "../base/money.ts";
-import { Problem } from "../base/problem.ts";
-import { type BudgetLimit, fromBudgetText, type Limits } from "../call/limits.ts";
-import type { Unwritten } from "../ledger/rollups.ts";
-import type { LimitsChange } from "../ledger/store.ts";
-import type { MoneyParts } from "./accounts/entries.ts";
-import { closeSums } from "./reports/spend.ts";
+import { maxEntryNano } from "../../base/money.ts";
+import { Problem } from "../../base/problem.ts";
+import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
+import type { LimitsView } from "../http/schemas.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
 export interface LimitInputs {
@@ -75,27 +72,13 @@ function readBudget(
   return budget;
 }
 
-/**
- * Gives limits to an account or a key. A budget counts every receipt of its period, calls that run
- * at that moment included.
- */
-export async function setLimits(
-  parts: MoneyParts,
-  { owner, limits }: Pick<LimitsChange, "owner" | "limits">,
-): Promise<void> {
-  const { ledger, money, clock, takeEffect, sync } = parts;
-  const change = (unwritten: Unwritten) =>
-    ledger.setLimits({
-      owner,
-      limits,
-      nowMs: () => clock.nowMs(),
-      unwritten,
-      onSet: (set) => money?.purses.setBudget({ ...set, owner, limit: limits?.budget }),
-    });
-  if (money === undefined) {
-    await closeSums(parts);
-    await change(() => 0n);
-  } else await money.sums.betweenWrites(change);
-  await takeEffect();
-  await sync();
+/** As they are typed; null: not limited. */
+export function toLimitsView(limits: Limits = {}): LimitsView {
+  const { rpm, tpm, concurrency, budget } = limits;
+  return {
+    rpm: rpm?.toString() ?? null,
+    tpm: tpm?.toString() ?? null,
+    concurrency: concurrency?.toString() ?? null,
+    budget: budget === undefined ? null : toBudgetText(budget),
+  };
 }

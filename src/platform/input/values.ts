@@ -1,6 +1,8 @@
-import { fromDateText } from "../base/dates.ts";
-import { Problem } from "../base/problem.ts";
-import type { Account, AccountStore } from "../ledger/account.ts";
+import { fromDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import { unknownModel } from "../../catalog/catalog.ts";
+import type { Model } from "../../catalog/model.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
 
 /** What operators say, read once and refused with what would be right. */
 export async function findAccount(accounts: AccountStore, idOrName: string): Promise<Account> {
@@ -72,4 +74,10 @@ export function toDurationMs(options: {
       message: `The time must be 0 or a duration such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
     });
   return ms;
+}
+
+export function findModel(models: readonly Model[], id: string): Model {
+  const model = models.find((known) => known.id === id);
+  if (model === undefined) throw unknownModel(id);
+  return model;
 }

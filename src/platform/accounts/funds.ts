@@ -1,0 +1,45 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KeyStore } from "../../keys/directory.ts";
+import type { AccountStore } from "../../ledger/account.ts";
+import type { Purses } from "../../ledger/purses.ts";
+import type { LedgerReports } from "../../ledger/reports.ts";
+import type { Rollups } from "../../ledger/rollups.ts";
+import type { Lease, LedgerStore } from "../../ledger/store.ts";
+
+/** The money as the running server counts it, ahead of what is written. */
+export interface RunningMoney {
+  readonly purses: Purses;
+  /** Resolves when the sums by hour are all written. */
+  flushRollups(): Promise<void>;
+  readonly sums: Pick<Rollups, "betweenWrites">;
+  /** When keys were last used, ahead of what is written. */
+  readonly keyUses?: Pick<KeyStore, "lastUses">;
+  /** Reads sums off this thread. */
+  readonly reports?: Pick<LedgerReports, "usage">;
+}
+
+export interface MoneyParts {
+  readonly accounts: AccountStore;
+  readonly ledger: LedgerStore;
+  readonly clock: Clock;
+  /** Resolves when what was just written is in force in this process. */
+  readonly takeEffect: () => Promise<void>;
+  /** Resolves when all that was written survives a power cut. */
+  readonly sync: () => Promise<void>;
+  /** Absent when a command has opened the store itself. */
+  readonly money?: RunningMoney | undefined;
+}
+
+/** What is free is `granted` - `spent` - `held`. */
+type Funds = Omit<Lease, "accountId"> & { readonly held: bigint };
+
+/** What an account has, as the running server counts it, or as it is written where none runs. */
+export async function fundsOf(
+  { ledger, money }: Pick<MoneyParts, "ledger" | "money">,
+  accountId: string,
+): Promise<Funds> {
+  const pot = money?.purses.find(accountId)?.pot;
+  if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
+  const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
+  return { granted, spent, held: 0n };
+}

@@ -1,0 +1,56 @@
+import type { AuditStore } from "../base/audit.ts";
+import type { CatalogStore } from "../catalog/catalog.ts";
+import type { AccountStore } from "../ledger/account.ts";
+import type { LedgerReports } from "../ledger/reports.ts";
+import type { Invites } from "../people/invites.ts";
+import type { People } from "../people/people.ts";
+import { actorOf, type KitParts, type RequestContext } from "./http/context.ts";
+import { routeFor } from "./http/route.ts";
+import type { Live } from "./live/live.ts";
+import { forActor, type Operations, type UnboundOperations } from "./operations.ts";
+
+/** What the routes work with. */
+export interface PlatformParts extends KitParts {
+  readonly operations: UnboundOperations;
+  readonly audit: AuditStore;
+  readonly people: People;
+  readonly invites: Invites;
+  readonly accounts: AccountStore;
+  readonly catalog: CatalogStore;
+  readonly reports: LedgerReports;
+  readonly live: Live;
+  readonly version: string;
+  /** Where callers reach the gateway; without /v1. */
+  readonly gatewayUrl: () => string;
+  /** For people to see; secrets are not in it. */
+  readonly settings: readonly SettingView[];
+}
+
+export interface SettingView {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+  readonly about: string;
+}
+
+interface PlatformContext {
+  readonly parts: PlatformParts;
+  /** In the name of whoever asks. */
+  readonly operations: Operations;
+}
+
+export type Context = RequestContext & PlatformContext;
+
+export const route = routeFor<Context>();
+
+/** What a request has beyond the kit. */
+export function extendContext(parts: PlatformParts): (request: RequestContext) => PlatformContext {
+  return ({ actor, visitor }) => ({
+    parts,
+    operations: forActor(parts.operations, {
+      actor: { ...actorOf(actor), address: visitor.address },
+      clock: parts.clock,
+      onRightsChanged: () => parts.live.recheck(),
+    }),
+  });
+}

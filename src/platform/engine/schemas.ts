@@ -1,0 +1,37 @@
+import { Type } from "typebox";
+import { nullable, oneOf, type View } from "../http/schemas.ts";
+
+/** A set of weights on this machine, and how far its fetching is. */
+export const weightsReply = Type.Object({
+  set: Type.String(),
+  phase: oneOf(["absent", "waiting", "fetching", "preparing", "ready", "failed"]),
+  done_bytes: Type.Integer(),
+  total_bytes: Type.Integer(),
+  problem: nullable(Type.String()),
+  about: Type.String(),
+  license: Type.String(),
+  needed: Type.Boolean({ description: "Models of the catalogue are served by it." }),
+});
+
+export type WeightsView = View<typeof weightsReply>;
+
+const running = {
+  state: Type.String({
+    description: "off, unused, installing, starting, running or failed.",
+  }),
+  pid: nullable(Type.Integer()),
+  problem: nullable(Type.String()),
+  models: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      state: Type.String(),
+      pid: nullable(Type.Integer()),
+      active: Type.Integer(),
+      waiting: Type.Integer(),
+    }),
+  ),
+};
+const runningReply = Type.Object(running);
+export type RunningEngineView = View<typeof runningReply>;
+
+export const engineReply = Type.Object({ ...running, weights: Type.Array(weightsReply) });

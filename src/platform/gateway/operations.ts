@@ -1,0 +1,108 @@
+import type { AuditStore } from "../../base/audit.ts";
+import { toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import type { TargetHealth } from "../../catalog/health.ts";
+import type { TemporaryKey } from "../../keys/directory.ts";
+import type { Account, AccountStore } from "../../ledger/account.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
+import { findAccount } from "../input/values.ts";
+
+/** A key that no list shows, and where it opens the gateway. */
+export interface TemporaryKeyView {
+  readonly key: string;
+  readonly account: string;
+  readonly expires_at: string;
+  readonly base_url: string;
+}
+
+/** What a running server adds: without one there is nobody to call. */
+export interface RunningGateway {
+  /** Of the targets that were asked since the start. */
+  health(): readonly TargetHealth[];
+  /** Puts a provider's targets back in service; says how many it knows. */
+  resetHealth(provider: string, model?: string): number;
+  issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
+  endTemporaryKeys(owner: string): number;
+  /** Ends in /v1. */
+  baseUrl(): string;
+}
+
+export interface GatewayOperations {
+  /** Asks whether a server answers, and nothing else. */
+  ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
+  /** Where the running server's gateway answers callers on this machine. */
+  show(input: Record<never, never>): Promise<{ readonly base_url: string }>;
+  /** A key for calls from the command line; only a running server has a use for one. */
+  createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
+}
+
+export const gatewayAudits = {
+  ping: null,
+  show: null,
+  createTemporaryKey: { action: "key.temporary" },
+} satisfies Audits<GatewayOperations>;
+
+export interface GatewayParts {
+  readonly accounts: AccountStore;
+  readonly audit: AuditStore;
+  /** Where a gateway was looked for. */
+  readonly dataDir?: string | undefined;
+  /** Absent when a command has opened the store itself. */
+  readonly gateway?: RunningGateway | undefined;
+}
+
+export function gatewayOperations({
+  accounts,
+  audit: log,
+  gateway,
+  dataDir,
+}: GatewayParts): Unbound<GatewayOperations, typeof gatewayAudits> {
+  const running = () => {
+    if (gateway === undefined)
+      throw new Problem({
+        code: "failed",
+        message: `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
+      });
+    return gateway;
+  };
+  return {
+    ping: async () => ({ ok: true }),
+    async createTemporaryKey({ account: name, owner }, { audit }) {
+      const server = running();
+      const account =
+        name === undefined ? await usualAccount(accounts) : await findAccount(accounts, name);
+      // Before the key works: no table holds it.
+      await log.add(audit({ subject: account.name, accountId: account.id }));
+      return toTemporaryKeyView({
+        ...server.issueTemporaryKey(account.id, owner),
+        accountId: account.id,
+        baseUrl: server.baseUrl(),
+      });
+    },
+    show: async () => ({ base_url: running().baseUrl() }),
+  };
+}
+
+/** The account that is meant where none is named. */
+async function usualAccount(accounts: AccountStore): Promise<Account> {
+  const all = await accounts.list();
+  const account = all.find(({ name }) => name === "default") ?? all[0];
+  if (account === undefined)
+    throw new Problem({
+      code: "not_found",
+      message: "There is no account yet: svc account create NAME makes one.",
+    });
+  if (all.length > 1 && account.name !== "default")
+    throw new Problem({
+      code: "invalid",
+      message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
+    });
+  return account;
+}
+
+function toTemporaryKeyView(
+  issued: TemporaryKey & { readonly accountId: string; readonly baseUrl: string },
+): TemporaryKeyView {
+  const { key, expiresAtMs, accountId, baseUrl } = issued;
+  return { key, account: accountId, expires_at: toDateText(expiresAtMs), base_url: baseUrl };
+}

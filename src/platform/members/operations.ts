@@ -1,0 +1,81 @@
+import { Problem } from "../../base/problem.ts";
+import { Invites } from "../../people/invites.ts";
+import { noMember, type People } from "../../people/people.ts";
+import type { AccountRole } from "../../people/role.ts";
+import { type Audits, makerOf, type Unbound } from "../audit/author.ts";
+import { type LinkView, toLink } from "../people/schemas.ts";
+
+interface Member {
+  /** Of the account and of the person. */
+  readonly account: string;
+  readonly id: string;
+}
+
+export interface MemberOperations {
+  /** A link by which one person can join the account. */
+  invite(input: { account: string; role: AccountRole; email?: string }): Promise<LinkView>;
+  uninvite(input: { account: string; id: string }): Promise<void>;
+  /** Forced: also where the account is left without an owner. */
+  setRole(input: Member & { role: AccountRole; isForced: boolean }): Promise<void>;
+  remove(input: Member & { isForced: boolean }): Promise<void>;
+  resetPassword(input: Member): Promise<LinkView>;
+}
+
+export const memberAudits = {
+  invite: { action: "member.invite", detail: ({ role }) => ({ role }) },
+  uninvite: { action: "member.uninvite" },
+  setRole: { action: "member.role", detail: ({ role }) => ({ role }) },
+  remove: { action: "member.remove" },
+  resetPassword: { action: "person.reset" },
+} satisfies Audits<MemberOperations>;
+
+export interface MemberParts {
+  readonly people: People;
+  readonly platformUrl: () => string;
+  readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
+}
+
+export function memberOperations(
+  parts: MemberParts,
+): Unbound<MemberOperations, typeof memberAudits> {
+  const { people, platformUrl, gateway } = parts;
+  const { store } = people;
+  const invites = new Invites(people);
+  return {
+    async invite({ account: accountId, role, email }, { actor, audit }) {
+      const made = await invites.member(
+        { accountId, role, email, by: makerOf(actor) },
+        ({ id, email: asked = id }) => audit({ subject: asked, accountId }),
+      );
+      return toLink(platformUrl(), made);
+    },
+    async uninvite({ account: accountId, id }, { audit }) {
+      const mine = (await store.invites(accountId)).find((one) => one.id === id);
+      const { email = id } = mine ?? {};
+      const isRemoved =
+        mine !== undefined && (await store.removeInvite(id, audit({ subject: email, accountId })));
+      if (!isRemoved)
+        throw new Problem({ code: "not_found", message: "There is no such invitation any more." });
+    },
+    async setRole({ account: accountId, id, role, isForced }, { audit }) {
+      const member = { accountId, userId: id, role, isForced };
+      await people.setRole(member, audit({ subject: id, accountId }));
+      gateway?.endTemporaryKeys(id);
+    },
+    async remove({ account: accountId, id, isForced }, { audit }) {
+      const member = { accountId, userId: id, isForced };
+      await people.removeMember(member, audit({ subject: id, accountId }));
+      gateway?.endTemporaryKeys(id);
+    },
+    async resetPassword({ account: accountId, id }, { actor, audit }) {
+      const members = await store.memberships({ accountId });
+      const isMember = members.some(({ userId }) => userId === id);
+      const user = isMember ? await store.user(id) : undefined;
+      if (user === undefined) throw noMember();
+      const made = await invites.reset(user, makerOf(actor), () =>
+        audit({ subject: id, accountId }),
+      );
+      return toLink(platformUrl(), made);
+    },
+  };
+}

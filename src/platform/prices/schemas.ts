@@ -1,0 +1,29 @@
+import { Type } from "typebox";
+import { moment, nullable, type View } from "../http/schemas.ts";
+
+const prices = Type.Record(Type.String(), Type.String(), {
+  description: "USD: a million tokens, an image, a second of video.",
+});
+
+export const priceRow = Type.Object({
+  model: Type.String(),
+  version: nullable(Type.Integer({ description: "Null: it never had a price." })),
+  price: nullable(prices),
+  effective_at: nullable(moment("UTC; null for a first price, which holds from the start.")),
+  in_force: Type.Boolean(),
+});
+
+export type PriceRow = View<typeof priceRow>;
+
+const place = {
+  model: Type.String(),
+  route: nullable(Type.String({ description: "Whose cost it is; null: the model's own price." })),
+};
+export const importReply = Type.Object({
+  set: Type.Array(Type.Object({ ...place, price: prices, source: Type.String() })),
+  left: Type.Array(Type.Object({ ...place, reason: Type.String() })),
+  unknown: Type.Array(Type.Object({ ...place, reason: Type.String() })),
+  notes: Type.Array(Type.Object({ ...place, note: Type.String() })),
+  applied: Type.Boolean(),
+});
+export type ImportView = View<typeof importReply>;

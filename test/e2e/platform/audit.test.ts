@@ -1,0 +1,344 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { routes } from "../../../src/platform/routes.ts";
+import { willingVendor } from "../../fake/willing-vendor.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  type AskOptions,
+  joinMember,
+  joinOperator,
+  nobody,
+  password,
+  type Visitor,
+} from "../../setup/platform-home.ts";
+
+const cacheDir = mkdtempSync(join(tmpdir(), "svc-audit-"));
+const manifest = `
+providers:
+  fake: { vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  mini: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4o-mini }] }
+  old: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4o }] }
+  older: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: gpt-4 }] }
+`;
+
+let gateway: TestGateway;
+let operator: Visitor;
+let account: string;
+/** Beside the server, on the same file. */
+let database: Database;
+
+beforeAll(async () => {
+  // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
+  writeFileSync(join(cacheDir, "locks"), "");
+  const environment = { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir };
+  gateway = await startTestGateway({ manifest, environment });
+  gateway.upstream.replyWith(willingVendor);
+  ({ account } = gateway);
+  operator = await joinOperator(gateway);
+  database = new Database(join(gateway.dataDir, "svc.db"), { strict: true });
+  database.run("PRAGMA busy_timeout = 5000");
+});
+afterAll(async () => {
+  database.close();
+  await gateway.stop();
+  rmSync(cacheDir, { recursive: true, force: true });
+});
+
+interface Row {
+  readonly id: string;
+  readonly action: string;
+  readonly actor_kind: string;
+  readonly actor_name: string;
+  readonly subject: string;
+  readonly account_id: string | null;
+  readonly detail: string;
+}
+
+const rows = () => database.query<Row, []>("select * from audit order by id").all();
+
+/** Every table, row by row, but those that change without anybody's doing. */
+function contents(): unknown {
+  const moving = ["key_uses", "meta", "rollups", "rollup_days", "totals"];
+  return database
+    .query<{ name: string }, []>("select name from sqlite_master where type = 'table' order by 1")
+    .all()
+    .filter(({ name }) => !moving.includes(name))
+    .map(({ name }) => [name, database.query(`select * from "${name}"`).all()]);
+}
+
+const emailOf = async (who: Visitor): Promise<string> =>
+  (await who.ask("GET /api/session")).body.user.email;
+const idOf = async (who: Visitor): Promise<string> =>
+  (await who.ask("GET /api/session")).body.user.id;
+const operations = () => gateway.server.operations;
+const newEmail = () => `${crypto.randomUUID()}@example.com`;
+const newMember = (role = "developer", email = newEmail()) =>
+  joinMember(gateway, operator, { account, role, email });
+const newKey = async () => (await operations().keys.create({ account, name: "k" })).id;
+const newOperator = () => joinOperator(gateway);
+const tokenOf = (link: string) => link.split("#")[1] ?? "";
+const newToken = async (account?: string) =>
+  (
+    await operations().tokens.create({
+      ...(account === undefined ? {} : { account }),
+      name: "t",
+      role: account === undefined ? "operator" : "viewer",
+      scopes: ["usage:read"],
+    })
+  ).id;
+
+interface Change extends AskOptions {
+  readonly who: Visitor;
+  readonly action: string;
+  /** Whoever asks, unless told. */
+  readonly actor?: string;
+}
+
+const asOperator = (action: string, asked: AskOptions): Change => ({
+  who: operator,
+  action,
+  ...asked,
+});
+
+/** One successful use of every route that changes something. */
+type Changes = Readonly<Record<string, () => Promise<Change>>>;
+
+const ownChanges: Changes = {
+  "POST /api/session": async () => {
+    const email = newEmail();
+    await newMember("viewer", email);
+    const body = { email, password };
+    return { who: nobody(gateway.platformUrl), action: "session.begin", actor: email, body };
+  },
+  "DELETE /api/session": async () => ({ who: await newMember(), action: "session.end" }),
+  "POST /api/invites/accept": async () => {
+    const email = newEmail();
+    const { link } = await operations().members.invite({ account, role: "viewer" });
+    const body = { token: tokenOf(link), name: "Ada", email, password };
+    return { who: nobody(gateway.platformUrl), action: "person.join", actor: email, body };
+  },
+  "DELETE /api/me/sessions/:id": async () => {
+    const who = await newMember();
+    const [session] = (await who.ask("GET /api/me/sessions")).body;
+    return { who, action: "session.end", params: { id: session.id } };
+  },
+  "PATCH /api/me": async () => ({
+    who: await newMember(),
+    action: "person.rename",
+    body: { name: "Grace" },
+  }),
+  "POST /api/me/password": async () => ({
+    who: await newMember(),
+    action: "person.password",
+    body: { current: password, password: "another long password" },
+  }),
+};
+
+const memberChanges: Changes = {
+  "POST /api/accounts/:account/invites": async () =>
+    asOperator("member.invite", { params: { account }, body: { role: "viewer" } }),
+  "DELETE /api/accounts/:account/invites/:id": async () => {
+    const { id } = await operations().members.invite({ account, role: "viewer" });
+    return asOperator("member.uninvite", { params: { account, id } });
+  },
+  "PATCH /api/accounts/:account/members/:id": async () => {
+    const id = await idOf(await newMember());
+    return {
+      who: operator,
+      action: "member.role",
+      params: { account, id },
+      body: { role: "viewer" },
+    };
+  },
+  "DELETE /api/accounts/:account/members/:id": async () => {
+    const id = await idOf(await newMember());
+    return asOperator("member.remove", { params: { account, id } });
+  },
+  "POST /api/accounts/:account/members/:id/reset": async () => {
+    const id = await idOf(await newMember());
+    return asOperator("person.reset", { params: { account, id } });
+  },
+};
+
+const keyChanges: Changes = {
+  "POST /api/accounts/:account/keys": async () => ({
+    who: await newMember(),
+    action: "key.create",
+    params: { account },
+    body: { name: "ci" },
+  }),
+  "PATCH /api/accounts/:account/keys/:id": async () =>
+    asOperator("key.limit", { params: { account, id: await newKey() }, body: { rpm: "5" } }),
+  "POST /api/accounts/:account/keys/:id/rotate": async () =>
+    asOperator("key.rotate", { params: { account, id: await newKey() }, body: {} }),
+  "DELETE /api/accounts/:account/keys/:id": async () =>
+    asOperator("key.revoke", { params: { account, id: await newKey() } }),
+  "POST /api/accounts/:account/playground-key": async () =>
+    asOperator("key.temporary", { params: { account } }),
+  "POST /api/accounts/:account/tokens": async () =>
+    asOperator("token.create", {
+      params: { account },
+      body: { name: "t", role: "viewer", scopes: ["usage:read"] },
+    }),
+  "DELETE /api/accounts/:account/tokens/:id": async () =>
+    asOperator("token.revoke", { params: { account, id: await newToken(account) } }),
+  "POST /api/tokens": async () =>
+    asOperator("token.create", { body: { name: "t", scopes: ["usage:read"] } }),
+  "DELETE /api/tokens/:id": async () =>
+    asOperator("token.revoke", { params: { id: await newToken() } }),
+};
+
+const accountChanges: Changes = {
+  "POST /api/accounts": async () =>
+    asOperator("account.create", { body: { name: "another", rpm: "5" } }),
+  "POST /api/accounts/:account/entries": async () =>
+    asOperator("account.withdraw", {
+      params: { account },
+      body: { kind: "withdrawal", usd: "1", reference: "back" },
+    }),
+  "PATCH /api/accounts/:account/limits": async () =>
+    asOperator("account.limit", { params: { account }, body: { budget: "1000000" } }),
+  "POST /api/accounts/:account/suspend": async () =>
+    asOperator("account.suspend", { params: { account } }),
+  "POST /api/accounts/:account/resume": async () =>
+    asOperator("account.resume", { params: { account } }),
+};
+
+const peopleChanges: Changes = {
+  "POST /api/people/invites": async () => asOperator("operator.invite", { body: {} }),
+  "DELETE /api/people/invites/:id": async () => {
+    const { id } = await operations().operators.invite({});
+    return asOperator("operator.uninvite", { params: { id } });
+  },
+  "DELETE /api/people/:id/operator": async () => {
+    const id = await idOf(await newOperator());
+    return asOperator("operator.remove", { params: { id } });
+  },
+  "POST /api/people/:id/reset": async () =>
+    asOperator("person.reset", { params: { id: await idOf(await newMember()) } }),
+  "DELETE /api/people/:id/sessions": async () =>
+    asOperator("person.sessions", { params: { id: await idOf(await newMember()) } }),
+};
+
+const catalogChanges: Changes = {
+  "PUT /api/catalog/:model/routes": async () =>
+    asOperator("model.routes", {
+      params: { model: "mini" },
+      body: { routes: [{ provider: "fake", model: "gpt-4o-mini", weight: 2 }] },
+    }),
+  "POST /api/catalog/:model/deprecate": async () =>
+    asOperator("model.deprecate", {
+      params: { model: "old" },
+      body: { retires: "2999-01-01", replacement: "mini" },
+    }),
+  "POST /api/catalog/:model/retire": async () => {
+    const given = { id: "older", retires: "2999-01-01", replacement: "mini" };
+    await operations().models.deprecate(given);
+    return asOperator("model.retire", { params: { model: "older" } });
+  },
+  "POST /api/prices": async () =>
+    asOperator("price.set", { body: { model: "mini", price: { input: "3", output: "4" } } }),
+  "POST /api/prices/import": async () => asOperator("price.import", { body: { replace: true } }),
+  "POST /api/providers": async () =>
+    asOperator("provider.add", {
+      body: {
+        name: "mine",
+        base_url: gateway.upstream.baseUrl,
+        api_key: "sk-literal-0123456789",
+        allow_private: true,
+      },
+    }),
+  "POST /api/providers/:name/test": async () =>
+    asOperator("provider.test", { params: { name: "mine" }, body: { kind: "models" } }),
+  "POST /api/providers/:name/reset": async () =>
+    asOperator("provider.reset", { params: { name: "fake" }, body: {} }),
+  "POST /api/providers/:name/models": async () => {
+    const params = { name: "mine" };
+    const { body: offer } = await operator.ask("GET /api/providers/:name/offer", { params });
+    const [{ id }] = offer.proposals;
+    return asOperator("provider.models", { params, body: { ids: [id] } });
+  },
+  "DELETE /api/providers/:name": async () =>
+    asOperator("provider.remove", { params: { name: "mine" }, query: { empties_models: "true" } }),
+  "POST /api/engine/pull": async () => asOperator("engine.pull", { body: { sets: ["text"] } }),
+};
+
+const changes: Changes = {
+  ...ownChanges,
+  ...memberChanges,
+  ...keyChanges,
+  ...accountChanges,
+  ...peopleChanges,
+  ...catalogChanges,
+};
+
+/** They only look. */
+const reading = ["POST /api/invites/look"];
+
+test("every route that changes something is in the list", () => {
+  const names = routes
+    .map(({ name }) => name as string)
+    .filter((name) => !name.startsWith("GET ") && !reading.includes(name));
+  expect(Object.keys(changes).toSorted()).toEqual(names.toSorted());
+});
+
+describe("a change stands together with its audit record, or not at all:", () => {
+  for (const [name, prepare] of Object.entries(changes))
+    test(name, async () => {
+      const { who, action, actor, ...asked } = await prepare();
+      const expected = actor ?? (await emailOf(who));
+      const before = contents();
+      database.run(
+        "create trigger no_audit before insert on audit begin select raise(abort, 'full'); end",
+      );
+      expect((await who.ask(name, asked)).status).toBe(500);
+      database.run("drop trigger no_audit");
+      expect(contents()).toEqual(before);
+      const known = new Set(rows().map(({ id }) => id));
+      const { status, body } = await who.ask(name, asked);
+      expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+      const added = rows().filter(({ id }) => !known.has(id));
+      expect(added.map((row) => [row.action, row.actor_name])).toEqual([[action, expected]]);
+    });
+});
+
+test("a change that is made again leaves no second record", async () => {
+  const id = await newKey();
+  const entry = { account, kind: "credit", usd: "1", reference: "once" } as const;
+  const token = await newToken();
+  const change = async () => {
+    await operations().keys.revoke({ id });
+    await operations().entries.add(entry);
+    await operations().accounts.suspend({ account });
+    await operations().tokens.revoke({ id: token });
+  };
+  await change();
+  const count = rows().length;
+  await change();
+  expect(rows()).toHaveLength(count);
+  await operations().accounts.resume({ account });
+});
+
+test("failed sign-ins are counted for each person and hour, unknown addresses together", async () => {
+  const email = newEmail();
+  await newMember("viewer", email);
+  const fail = (who: string) =>
+    nobody(gateway.platformUrl).ask("POST /api/session", { body: { email: who, password: "x" } });
+  for (const who of [email, email, "a@example.com", "b@example.com", "c@example.com"])
+    expect((await fail(who)).status).toBe(401);
+  const failed = rows().filter(({ action }) => action === "session.failed");
+  const counts = new Map(failed.map((row) => [row.subject, JSON.parse(row.detail)]));
+  expect(counts.get(email)).toEqual({ count: 2 });
+  expect(counts.get("unknown email addresses")).toEqual({ count: 3 });
+  expect(counts.size).toBe(2);
+});
+
+test("what a start does by itself is in the log, too", () => {
+  const applied = rows().find(({ action }) => action === "manifest.apply");
+  expect(applied).toMatchObject({ actor_kind: "command", actor_name: "start" });
+  expect(JSON.parse(applied?.detail ?? "{}").create).toContain("model mini");
+});

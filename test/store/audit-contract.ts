@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { AuditRecord } from "../../src/base/audit.ts";
+import type { Invite, Session, Token, User } from "../../src/people/store.ts";
+import type { Store } from "../../src/store/sqlite/store.ts";
+import { auditOf } from "./audit-sample.ts";
+import { provider } from "./catalog-samples.ts";
+import type { ContractDatabase } from "./contract.ts";
+import { entryOf, setLimits } from "./ledger-samples.ts";
+
+const account = { id: "acct_1", name: "default", createdAtMs: 1 };
+const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "x", createdAtMs: 1 };
+const user: User = {
+  id: "user_1",
+  email: "ada@example.com",
+  name: "Ada",
+  passwordHash: "x",
+  isOperator: true,
+  createdAtMs: 1,
+};
+const madeBy = { createdBy: "a test", createdById: "", createdAtMs: 1 };
+const inviteOf = (id: string): Invite => ({
+  id,
+  hash: `hash of ${id}`,
+  kind: "operator",
+  expiresAtMs: 9,
+  ...madeBy,
+});
+const sessionOf = (id: string): Session => ({
+  id,
+  userId: "user_1",
+  hash: `hash of ${id}`,
+  createdAtMs: 1,
+  lastSeenMs: 1,
+  expiresAtMs: 9,
+  userAgent: "",
+  address: "",
+});
+const token: Token = {
+  id: "token_1",
+  name: "t",
+  hash: "h",
+  hint: "x",
+  role: "operator",
+  scopes: [],
+  ...madeBy,
+};
+
+type Write = (store: Store, audit: AuditRecord) => Promise<unknown>;
+
+/** In an order in which each finds what it needs. */
+const writes: Readonly<Record<string, Write>> = {
+  account: ({ accounts }, audit) => accounts.insert(account, audit),
+  suspend: ({ accounts }, audit) => accounts.setSuspended("acct_1", 5, audit),
+  entry: ({ ledger }, audit) => ledger.addEntry(entryOf({ reference: "one" }), audit),
+  limits: ({ ledger }, audit) => setLimits(ledger, { limits: { rpm: 1 }, audit }),
+  key: ({ keys }, audit) => keys.insert(key, audit),
+  "key name": ({ keys }, audit) => keys.update("key_1", { name: "other" }, audit),
+  "key secret": ({ keys }, audit) =>
+    keys.rotate("key_1", { hash: "i", hint: "y", previousUntilMs: undefined }, audit),
+  "key revoked": ({ keys }, audit) => keys.revoke("key_1", 5, audit),
+  catalog: ({ catalog }, audit) => catalog.write({ atMs: 1, saveProviders: [provider] }, audit),
+  invite: ({ people }, audit) => people.addInvite(inviteOf("invite_1"), audit),
+  join: ({ people }, audit) =>
+    people.accept({ inviteId: "invite_1", addUser: user, addSession: sessionOf("s1") }, audit),
+  session: ({ people }, audit) => people.addSession(sessionOf("s2"), audit),
+  "session ended": ({ people }, audit) => people.endSessions({ userId: "user_1" }, audit),
+  name: ({ people }, audit) => people.rename("user_1", "Grace", audit),
+  password: ({ people }, audit) =>
+    people.setPassword({ userId: "user_1", passwordHash: "y" }, audit),
+  token: ({ people }, audit) => people.addToken(token, audit),
+  "token revoked": ({ people }, audit) => people.revokeToken("token_1", 5, audit),
+};
+
+/** Made a second time they find nothing to change. */
+const onceOnly = ["account", "entry", "key revoked", "session ended", "name", "token revoked"];
+
+/** What the audit log relies on, whatever the database. */
+export function auditContract(kind: string, create: () => Promise<ContractDatabase>): void {
+  describe(`audit contract on ${kind}`, () => {
+    let database: ContractDatabase;
+    let store: Store;
+    beforeEach(async () => {
+      database = await create();
+      store = await database.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await database.remove();
+    });
+    const idsOf = async () => (await store.audit.list({ limit: 100 })).map(({ id }) => id);
+
+    test("a change and its record are one: both are written, or neither is", async () => {
+      const taken = auditOf({ id: "audit_0" });
+      await store.audit.add(taken);
+      for (const [name, write] of Object.entries(writes)) {
+        const before = await idsOf();
+        const sequence = await store.feed.latest();
+        const outcome = await write(store, taken).catch(() => "refused");
+        expect({ name, outcome }).toEqual({ name, outcome: "refused" });
+        expect(await store.feed.latest()).toBe(sequence);
+        const audit = auditOf();
+        await write(store, audit);
+        expect((await idsOf()).toSorted()).toEqual([...before, audit.id].toSorted());
+        if (!onceOnly.includes(name)) continue;
+        await write(store, auditOf());
+        expect({ name, ids: (await idsOf()).length }).toEqual({ name, ids: before.length + 1 });
+      }
+    });
+
+    test("failures are counted in one record for each subject and hour", async () => {
+      const hourMs = 3_600_000;
+      const fail = (subject: string, atMs: number) =>
+        store.people.countFailedSignIn(auditOf({ action: "session.failed", subject, atMs }));
+      for (const atMs of [hourMs, hourMs + 1, 2 * hourMs - 1, 2 * hourMs]) await fail("ada", atMs);
+      await fail("ben", hourMs);
+      const records = await store.audit.list({ action: "session.failed", limit: 10 });
+      const counts = records.map(({ subject, detail }) => [subject, detail["count"]]);
+      expect(counts.toSorted()).toEqual([
+        ["ada", 1],
+        ["ada", 3],
+        ["ben", 1],
+      ]);
+    });
+  });
+}

@@ -61,7 +61,8 @@ export function gatewayOperations({
     if (gateway === undefined)
       throw new Problem({
         code: "failed",
-        message: `The gateway does not run: start it with npm start (or svc serve).${dataDir === undefined ? "" : ` It was looked for in ${dataDir}: if its data are elsewhere, set SVC_DATA_DIR here too.`}`,
+        message: `The gateway is not running.${dataDir === undefined ? "" : ` It would have its data in ${dataDir}: if they are elsewhere, set SVC_DATA_DIR here too.`}`,
+        command: "serve",
       });
     return gateway;
   };
@@ -90,12 +91,15 @@ async function usualAccount(accounts: AccountStore): Promise<Account> {
   if (account === undefined)
     throw new Problem({
       code: "not_found",
-      message: "There is no account yet: svc account create NAME makes one.",
+      message: "There is no account yet. Create one first.",
+      command: "account create NAME",
     });
   if (all.length > 1 && account.name !== "default")
     throw new Problem({
       code: "invalid",
-      message: `Say with --account which of the ${all.length} accounts pays; svc account list shows them.`,
+      field: "account",
+      message: `Choose which of the ${all.length} accounts pays.`,
+      command: "account list",
     });
   return account;
 }

@@ -55,7 +55,7 @@ export function memberOperations(
       const isRemoved =
         mine !== undefined && (await store.removeInvite(id, audit({ subject: email, accountId })));
       if (!isRemoved)
-        throw new Problem({ code: "not_found", message: "There is no such invitation any more." });
+        throw new Problem({ code: "not_found", message: "This invitation no longer exists." });
     },
     async setRole({ account: accountId, id, role, isForced }, { audit }) {
       const member = { accountId, userId: id, role, isForced };

@@ -58,7 +58,7 @@ export function operatorOperations(
       const invite = (await store.allInvites()).find((one) => one.id === id);
       const { email = id, accountId } = invite ?? {};
       if (!(await store.removeInvite(id, audit({ subject: email, accountId }))))
-        throw new Problem({ code: "not_found", message: "There is no such link any more." });
+        throw new Problem({ code: "not_found", message: "This link no longer exists." });
     },
     async first(_, { audit }) {
       const made = await invites.first(({ id }) => audit({ subject: id }));
@@ -168,7 +168,7 @@ async function findByEmail({ store }: People, email: string): Promise<User> {
   if (user === undefined)
     throw new Problem({
       code: "not_found",
-      message: `There is nobody with the email address ${email}.`,
+      message: `No user has the email address ${email}.`,
     });
   return user;
 }

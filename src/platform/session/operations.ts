@@ -25,8 +25,7 @@ export function sessionOperations({
   return {
     async begin({ userId, userAgent, isBound }, { actor: { address }, audit }) {
       const user = await store.user(userId);
-      if (user === undefined)
-        throw new Problem({ code: "not_found", message: "There is no such person." });
+      if (user === undefined) throw new Problem({ code: "not_found", message: "Unknown user." });
       const visitor = { userAgent, address };
       const { secret, session } = people.newSession({ userId, visitor, isBound });
       await store.addSession(session, audit({ subject: user.email, actor: toActor(user) }));
@@ -34,7 +33,7 @@ export function sessionOperations({
     },
     async end({ userId, id }, { actor, audit }) {
       if ((await store.endSessions({ userId, id }, audit({ subject: actor.name }))) === 0)
-        throw new Problem({ code: "not_found", message: "There is no such session of yours." });
+        throw new Problem({ code: "not_found", message: "Unknown session." });
     },
   };
 }

@@ -18,10 +18,11 @@ import type { Major } from "../gateway/majors.ts";
 import { type GatewayServer, startGateway } from "../gateway/server.ts";
 import { v1 } from "../gateway/v1.ts";
 import { KeyDirectory } from "../keys/directory.ts";
-import { providerWarnings } from "../manifest/plan.ts";
+import { providerWarnings } from "../manifest/warnings.ts";
 import { audited } from "../platform/audit/audited.ts";
 import { startControl } from "../platform/control-socket.ts";
-import type { ApplyView, Operations } from "../platform/operations.ts";
+import type { ApplyView } from "../platform/manifest/operations.ts";
+import type { Operations } from "../platform/operations.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "../providers/registry.ts";
 import { Router } from "../router/router.ts";
@@ -166,11 +167,8 @@ export async function startServer({
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
     const noted = { operations, people: opened.store.people, clock };
-    const applied = await applyChangedFile(
-      configuration,
-      opened,
-      audited({ ...noted, by: "svc.yaml" }),
-    );
+    const asFile = audited({ ...noted, by: "svc.yaml" });
+    const applied = await applyChangedFile({ configuration, opened, operations: asFile, log });
     if (engine !== undefined) await addEmbedded({ configuration, opened, state, clock });
     opened.lock.describe({ pid: process.pid, address: toUrl(settings.host, gateway.port) });
     const socket = startControl(settings.dataDir, audited(noted));
@@ -335,7 +333,7 @@ interface EntryOptions {
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
   const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
   if (warning !== undefined) {
-    log.warn(warning);
+    log.warn(warning.message);
     return [];
   }
   return [openSettings({ entry, secrets, variable })];

@@ -5,7 +5,7 @@ import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model
 import { quirksOf } from "../catalog/vendors.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
-import { isSecretOption, optionPlace } from "../manifest/plan.ts";
+import { isSecretOption, optionPlace } from "../manifest/provider-entry.ts";
 import type { TrialView, TroubleView, Upstreams } from "../platform/providers/operations.ts";
 import { vendorOf } from "../platform/providers/views.ts";
 import type { Provider } from "../providers/contract.ts";

@@ -1,15 +1,12 @@
 import type { ChangeFeed } from "../base/feed.ts";
+import { createTurns } from "../base/mutex.ts";
 import { Problem } from "../base/problem.ts";
 import { Catalog, deprecate, retire } from "../catalog/catalog.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { isServed, type Model, type Route, withRoutes } from "../catalog/model.ts";
 import type { TemporaryKey } from "../keys/directory.ts";
 import type { Account, AccountStore } from "../ledger/account.ts";
-import { manifestDigest } from "../manifest/digest.ts";
-import { exportManifest } from "../manifest/export.ts";
-import { type Literals, withLiterals } from "../manifest/literals.ts";
-import { type AddressCheck, readManifest } from "../manifest/manifest.ts";
-import { type Difference, planApply } from "../manifest/plan.ts";
+import type { AddressCheck } from "../manifest/read-provider.ts";
 import { type MoneyOperations, moneyOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
@@ -24,6 +21,8 @@ import {
 } from "./engine/operations.ts";
 import { findAccount, futureDate } from "./inputs.ts";
 import { type KeyOperations, type KeyParts, keyOperations } from "./keys/operations.ts";
+import { type ManifestOperations, manifestOperations } from "./manifest/operations.ts";
+import { type ModelChangeOperations, modelChangeOperations } from "./models/changes.ts";
 import { type LifecycleOperations, lifecycleOperations } from "./models/lifecycle.ts";
 import { type CatalogOperations, catalogOperations } from "./models/operations.ts";
 import { type PeopleOperations, type PeopleParts, peopleOperations } from "./people/operations.ts";
@@ -37,12 +36,6 @@ import {
 import { type ReportOperations, reportOperations } from "./reports/operations.ts";
 import { type ModelView, type TemporaryKeyView, toModelView, toTemporaryKeyView } from "./views.ts";
 
-export interface ApplyView {
-  readonly differences: readonly Difference[];
-  readonly warnings: readonly string[];
-  readonly applied: boolean;
-}
-
 /**
  * What the operator can do. The same object serves a command that opened the store itself and one
  * that asks the running server; inputs and results are plain JSON for that reason.
@@ -55,6 +48,8 @@ export interface Operations
     EngineOperations,
     KeyOperations,
     LifecycleOperations,
+    ManifestOperations,
+    ModelChangeOperations,
     MoneyOperations,
     PeopleOperations,
     PriceOperations,
@@ -76,13 +71,6 @@ export interface Operations
     replacement: string;
   }): Promise<ModelView>;
   retireModel(input: { id: string }): Promise<ModelView>;
-  applyManifest(input: {
-    text: string;
-    dryRun: boolean;
-    isOwnFile?: boolean;
-    literals?: Literals;
-  }): Promise<ApplyView>;
-  exportManifest(input: Record<never, never>): Promise<{ readonly yaml: string }>;
 }
 
 /** What a running server adds: without one there is nobody to call. */
@@ -112,17 +100,21 @@ export interface OperationParts extends AccountParts, KeyParts, PeopleParts {
   readonly upstreams?: (() => Promise<Upstreams>) | undefined;
 }
 
-export function createOperations(parts: OperationParts): Operations {
+export function createOperations(given: OperationParts): Operations {
+  const parts = { ...given, inTurn: createTurns() };
   const providers = providerOperations(parts);
+  const manifest = manifestOperations(parts);
   return {
     ping: async () => ({ ok: true }),
     ...accountOperations(parts),
     ...billingOperations(parts),
     ...catalogOperations(parts),
-    ...connectOperations(parts, providers),
+    ...connectOperations(parts, { ...providers, ...manifest }),
     ...engineOperations(parts),
     ...keyOperations(parts),
     ...lifecycleOperations(parts),
+    ...manifest,
+    ...modelChangeOperations(parts),
     ...moneyOperations(parts),
     ...peopleOperations(parts),
     ...priceOperations(parts),
@@ -130,7 +122,6 @@ export function createOperations(parts: OperationParts): Operations {
     ...reportOperations(parts),
     ...gatewayOperations(parts),
     ...modelOperations(parts),
-    ...manifestOperations(parts),
   };
 }
 
@@ -199,49 +190,6 @@ function modelOperations({ catalog: store, clock, isUsable, takeEffect }: Operat
       await store.write({ atMs: nowMs, saveModels: [model] });
       await takeEffect();
       return view(model, nowMs);
-    },
-  } satisfies Partial<Operations>;
-}
-
-function manifestOperations({
-  catalog,
-  secrets,
-  variable,
-  checkAddress,
-  clock,
-  takeEffect,
-}: OperationParts) {
-  return {
-    async applyManifest({
-      text,
-      dryRun,
-      isOwnFile = false,
-      literals = {},
-    }: Parameters<Operations["applyManifest"]>[0]) {
-      const manifest = withLiterals(readManifest(text, checkAddress), literals);
-      const plan = planApply({
-        manifest,
-        current: await catalog.load(),
-        secrets,
-        hasVariable: (name) => (variable(name) ?? "") !== "",
-        nowMs: clock.nowMs(),
-      });
-      const isChange = plan.differences.some(({ action }) => action !== "keep");
-      const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
-      if (!dryRun && (isChange || isOwnFile)) {
-        await catalog.write(
-          manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
-        );
-        await takeEffect();
-      }
-      return {
-        differences: plan.differences,
-        warnings: plan.warnings,
-        applied: !dryRun && isChange,
-      };
-    },
-    async exportManifest() {
-      return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
   } satisfies Partial<Operations>;
 }

@@ -4,6 +4,7 @@ import { toUsd } from "../base/money.ts";
 import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import { type LifecycleState, lifecycleState } from "../catalog/lifecycle.ts";
 import { type Model, priceAt } from "../catalog/model.ts";
+import type { Origin } from "../catalog/origin.ts";
 import type { KeyRecord, TemporaryKey } from "../keys/directory.ts";
 import type { Account } from "../ledger/account.ts";
 import { type LimitsView, toLimitsView } from "./accounts/money-views.ts";
@@ -53,6 +54,19 @@ export interface TemporaryKeyView {
   readonly base_url: string;
 }
 
+/** Where an entry of the catalogue came from; a file's `fields` can only be changed there. */
+export interface SourceView {
+  readonly kind: "file" | "store";
+  readonly file: string | null;
+  readonly fields: readonly string[];
+}
+
+export function toSourceView({ origin }: { readonly origin?: Origin }): SourceView {
+  return origin === undefined
+    ? { kind: "store", file: null, fields: [] }
+    : { kind: "file", file: origin.file, fields: origin.fields };
+}
+
 export interface ModelView {
   readonly id: string;
   readonly endpoint: string;
@@ -62,11 +76,14 @@ export interface ModelView {
   /** Priced, routed and not retired: callers can reach it. */
   readonly served: boolean;
   readonly price: Readonly<Record<string, string>> | null;
+  /** As `provider/model`, for people; `route_list` has the same in fields. */
   readonly routes: readonly string[];
+  readonly route_list: readonly { readonly provider: string; readonly model: string }[];
   readonly max_output_tokens: number | null;
   readonly deprecated_at: string | null;
   readonly retires_at: string | null;
   readonly replacement: string | null;
+  readonly source: SourceView;
 }
 
 export function toAccountView(options: {
@@ -146,10 +163,12 @@ export function toModelView({
     served: isServed && status !== "retired",
     price: price === undefined ? null : toPriceView(price),
     routes: routes.map((route) => `${route.provider}/${route.model}`),
+    route_list: routes.map(({ provider, model: name }) => ({ provider, model: name })),
     max_output_tokens: maxOutputTokens ?? null,
     deprecated_at: optionalDate(lifecycle.deprecatedAtMs),
     retires_at: optionalDate(lifecycle.retiresAtMs),
     replacement: lifecycle.replacement ?? null,
+    source: toSourceView(model),
   };
 }
 

@@ -249,7 +249,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         providers: [provider, sealed],
         models: [model, speech].map(withCosts),
       });
-      expect(await store.catalog.manifestHash()).toBe("abc");
+      expect(await store.catalog.manifestState()).toEqual({ hash: "abc", adopts: false });
       const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
       const { maxImageTokens: _bound, ...unbound } = model;
       await store.catalog.write({
@@ -261,7 +261,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       const { providers, models } = await store.catalog.load();
       expect(providers).toEqual([changed]);
       expect(models).toEqual([unbound, speech].map(withCosts));
-      expect(await store.catalog.manifestHash()).toBe("abc");
+      expect((await store.catalog.manifestState()).hash).toBe("abc");
     });
 
     test("numbers the costs of a model's routes, and those alone", async () => {

@@ -58,7 +58,7 @@ export function toRefusal(problem: Problem): Refusal {
     status: statuses[problem.code],
     code: problem.code,
     message: forReaders(problem.message),
-    field: problem.code === "invalid" ? flag?.replaceAll("-", "_") : undefined,
+    field: problem.field ?? (problem.code === "invalid" ? flag?.replaceAll("-", "_") : undefined),
   };
 }
 

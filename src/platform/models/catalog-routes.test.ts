@@ -6,7 +6,7 @@ import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
 let gateway: TestGateway;
 let operator: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ isInStore: true });
   operator = await joinOperator(gateway);
   gateway.upstream.replyWith(chatAnswers.plain({ text: "hello" }));
 });

@@ -13,6 +13,7 @@ import {
 } from "../../call/price.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
+import { checkFields } from "../../catalog/origin.ts";
 import { futureDate, toMoment } from "../inputs.ts";
 import { toPriceView } from "../views.ts";
 import { type ImportView, planImport, readMarkup } from "./import.ts";
@@ -61,6 +62,7 @@ export function priceOperations({ catalog, clock, takeEffect }: PriceParts): Pri
   return {
     async setPrice({ model: id, price: texts, from }) {
       const model = await find(id);
+      checkFields({ subject: `Model ${id}`, entry: model, fields: ["price"] });
       const price = readPrice(model, texts);
       const nowMs = clock.nowMs();
       const effectiveAtMs =

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { Problem } from "../../base/problem.ts";
 import { providerKinds } from "../../catalog/provider-kinds.ts";
 import { vendors } from "../../catalog/vendors.ts";
-import { addToManifest } from "../../manifest/edit.ts";
+import { draftText } from "../../manifest/draft.ts";
 import { withLiterals } from "../../manifest/literals.ts";
-import { readManifest } from "../../manifest/manifest.ts";
+import { readDraft, readManifest } from "../../manifest/manifest.ts";
 import { type DraftOptions, draftProvider, vendorTable } from "./draft.ts";
 
 const draft = (word: string, more: Partial<DraftOptions> = {}) =>
@@ -86,28 +86,27 @@ test("a secret in an option goes to the store, not to the file", () => {
   expect(literals).toEqual({ credentials: '{"private_key":"x=y"}' });
   const passed = draft("cohere", { kind: "ai-sdk", options: ["package=p", "apiKey=secret"] });
   expect(passed.draft).toEqual({ kind: "ai-sdk", package: "p", options: { apiKey: "<stored>" } });
-  const { text } = addToManifest("", { providers: { cohere: passed.draft }, models: {} });
-  expect(text).not.toContain("secret");
-  const [provider] = withLiterals(
-    readManifest(text, () => undefined),
-    {
-      cohere: passed.literals,
-    },
-  ).providers;
+  const shown = { providers: { cohere: passed.draft }, models: {} };
+  expect(draftText(shown)).not.toContain("secret");
+  const whole = withLiterals(shown, { cohere: passed.literals });
+  const [provider] = readDraft(whole, { checkAddress: () => undefined }).providers;
   expect(provider?.options).toEqual({ package: "p", "options.apiKey": "secret" });
 });
 
 test("what is lacking or wrong is said with what would be right", () => {
   const problems: readonly (readonly [() => unknown, string])[] = [
-    [() => draft("nobody"), "--base-url"],
-    [() => draft("azure"), "--base-url https://{resource}.openai.azure.com/openai/v1"],
+    [() => draft("nobody"), "base URL"],
+    [() => draft("azure"), "https://{resource}.openai.azure.com/openai/v1"],
     [() => draft("x", { kind: "telnet" }), providerKinds.join(", ")],
     [() => draft("groq", { kind: "gemini" }), "is of kind openai"],
-    [() => draft("bedrock"), "--option region=…, or set AWS_REGION"],
-    [() => draft("vertex", { options: ["place=here"] }), "there are: project"],
+    [
+      () => draft("bedrock"),
+      "Option region is missing: such as us-east-1. It is read from AWS_REGION",
+    ],
+    [() => draft("vertex", { options: ["place=here"] }), "Known: project"],
     [() => draft("groq", { options: ["nonsense"] }), "name=value"],
     [() => draft("groq", { keyEnv: "sk-not-a-name" }), "not the key itself"],
-    [() => draft("groq", { name: "a b" }), "not a good name"],
+    [() => draft("groq", { name: "a b" }), "not a valid name"],
   ];
   for (const [work, words] of problems) {
     expect(work).toThrow(Problem);
@@ -121,7 +120,8 @@ test("every vendor's draft is one that svc.yaml takes", () => {
       isSet: () => true,
       ...(baseUrl.includes("{") ? { baseUrl: "https://mine.openai.azure.com/openai/v1" } : {}),
     });
-    const { text } = addToManifest("", { providers: { [name]: fields }, models: {} });
-    expect(readManifest(text, () => undefined).providers).toHaveLength(1);
+    const text = draftText({ providers: { [name]: fields }, models: {} });
+    const { providers } = readManifest(text, { checkAddress: () => undefined });
+    expect(providers).toHaveLength(1);
   }
 });

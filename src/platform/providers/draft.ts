@@ -6,8 +6,9 @@ import {
   providerKinds,
 } from "../../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
-import type { ProviderDraft } from "../../manifest/edit.ts";
-import { isSecretOption, storedMark } from "../../manifest/plan.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { storedMark } from "../../manifest/literals.ts";
+import { isSecretOption } from "../../manifest/provider-entry.ts";
 
 export interface DraftOptions {
   /** A vendor's id, or a name for a server that is no known vendor's. */
@@ -45,7 +46,8 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   if (!nameText.test(name))
     throw new Problem({
       code: "invalid",
-      message: `"${name}" is not a good name: use letters, digits, - and _.`,
+      message: `"${name}" is not a valid name. Use letters, digits, - and _.`,
+      field: "name",
     });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
@@ -85,19 +87,23 @@ function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefine
   if (kind !== undefined && known === undefined)
     throw new Problem({
       code: "invalid",
-      message: `--kind ${kind} is not known; there are: ${providerKinds.join(", ")}.`,
+      message: `Unknown kind "${kind}". Known: ${providerKinds.join(", ")}.`,
+      field: "kind",
     });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
     throw new Problem({
       code: "invalid",
-      message: `${vendor.title} is of kind ${vendor.kind}: leave out --kind, or choose another name.`,
+      message: `${vendor.title} is of kind ${vendor.kind}, not ${kind}.`,
+      field: "kind",
     });
   if (vendor !== undefined) return vendor.kind;
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return "openai";
   throw new Problem({
     code: "invalid",
-    message: `${word} is no vendor that is known here (svc provider add --help lists them). For a server of your own, say where it is: svc provider add ${word} --base-url https://…/v1`,
+    message: `Unknown vendor "${word}". For a server of your own, name its base URL, such as https://host/v1.`,
+    field: "base_url",
+    command: "provider add --help",
   });
 }
 
@@ -110,7 +116,11 @@ function addressField(
   const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
   if (usual !== undefined && !usual.includes("{")) return {};
   const form = usual === undefined ? "https://…/v1" : usual;
-  throw new Problem({ code: "invalid", message: `Say where it is: --base-url ${form}` });
+  throw new Problem({
+    code: "invalid",
+    message: `Base URL is missing. It has the form ${form}.`,
+    field: "base_url",
+  });
 }
 
 function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
@@ -120,7 +130,8 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
       throw new Problem({
         code: "invalid",
-        message: "--key-env takes the name of a variable, not the key itself.",
+        message: "Expected the name of a variable, not the key itself.",
+        field: "key_env",
       });
     return reference(keyEnv);
   }
@@ -173,7 +184,8 @@ function readOptions(options: {
     else if (isNeeded === true)
       throw new Problem({
         code: "invalid",
-        message: `${name} is missing (${about}): give it by --option ${name}=…${variable === undefined ? "" : `, or set ${variable}`}.`,
+        message: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
+        field: "option",
       });
   }
   return { fields, literals };
@@ -182,7 +194,11 @@ function readOptions(options: {
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
   if (at < 1)
-    throw new Problem({ code: "invalid", message: "--option must be of the form name=value." });
+    throw new Problem({
+      code: "invalid",
+      message: "An option has the form name=value.",
+      field: "option",
+    });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -190,7 +206,8 @@ function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKi
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
   return new Problem({
     code: "invalid",
-    message: `--option ${name} is not known for the kind ${kind}; there are: ${known.join(", ") || "none"}.`,
+    message: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
+    field: "option",
   });
 }
 

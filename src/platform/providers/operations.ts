@@ -4,16 +4,12 @@ import type { Endpoint, InputKind } from "../../call/endpoint.ts";
 import type { Trial, TrialKind, TrialLimits } from "../../call/trial.ts";
 import type { CatalogContent, CatalogStore } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
-import {
-  engineProvider,
-  type Model,
-  type ProviderEntry,
-  type Timeouts,
-} from "../../catalog/model.ts";
-import { manifestDigest } from "../../manifest/digest.ts";
-import { type Literals, withLiterals } from "../../manifest/literals.ts";
-import { type AddressCheck, type Manifest, readManifest } from "../../manifest/manifest.ts";
-import { type Difference, planApply } from "../../manifest/plan.ts";
+import { engineProvider, type ProviderEntry, type Timeouts } from "../../catalog/model.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { withLiterals } from "../../manifest/literals.ts";
+import { readDraft } from "../../manifest/manifest.ts";
+import { toEntry } from "../../manifest/provider-entry.ts";
+import type { AddressCheck } from "../../manifest/read-provider.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
 import {
   canCompare,
@@ -24,15 +20,14 @@ import {
   type UnlistedView,
 } from "./listing.ts";
 import {
-  type KnownModel,
   type OfferedModel,
   type Proposal,
+  type ProposalOptions,
   proposeModels,
-  type TakenIds,
   takenIds,
   useOf,
 } from "./proposal.ts";
-import { type ProviderView, toProviderView, vendorOf } from "./views.ts";
+import { findEntry, type ProviderView, toProviderView, vendorOf } from "./views.ts";
 
 /** What is wrong with a provider, in plain words, and what to do. */
 export interface TroubleView {
@@ -67,6 +62,8 @@ export interface OfferView {
   readonly left_out: number;
   /** Why it could not be asked. */
   readonly problem: TroubleView | null;
+  /** All that it lists and that could be served, routed or not; null: it does not tell. */
+  readonly listed: readonly string[] | null;
 }
 
 /** Calls providers as the gateway would; what it says holds no secret. */
@@ -79,6 +76,13 @@ export interface Upstreams {
     { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
   >;
   tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
+}
+
+interface DraftedName {
+  readonly provider: string;
+  /** What it would be, unless a provider of this name is in force. */
+  readonly draft?: ProviderDraft;
+  readonly literals?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderOperations {
@@ -98,10 +102,10 @@ export interface ProviderOperations {
   providerListing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
   resetProvider(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
-  /** What a provider that stands in a text would offer, in force or not. */
-  offerModels(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
-  /** What commands have changed since this text, the config file's, was applied. */
-  manifestDrift(input: { text: string }): Promise<readonly Difference[]>;
+  /** What a provider offers beyond what is routed to it; with a draft, before it is in force. */
+  offerModels(input: DraftedName): Promise<OfferView>;
+  /** Models by the operator's word, where there is no list to look them up in. */
+  proposeNamed(input: DraftedName & { names: readonly string[] }): Promise<readonly Proposal[]>;
 }
 
 export interface ProviderParts {
@@ -123,14 +127,6 @@ export interface ProviderParts {
 export function providerOperations(parts: ProviderParts): ProviderOperations {
   const { catalog, clock, gateway, variable } = parts;
   const isSet = (name: string) => (variable(name) ?? "") !== "";
-  const planOf = (manifest: Manifest, current: CatalogContent) =>
-    planApply({
-      manifest,
-      current,
-      secrets: parts.secrets,
-      hasVariable: isSet,
-      nowMs: clock.nowMs(),
-    });
   return {
     async listProviders() {
       const { providers, models } = await catalog.load();
@@ -139,48 +135,73 @@ export function providerOperations(parts: ProviderParts): ProviderOperations {
     },
     ...trialOperations(parts),
     async resetProvider({ name, model }) {
-      if (name !== engineProvider) findProvider(await catalog.load(), name);
+      if (name !== engineProvider) findEntry(await catalog.load(), name);
       if (gateway === undefined)
         throw new Problem({
           code: "failed",
-          message:
-            "The gateway does not run, so nothing is out of service: start it with npm start (or svc serve).",
+          message: "The gateway does not run, so nothing is out of service.",
+          command: "serve",
         });
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
         throw new Problem({
           code: "not_found",
-          message: `${name} has no target ${model} that was called since the start; svc provider list shows them.`,
+          message: `${name} has no target ${model} that was called since the start.`,
+          field: "model",
+          command: "provider list",
         });
       return { targets };
     },
-    async offerModels({ text, provider, literals = {} }) {
-      const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
+    async offerModels({ provider, draft, literals = {} }) {
       const current = await catalog.load();
-      const { saveProviders = [] } = planOf(manifest, current).write;
-      const entry = saveProviders.find(({ name }) => name === provider);
-      if (entry === undefined)
-        throw new Problem({ code: "not_found", message: `The text has no provider ${provider}.` });
-      const taken = takenIds(
-        current.models.map((model) => toKnown(model, model.prices.length > 0)),
-        manifest.models.map((model) => toKnown(model, model.price !== undefined)),
-      );
-      const isNew = !current.providers.some(({ name }) => name === provider);
+      const { entry, isNew } = entryOf({ parts, current, provider, draft, literals });
       const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
-      if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
-      const isRouted = ({ id }: OfferedModel) =>
-        manifest.models.some(({ routes }) =>
-          routes.some((route) => route.provider === provider && route.model === id),
-        );
-      const models = (offer.models ?? []).filter((model) => !isRouted(model));
-      return offerView({ entry, models, taken, nowMs: clock.nowMs() });
+      if ("problem" in offer)
+        return { proposals: [], left_out: 0, problem: offer.problem, listed: null };
+      const all = offer.models ?? [];
+      const routed = new Set(routesTo(current, provider).map(({ upstream }) => upstream));
+      const models = all.filter(({ id }) => !routed.has(id));
+      const proposals = await proposeFor(entry, {
+        models,
+        taken: takenIds(current.models),
+        nowMs: clock.nowMs(),
+      });
+      const servable = all.filter((model) => useOf(model) !== undefined).map(({ id }) => id);
+      const left_out = models.length - proposals.length;
+      return { proposals, left_out, problem: null, listed: all.length === 0 ? null : servable };
     },
-    async manifestDrift({ text }) {
-      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
-      const plan = planOf(readManifest(text, parts.checkAddress), await catalog.load());
-      return plan.differences.filter(({ action }) => action !== "keep");
+    async proposeNamed({ provider, names, draft, literals = {} }) {
+      const current = await catalog.load();
+      const { entry } = entryOf({ parts, current, provider, draft, literals });
+      const models = names.map((id) => ({ id }));
+      return proposeFor(entry, {
+        models,
+        taken: takenIds(current.models),
+        nowMs: clock.nowMs(),
+      });
     },
   };
+}
+
+/** The entry that is in force; else the one that a draft describes. */
+function entryOf(options: {
+  readonly parts: ProviderParts;
+  readonly current: CatalogContent;
+  readonly provider: string;
+  readonly draft: ProviderDraft | undefined;
+  readonly literals: Readonly<Record<string, string>>;
+}): { readonly entry: ProviderEntry; readonly isNew: boolean } {
+  const { parts, current, provider, draft, literals } = options;
+  const known = current.providers.find(({ name }) => name === provider);
+  if (known !== undefined || draft === undefined)
+    return { entry: findEntry(current, provider), isNew: false };
+  const whole = withLiterals(
+    { providers: { [provider]: draft }, models: {} },
+    { [provider]: literals },
+  );
+  const [given] = readDraft(whole, parts).providers;
+  if (given === undefined) return { entry: findEntry(current, provider), isNew: false };
+  return { entry: toEntry({ given, before: undefined, secrets: parts.secrets }), isNew: true };
 }
 
 /** How a provider is doing, by real calls and by its own list. */
@@ -192,7 +213,7 @@ function trialOperations(
   return {
     async planTrials({ name, model }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const trials = trialsOf({ content, name, model });
       const isCompared = canCompare(entry) && routesTo(content, name, model).length > 0;
       const list = { kind: "models" as const, model: null };
@@ -203,7 +224,7 @@ function trialOperations(
     },
     async testProvider({ name, model, kind }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const all = trialsOf({ content, name, model });
       const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
       // The routes may have changed between two calls of one test.
@@ -217,40 +238,16 @@ function trialOperations(
     },
     async providerListing({ name }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const routes = routesTo(content, name);
       return compareList({ entry, routes, upstreams });
     },
   };
 }
 
-const toKnown = (
-  { id, endpoint, input, routes }: Pick<Model, "id" | "endpoint" | "input" | "routes">,
-  hasPrice: boolean,
-): KnownModel => ({ id, endpoint, input, isRouted: routes.length > 0, hasPrice });
-
 function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
   if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
   return upstreams();
-}
-
-function findProvider({ providers }: CatalogContent, name: string): ProviderEntry {
-  const entry = providers.find((one) => one.name === name);
-  if (entry !== undefined) return entry;
-  if (name === engineProvider)
-    throw new Problem({
-      code: "invalid",
-      message:
-        "engine is the provider of the embedded models: svc engine status shows how they are.",
-    });
-  const known = providers.map((one) => one.name).join(", ");
-  throw new Problem({
-    code: "not_found",
-    message:
-      known === ""
-        ? `There is no provider ${name}, nor any other yet: svc provider add adds one.`
-        : `There is no provider ${name}; there are: ${known}.`,
-  });
 }
 
 const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => {
@@ -291,21 +288,14 @@ function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLi
   };
 }
 
-async function offerView(options: {
-  readonly entry: ProviderEntry;
-  readonly models: readonly OfferedModel[];
-  readonly taken: TakenIds;
-  readonly nowMs: number;
-}): Promise<OfferView> {
-  const { entry, models, taken, nowMs } = options;
-  const proposals = await proposeModels({
+const proposeFor = (
+  entry: ProviderEntry,
+  rest: Pick<ProposalOptions, "models" | "taken" | "nowMs">,
+): Promise<Proposal[]> =>
+  proposeModels({
     provider: entry.name,
     kind: entry.kind,
     vendor: vendorOf(entry)?.id,
     baseUrl: entry.baseUrl,
-    models,
-    taken,
-    nowMs,
+    ...rest,
   });
-  return { proposals, left_out: models.length - proposals.length, problem: null };
-}

@@ -1,104 +1,23 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../http/route.ts";
-import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
+import { fields, nullable, oneOf, text } from "../http/schemas.ts";
+import type { Operations } from "../operations.ts";
+import type { SavedProvider } from "./connect.ts";
 import type { UnlistedView } from "./listing.ts";
 import type { TrialView, TroubleView } from "./operations.ts";
-import type { ProviderView, SecretView } from "./views.ts";
-
-const secret = Type.Object({
-  from: oneOf(["variable", "store"]),
-  variable: nullable(Type.String({ description: "The variable's name." })),
-  is_set: Type.Boolean({ description: "Whether it is there where the gateway runs." }),
-});
-
-const target = Type.Object({
-  model: Type.String({ description: "By the upstream's own name." }),
-  state: oneOf(["closed", "open", "half-open", "resting"]),
-  reason: nullable(Type.String()),
-  since: nullable(moment()),
-  until: nullable(moment()),
-  requests: Type.Integer({ description: "Of the last seconds." }),
-  failures: Type.Integer(),
-});
-
-const provider = Type.Object({
-  name: Type.String(),
-  kind: Type.String(),
-  vendor: nullable(Type.String()),
-  base_url: nullable(Type.String()),
-  allow_private: Type.Boolean(),
-  api_key: nullable(secret),
-  options: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      value: nullable(Type.String({ description: "Null for a secret." })),
-      secret: nullable(secret),
-    }),
-  ),
-  models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) })),
-  targets: Type.Array(target),
-});
-
-const vendor = Type.Object({
-  id: Type.String(),
-  title: Type.String(),
-  kind: Type.String(),
-  base_url: nullable(Type.String()),
-  on_this_machine: Type.Boolean(),
-  variables: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() })),
-  needs_key: Type.Boolean(),
-  options: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      about: Type.String(),
-      needed: Type.Boolean(),
-      secret: Type.Boolean(),
-      variable: nullable(Type.String()),
-    }),
-  ),
-});
-
-const trouble = Type.Object({
-  trouble: Type.String({ description: "For machines: bad_key, no_credit, wrong_address …" }),
-  what: Type.String(),
-  advice: Type.String(),
-});
-
-const unlisted = Type.Array(
-  Type.Object({
-    model: Type.String({ description: "Our name of the model." }),
-    upstream: Type.String({ description: "The name that its route has." }),
-  }),
-  { description: "Routes to models that the vendor does not list." },
-);
-
-const trialKinds = ["chat", "stream", "embeddings", "media", "speech", "models"] as const;
-const trial = Type.Object({
-  kind: oneOf(trialKinds),
-  model: nullable(Type.String()),
-  ok: Type.Boolean(),
-  duration_ms: Type.Integer(),
-  result: nullable(Type.String()),
-  problem: nullable(trouble),
+import {
+  newProvider,
+  offer,
+  provider,
+  providerChanges,
+  savedProvider,
+  trial,
+  trialKinds,
   unlisted,
-});
-
-const prices = nullable(Type.Record(Type.String(), Type.String()));
-const offer = Type.Object({
-  proposals: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "What callers would name it." }),
-      upstream: Type.String(),
-      endpoint: Type.String(),
-      input: Type.String(),
-      price: prices,
-      note: nullable(Type.String()),
-    }),
-  ),
-  left_out: Type.Integer({ description: "Offered, but not of use here, or there already." }),
-  problem: nullable(trouble),
-});
+  vendor,
+} from "./schemas.ts";
+import type { ProviderView, SecretView } from "./views.ts";
 
 const area = "providers";
 const access = "operator";
@@ -112,12 +31,13 @@ export const providerRoutes = [
     reply: Type.Object({
       providers: Type.Array(provider),
       has_file: Type.Boolean({
-        description: "svc.yaml was applied, and is again when it changes.",
+        description: "Whether some of them are defined in a file.",
       }),
     }),
     async handle({ parts: { operations } }) {
       const providers = await operations.listProviders({});
-      return { providers: providers.map(toReply), has_file: await operations.hasManifest({}) };
+      const hasFile = providers.some(({ source }) => source.kind === "file");
+      return { providers: providers.map(toReply), has_file: hasFile };
     },
   }),
   route("GET /api/vendors", {
@@ -138,23 +58,30 @@ export const providerRoutes = [
     about: "Puts a provider in force. A key is kept encrypted, or read from a variable.",
     access,
     area,
-    body: fields({
-      name: text({ least: 1, most: 63 }),
-      vendor: Type.Optional(text({ most: 63, about: "One of /api/vendors." })),
-      base_url: Type.Optional(text({ most: 2_000 })),
-      api_key: Type.Optional(text({ most: 20_000, about: "The key itself, or ${NAME}." })),
-      allow_private: Type.Optional(Type.Boolean()),
-      options: Type.Optional(Type.Record(Type.String(), text({ most: 20_000 }))),
-    }),
-    reply: Type.Object({ name: Type.String(), warnings: Type.Array(Type.String()) }),
+    body: newProvider,
+    reply: savedProvider,
     action: "provider.add",
     told: ({ body }) => ({
       subject: body.name,
       detail: { vendor: body.vendor ?? null, base_url: body.base_url ?? null },
     }),
     async handle({ parts }, { body }) {
-      const { name, warnings } = await parts.operations.addProvider(body);
-      return { name, warnings: [...warnings] };
+      return toSaved(await parts.operations.addProvider(body));
+    },
+  }),
+  route("PATCH /api/providers/:name", {
+    about: "Changes a provider or replaces its key. What is not named stays; null removes it.",
+    access,
+    area,
+    body: providerChanges,
+    reply: savedProvider,
+    action: "provider.update",
+    told: ({ params, body }) => ({
+      subject: params.name,
+      detail: { changed: Object.keys(body), base_url: body.base_url ?? null },
+    }),
+    async handle({ parts }, { params, body }) {
+      return toSaved(await parts.operations.updateProvider({ ...body, name: params.name }));
     },
   }),
   route("DELETE /api/providers/:name", {
@@ -207,9 +134,9 @@ export const providerRoutes = [
       if (made === undefined)
         throw new Problem({
           code: "conflict",
-          message: "Its routes have changed: begin the test anew.",
+          message: "Its routes have changed. Start the test again.",
         });
-      return toTrial(made, await parts.operations.hasManifest({}));
+      return toTrial(made, await isInFile(parts, params.name));
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -264,7 +191,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await parts.operations.hasManifest({})),
+        problem: problem && forConsole(problem, await isInFile(parts, params.name)),
       };
     },
   }),
@@ -281,10 +208,26 @@ export const providerRoutes = [
     async handle({ parts }, { params, body }) {
       const { ids } = body;
       const made = await parts.operations.serveOffered({ name: params.name, ids });
-      return { served: [...made.served], warnings: [...made.warnings] };
+      return {
+        served: [...made.served],
+        warnings: made.warnings.map(({ message }) => message),
+      };
     },
   }),
 ] as const;
+
+const toSaved = ({ name, warnings }: SavedProvider) => ({
+  name,
+  warnings: warnings.map(({ message }) => message),
+});
+
+async function isInFile(
+  { operations }: { readonly operations: Operations },
+  name: string,
+): Promise<boolean> {
+  const providers = await operations.listProviders({});
+  return providers.some((one) => one.name === name && one.source.kind === "file");
+}
 
 function toReply(view: ProviderView) {
   return {
@@ -300,6 +243,7 @@ function toReply(view: ProviderView) {
         : { name, value: null, secret: toSecret(value) },
     ),
     models: view.models.map(({ id, upstream }) => ({ id, upstream: [...upstream] })),
+    source: view.source,
     targets: (view.targets ?? []).map(({ model, state, reason, since, until, ...counts }) => ({
       model,
       state,
@@ -330,7 +274,7 @@ const toTrial = (
 const toUnlisted = (routes: readonly UnlistedView[]) =>
   routes.map(({ model, upstream }) => ({ model, upstream }));
 
-/** Where no file was ever applied, none is to be corrected: the page can do it. */
+/** Where no file defines it, none is to be corrected: the page can do it. */
 function forConsole(found: TroubleView, hasFile: boolean): TroubleView {
   if (hasFile) return found;
   const { trouble: kind, what, advice } = found;
@@ -339,7 +283,7 @@ function forConsole(found: TroubleView, hasFile: boolean): TroubleView {
     what,
     advice: advice.replace(
       /(?: Correct| If| To change| Add)?[^.]*svc\.yaml and run svc apply svc\.yaml\./,
-      " Remove the provider here and add it again with what is right.",
+      " Edit the provider here.",
     ),
   };
 }

@@ -1,7 +1,15 @@
 import { toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
-import type { Model, ProviderEntry, StoredOption } from "../../catalog/model.ts";
+import {
+  engineProvider,
+  type Model,
+  type ProviderEntry,
+  type StoredOption,
+} from "../../catalog/model.ts";
 import { quirksOf, type Vendor, vendors } from "../../catalog/vendors.ts";
+import { type SourceView, toSourceView } from "../views.ts";
 
 /** Where a secret is: never the secret itself. */
 export interface SecretView {
@@ -36,6 +44,7 @@ export interface ProviderView {
   readonly options: Readonly<Record<string, string | SecretView>>;
   /** The models that are routed to it, each with its names there. */
   readonly models: readonly { readonly id: string; readonly upstream: readonly string[] }[];
+  readonly source: SourceView;
   /** Null where no server runs. */
   readonly targets: readonly TargetView[] | null;
 }
@@ -67,6 +76,7 @@ export function toProviderView(options: {
       Object.entries(stored).map(([key, one]) => [key, "text" in one ? one.text : secret(one)]),
     ),
     models: routed,
+    source: toSourceView(entry),
     targets: health === undefined ? null : targetsOf(name, routed, health),
   };
 }
@@ -112,4 +122,21 @@ export function vendorOf({ kind, baseUrl, options = {} }: ProviderEntry): Vendor
   const quirks = quirksOf(id, baseUrl);
   const known = vendors.find((vendor) => vendor === quirks || vendor.id === id);
   return known ?? (kind === "openai" ? undefined : vendors.find((vendor) => vendor.kind === kind));
+}
+
+export function findEntry({ providers }: CatalogContent, name: string): ProviderEntry {
+  const entry = providers.find((known) => known.name === name);
+  if (entry !== undefined) return entry;
+  if (name === engineProvider)
+    throw new Problem({
+      code: "invalid",
+      message: "engine is the provider of the embedded models.",
+      command: "engine status",
+    });
+  const known = providers.map((one) => one.name).join(", ");
+  throw new Problem({
+    code: "not_found",
+    message: `Unknown provider "${name}".${known === "" ? "" : ` Known: ${known}.`}`,
+    command: known === "" ? "provider add --help" : "provider list",
+  });
 }

@@ -19,6 +19,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0007-versions": { up: versions },
   "0008-sessions": { up: endSessions },
   "0009-context-length": { up: contextLength },
+  "0011-origin": { up: origin },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -126,4 +127,12 @@ async function foundation(db: Kysely<unknown>): Promise<void> {
 
 async function contextLength(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("models").addColumn("context_length", "integer").execute();
+}
+
+/** What is there may have come from a file: the first one that is applied adopts what it names. */
+async function origin(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("providers").addColumn("origin", "text").execute();
+  await db.schema.alterTable("models").addColumn("origin", "text").execute();
+  await sql`insert into meta (key, value) select 'manifest_adopts', 'yes'
+    where exists (select 1 from providers) or exists (select 1 from models)`.execute(db);
 }

@@ -184,6 +184,7 @@ class Connection {
               keyVariable: keyVariable(entry),
               proxyVariable: this.#proxyVariable(),
               isNew,
+              file: entry.origin?.file,
               isUsualAddress: isUsualAddress(entry),
               ...more,
             });

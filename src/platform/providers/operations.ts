@@ -68,7 +68,7 @@ export interface OfferView {
 
 /** Calls providers as the gateway would; what it says holds no secret. */
 export interface Upstreams {
-  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
+  /** `isNew`: it is not in force, so its words are about the command. */
   offer(
     entry: ProviderEntry,
     isNew: boolean,

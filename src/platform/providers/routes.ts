@@ -2,10 +2,9 @@ import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../http/route.ts";
 import { fields, nullable, oneOf, text } from "../http/schemas.ts";
-import type { Operations } from "../operations.ts";
 import type { SavedProvider } from "./connect.ts";
 import type { UnlistedView } from "./listing.ts";
-import type { TrialView, TroubleView } from "./operations.ts";
+import type { TrialView } from "./operations.ts";
 import {
   newProvider,
   offer,
@@ -136,7 +135,7 @@ export const providerRoutes = [
           code: "conflict",
           message: "Its routes have changed. Start the test again.",
         });
-      return toTrial(made, await isInFile(parts, params.name));
+      return toTrial(made);
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -191,7 +190,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await isInFile(parts, params.name)),
+        problem,
       };
     },
   }),
@@ -220,14 +219,6 @@ const toSaved = ({ name, warnings }: SavedProvider) => ({
   name,
   warnings: warnings.map(({ message }) => message),
 });
-
-async function isInFile(
-  { operations }: { readonly operations: Operations },
-  name: string,
-): Promise<boolean> {
-  const providers = await operations.listProviders({});
-  return providers.some((one) => one.name === name && one.source.kind === "file");
-}
 
 function toReply(view: ProviderView) {
   return {
@@ -258,32 +249,23 @@ function toReply(view: ProviderView) {
 
 const toSecret = ({ from, variable, is_set }: SecretView) => ({ from, variable, is_set });
 
-const toTrial = (
-  { kind, model, ok, duration_ms, result, problem, unlisted: routes }: TrialView,
-  hasFile: boolean,
-) => ({
+const toTrial = ({
   kind,
   model,
   ok,
   duration_ms,
   result,
-  problem: problem && forConsole(problem, hasFile),
+  problem,
+  unlisted: routes,
+}: TrialView) => ({
+  kind,
+  model,
+  ok,
+  duration_ms,
+  result,
+  problem,
   unlisted: toUnlisted(routes),
 });
 
 const toUnlisted = (routes: readonly UnlistedView[]) =>
   routes.map(({ model, upstream }) => ({ model, upstream }));
-
-/** Where no file defines it, none is to be corrected: the page can do it. */
-function forConsole(found: TroubleView, hasFile: boolean): TroubleView {
-  if (hasFile) return found;
-  const { trouble: kind, what, advice } = found;
-  return {
-    trouble: kind,
-    what,
-    advice: advice.replace(
-      /(?: Correct| If| To change| Add)?[^.]*svc\.yaml and run svc apply svc\.yaml\./,
-      " Edit the provider here.",
-    ),
-  };
-}

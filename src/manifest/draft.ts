@@ -1,4 +1,4 @@
-import { Scalar, stringify, YAMLMap, YAMLSeq } from "yaml";
+import { Document, Scalar, YAMLMap, YAMLSeq } from "yaml";
 
 /** Fields of one entry of `providers:`, by the names of svc.yaml. */
 export type ProviderDraft = Record<string, unknown>;
@@ -19,11 +19,17 @@ export function draftText({ providers, models }: ManifestDraft): string {
     const section = new YAMLMap();
     for (const [key, fields] of Object.entries(entries))
       section.set(new Scalar(key), toEntry(fields));
-    root.set(new Scalar(name), section);
+    const key = new Scalar(name);
+    key.spaceBefore = root.items.length > 0;
+    root.set(key, section);
   };
   add("providers", providers);
   add("models", models);
-  return root.items.length === 0 ? "" : stringify(root, { lineWidth: 0 });
+  if (root.items.length === 0) return "";
+  // "failsafe" knows texts alone, so that `true` and numbers stand without quotes.
+  const document = new Document(undefined, { schema: "failsafe" });
+  document.contents = root;
+  return document.toString({ lineWidth: 0 });
 }
 
 function toEntry(fields: Readonly<Record<string, unknown>>): YAMLMap {

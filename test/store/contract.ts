@@ -227,7 +227,14 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("writes the catalogue whole, costs to the last digit", async () => {
-      const sealed = { ...provider, name: "b", apiKey: { sealed: "x" }, allowPrivate: true };
+      const origin = { file: "svc.yaml", fields: ["kind"] };
+      const sealed = {
+        ...provider,
+        name: "b",
+        apiKey: { sealed: "x" },
+        allowPrivate: true,
+        origin,
+      };
       const speech: Model = {
         id: "tts",
         endpoint: "speech",
@@ -238,6 +245,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         prices: [],
         routes: [{ provider: "b", model: "t", weight: 2, voices: "same" }],
         lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
+        origin: { ...origin, costs: [{ provider: "b", model: "t" }] },
       };
       await store.catalog.write({
         atMs: 1,

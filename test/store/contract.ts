@@ -228,13 +228,8 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
 
     test("writes the catalogue whole, costs to the last digit", async () => {
       const origin = { file: "svc.yaml", fields: ["kind"] };
-      const sealed = {
-        ...provider,
-        name: "b",
-        apiKey: { sealed: "x" },
-        allowPrivate: true,
-        origin,
-      };
+      const secret = { apiKey: { sealed: "x" }, allowPrivate: true };
+      const sealed = { ...provider, ...secret, name: "b", origin };
       const speech: Model = {
         id: "tts",
         endpoint: "speech",

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { createHome, type Home } from "../../child.ts";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
-import { startOnTerminal } from "../../terminal.ts";
+import { createHome, type Home } from "../../setup/child.ts";
+import { startOnTerminal } from "../../setup/terminal.ts";
 
 let ollama: LocalServer;
 let home: Home;

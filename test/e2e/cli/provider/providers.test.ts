@@ -1,0 +1,347 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { OfferView } from "../../../../src/platform/providers/operations.ts";
+import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
+import { startOnTerminal } from "../../../setup/terminal.ts";
+
+setDefaultTimeout(60_000);
+
+const secret = "sk-upstream-0123456789-very-secret";
+
+const stage = useProviderHome();
+
+/** Every file that the commands have left, as bytes. */
+function filesBeside(): readonly string[] {
+  const root = dirname(stage.home.configPath);
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+}
+
+describe("provider add", () => {
+  test("connects a vendor by the key in its usual variable, which is stored by its name", async () => {
+    const environment = { GROQ_API_KEY: secret };
+    const said = succeeds(await stage.provider("add groq --no-models", { environment }));
+    expect(said).toContain("+ provider groq");
+    expect(await stage.exported()).toContain("api_key: ${GROQ_API_KEY}\n");
+    expect(await stage.list()).toMatchObject([
+      {
+        name: "groq",
+        kind: "openai",
+        vendor: "groq",
+        base_url: "https://api.groq.com/openai/v1",
+        api_key: { from: "variable", variable: "GROQ_API_KEY", is_set: false },
+        models: [],
+        targets: null,
+      },
+    ]);
+    expect(stage.upstream.requests).toEqual([]);
+  });
+
+  test("keeps a key that is handed over in the store, encrypted, and in no file or output", async () => {
+    const outputs = [
+      await stage.provider(`add ${stage.own(" --key-stdin --all-models")}`, {
+        stdin: `${secret}\n`,
+      }),
+      await stage.provider("list"),
+      await stage.provider("list --json"),
+      await stage.provider("test mine"),
+      await stage.provider("test mine --json"),
+      await stage.home.svc(["export"]),
+      await stage.provider("add mine --models another --unlisted --json"),
+    ];
+    for (const { code, stdout, stderr } of outputs) {
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain(secret);
+    }
+    expect(await stage.exported()).toContain("api_key: <stored>");
+    const files = filesBeside();
+    expect(files.length).toBeGreaterThan(2);
+    for (const bytes of files) expect(bytes).not.toContain(secret);
+    // The store has it: the upstream gets it.
+    expect(stage.upstream.requests.length).toBeGreaterThan(4);
+    for (const { headers } of stage.upstream.requests)
+      expect(headers["authorization"]).toBe(`Bearer ${secret}`);
+    expect(await stage.list()).toMatchObject([{ api_key: { from: "store", variable: null } }]);
+  });
+
+  test("serves what it offers, at once, in the server that runs", async () => {
+    const server = await stage.home.serve();
+    const said = succeeds(
+      await stage.provider(`add ollama --base-url ${stage.upstream.baseUrl} --all-models`),
+    );
+    for (const id of ["big-chat", "small-embed", "loud-tts"])
+      expect(said).toContain(`+ model ${id}`);
+    expect(said).not.toContain("whisper");
+    const { key } = await stage.home.json<{ key: string }>([
+      "key",
+      "create",
+      "--account",
+      "default",
+    ]);
+    const reply = await fetch(`${server.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "big-chat", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect(reply.status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("takes the models that are named by the upstream's names, unlisted ones with a word", async () => {
+    const view = await stage.home.json<{ added: { id: string }[] }>([
+      "provider",
+      "add",
+      ...stage.own(" --models big-chat,unlisted-chat --unlisted").split(" "),
+    ]);
+    expect(view.added.map(({ id }) => id)).toEqual(["big-chat", "unlisted-chat"]);
+    expect((await stage.list())[0]?.models.map(({ id }) => id)).toContain("unlisted-chat");
+  });
+
+  test("without a wish connects it, and tells how its models are served", async () => {
+    const said = succeeds(await stage.provider(`add ${stage.own()}`));
+    expect(said).toContain("offers 3 models; none is served yet");
+    expect((await stage.list())[0]?.models).toEqual([]);
+    const more = succeeds(await stage.provider("add mine --models big-chat"));
+    expect(more).toContain("+ model big-chat");
+    expect(more).toContain("not served until it has one");
+    expect((await stage.list()).map(({ models }) => models)).toEqual([
+      [{ id: "big-chat", upstream: ["big-chat"] }],
+    ]);
+  });
+
+  test("writes no file, and with a dry run nothing at all", async () => {
+    const before = `# mine\nproviders:\n  up:   { kind: openai, base_url: "https://up.example/v1" }   # first\n`;
+    stage.home.writeConfig(before);
+    const said = succeeds(await stage.provider(`add ${stage.own(" --all-models --dry-run")}`));
+    expect(said).toContain("+ provider mine");
+    expect(said).toContain("Nothing was changed");
+    expect(await stage.list()).toEqual([]);
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    expect(readFileSync(stage.home.configPath, "utf8")).toBe(before);
+    expect((await stage.list()).map(({ name }) => name)).toEqual(["mine"]);
+  });
+
+  test("changes nothing when the settings, the address or the provider is wrong", async () => {
+    const cases: readonly (readonly [string, string, number, string])[] = [
+      ["settings: { prot: 1 }\n", `add ${stage.own(" --no-models")}`, 2, "prot"],
+      ["", `add mine --base-url ${stage.upstream.baseUrl}`, 2, "private or loopback"],
+      ["", "add nobody", 2, 'Unknown vendor "nobody"'],
+      ["", "add groq --no-models", 2, "Set GROQ_API_KEY"],
+      [
+        "",
+        "add mine --base-url http://127.0.0.1:1/v1 --allow-private --all-models",
+        1,
+        "Nothing listens",
+      ],
+      ["", `add ${stage.own(" --models a --all-models")}`, 2, "all of them or none"],
+    ];
+    for (const [text, line, code, words] of cases) {
+      stage.home.writeConfig(text);
+      const { code: got, stderr } = await stage.provider(line);
+      expect([line, got]).toEqual([line, code]);
+      expect(stderr).toContain(words);
+    }
+    stage.home.writeConfig("");
+    expect(await stage.list()).toEqual([]);
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    const again = await stage.provider(`add ${stage.own()}`);
+    expect([again.code, again.stderr.includes("exists already")]).toEqual([4, true]);
+  });
+
+  test("refuses a key that no header can carry", async () => {
+    for (const stdin of ["", "two words", "two\nlines", "schlüssel"]) {
+      const { code, stdout, stderr } = await stage.provider(
+        `add ${stage.own(" --key-stdin --no-models")}`,
+        { stdin },
+      );
+      expect(code).toBe(2);
+      if (stdin !== "") expect(stdout + stderr).not.toContain(stdin);
+    }
+    expect(await stage.list()).toEqual([]);
+  });
+
+  test("lists the vendors that are known in its help", async () => {
+    const said = succeeds(await stage.provider("add --help"));
+    for (const word of ["groq", "Azure OpenAI", "OPENROUTER_API_KEY", "http://127.0.0.1:11434/v1"])
+      expect(said).toContain(word);
+  });
+});
+
+test("what is routed already is not proposed once more under another name", async () => {
+  succeeds(await stage.provider(`add ${stage.own(" --all-models")}`));
+  const before = await stage.exported();
+  const { proposals } = (
+    await stage.home.json<{ offer: OfferView }>(["provider", "add", "mine", "--all-models"])
+  ).offer;
+  expect(proposals).toEqual([]);
+  expect(await stage.exported()).toBe(before);
+});
+
+describe("on a terminal", () => {
+  const run = (line: string) =>
+    startOnTerminal(["provider", ...line.split(" ")], {
+      SVC_DATA_DIR: stage.home.dataDir,
+      SVC_CONFIG: stage.home.configPath,
+      SVC_ENGINE: "off",
+    });
+
+  test("asks for the key without showing it, and which models to serve", async () => {
+    const terminal = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
+    await terminal.waitFor("(kept encrypted)");
+    // The wrong letter is taken back.
+    terminal.type(`${secret}x\u007f\r`);
+    await terminal.waitFor("Serve which?");
+    // The first, and the one below the second.
+    terminal.type(" \u001b[B\u001b[B ");
+    terminal.type("\r");
+    expect(await terminal.exited).toBe(0);
+    const screen = terminal.shown();
+    expect(screen).toContain("Mistral AI offers 3 models");
+    expect(screen).toContain("+ model big-chat");
+    expect(screen).not.toContain(secret.slice(0, 8));
+    expect((await stage.list())[0]?.models.map(({ id }) => id)).toEqual(["big-chat", "loud-tts"]);
+    expect(stage.upstream.requests[0]?.headers["authorization"]).toBe(`Bearer ${secret}`);
+  });
+
+  test("ctrl-c at a question changes nothing", async () => {
+    const asked = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
+    await asked.waitFor("(kept encrypted)");
+    asked.type("abc\u0003");
+    expect(await asked.exited).toBe(130);
+    const chosen = run(`add ollama --base-url ${stage.upstream.baseUrl}`);
+    await chosen.waitFor("Serve which?");
+    chosen.type("\u0003");
+    expect(await chosen.exited).toBe(130);
+    expect(await stage.list()).toEqual([]);
+  });
+
+  test("asks before a model loses its last route", async () => {
+    succeeds(
+      await stage.provider(`add ollama --base-url ${stage.upstream.baseUrl} --models big-chat`),
+    );
+    for (const [answer, left] of [
+      ["n", ["ollama"]],
+      ["y", []],
+    ] as const) {
+      const terminal = run("remove ollama");
+      await terminal.waitFor("Remove it?");
+      terminal.type(answer);
+      await terminal.exited;
+      expect((await stage.list()).map(({ name }) => name)).toEqual([...left]);
+    }
+  });
+});
+
+describe("provider remove", () => {
+  const manifest = `providers:
+  one: { kind: openai, base_url: "https://one.example/v1" }
+  two: { kind: openai, base_url: "https://two.example/v1" }
+models:
+  both: { endpoint: chat, price: { input: 1, output: 1 }, routes: [ { provider: one, model: a }, { provider: two, model: b } ] }
+  alone: { endpoint: chat, price: { input: 1, output: 1 }, routes: [ { provider: one, model: a } ] }
+`;
+  const put = () => stage.home.svc(["apply", "-"], { stdin: manifest });
+
+  test("goes ahead by itself where every model keeps a route", async () => {
+    succeeds(await put());
+    const said = succeeds(await stage.provider("remove two"));
+    expect(said).toContain("- provider two, and 1 route to it");
+    expect((await stage.list()).map(({ name }) => name)).toEqual(["one"]);
+  });
+
+  test("wants a word where a model would not be served any more, and says which", async () => {
+    succeeds(await put());
+    const before = await stage.exported();
+    const { code, stderr } = await stage.provider("remove one");
+    expect(code).toBe(4);
+    expect(stderr).toContain("Without one nobody serves alone");
+    const planned = succeeds(await stage.provider("remove one --dry-run"));
+    expect(planned).toContain("model alone has no route any more");
+    expect(await stage.exported()).toBe(before);
+    const view = await stage.home.json<Record<string, unknown>>([
+      "provider",
+      "remove",
+      "one",
+      "--yes",
+    ]);
+    expect(view).toMatchObject({
+      provider: "one",
+      routes: 2,
+      emptied: ["alone"],
+      unserved: ["alone"],
+      applied: true,
+    });
+    expect((await stage.list()).map(({ name }) => name)).toEqual(["two"]);
+    const models = await stage.home.json<{ id: string; served: boolean }[]>(["model", "list"]);
+    expect(models.map(({ id, served }) => [id, served])).toEqual([
+      ["alone", false],
+      ["both", true],
+    ]);
+  });
+
+  test("of one that nobody knows, or that a file defines, is refused", async () => {
+    expect((await stage.provider("remove nobody")).code).toBe(3);
+    stage.home.writeConfig(manifest);
+    succeeds(await stage.home.svc(["apply"]));
+    const { code, stderr } = await stage.provider("remove one --yes");
+    expect([code, stderr.includes("Provider one is defined in svc.yaml.")]).toEqual([4, true]);
+    expect((await stage.list()).map(({ name }) => name)).toEqual(["one", "two"]);
+  });
+});
+
+describe("provider edit and provider key", () => {
+  test("change what they name, and keep the rest", async () => {
+    succeeds(
+      await stage.provider(`add ${stage.own(" --key-stdin --no-models")}`, { stdin: secret }),
+    );
+    const other = `${stage.upstream.baseUrl}/other`;
+    succeeds(await stage.provider(`edit mine --base-url ${other} --option image_urls=true`));
+    expect(await stage.list()).toMatchObject([
+      { base_url: other, allow_private: true, options: { image_urls: "true" } },
+    ]);
+    succeeds(await stage.provider("edit mine --option image_urls="));
+    expect((await stage.list())[0]?.options).toEqual({});
+    expect((await stage.list())[0]?.api_key).toMatchObject({ from: "store" });
+    const refused = await stage.provider("edit mine --refuse-private");
+    expect([refused.code, refused.stderr.includes("private")]).toEqual([2, true]);
+  });
+
+  test("replace a key by another, by a variable, or by none, and print none", async () => {
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    const said = succeeds(await stage.provider("key mine --key-stdin", { stdin: secret }));
+    expect(said).not.toContain(secret);
+    succeeds(await stage.provider("test mine"));
+    expect(stage.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${secret}`);
+    const warned = succeeds(await stage.provider("key mine --key-env NEW_KEY"));
+    expect(warned).toContain("NEW_KEY is not set");
+    expect((await stage.list())[0]?.api_key).toMatchObject({ variable: "NEW_KEY" });
+    succeeds(await stage.provider("key mine --remove"));
+    expect((await stage.list())[0]?.api_key).toBeNull();
+    expect((await stage.provider("key mine")).code).toBe(2);
+  });
+
+  test("ask for the key on a terminal, masked", async () => {
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    const terminal = startOnTerminal(["provider", "key", "mine"], {
+      SVC_DATA_DIR: stage.home.dataDir,
+      SVC_CONFIG: stage.home.configPath,
+      SVC_ENGINE: "off",
+    });
+    await terminal.waitFor("API key of mine");
+    terminal.type(`${secret}\r`);
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.shown()).not.toContain(secret.slice(0, 8));
+    expect((await stage.list())[0]?.api_key).toMatchObject({ from: "store" });
+  });
+});
+
+test("the data directory holds no file with a key that a failed adding was given", async () => {
+  const line = "add mine --base-url http://127.0.0.1:1/v1 --allow-private --key-stdin --all-models";
+  const { code, stdout, stderr } = await stage.provider(line, { stdin: secret });
+  expect(code).toBe(1);
+  expect(stdout + stderr).not.toContain(secret);
+  expect(existsSync(stage.home.dataDir)).toBe(true);
+  for (const bytes of filesBeside()) expect(bytes).not.toContain(secret);
+});

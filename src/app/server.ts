@@ -14,11 +14,11 @@ import { ActiveCalls } from "../gateway/active-calls.ts";
 import type { Billing } from "../gateway/billing/billing.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
-import { providerWarnings } from "../manifest/plan.ts";
+import { providerWarnings } from "../manifest/warnings.ts";
 import { People } from "../people/people.ts";
 import { type Actor, commandLine, serverStart } from "../platform/audit/author.ts";
 import { startControl } from "../platform/control-socket.ts";
-import type { ApplyView } from "../platform/manifest/operations.ts";
+import type { ApplyView } from "../platform/manifest/change.ts";
 import { forActor, type Operations } from "../platform/operations.ts";
 import type { Lookup } from "../providers/kit/dial.ts";
 import { ProviderRegistry, type ProviderSettings } from "../providers/registry.ts";
@@ -173,7 +173,7 @@ export async function startServer({
     for (const origin of settings.corsOrigins ?? [...own, `http://localhost:${platformPort}`])
       state.origins.add(origin);
     // Only now: a start that finds its port taken must leave the store as it was.
-    const applied = await applyChangedFile(configuration, opened, operations);
+    const applied = await applyChangedFile({ configuration, opened, operations, log });
     if (engine !== undefined)
       await addEmbedded({ configuration, opened, follower: state.follower, clock });
     opened.lock.describe({ pid: process.pid, address: listenerUrl(settings.host, gateway.port) });
@@ -299,7 +299,7 @@ interface EntryOptions {
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
   const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
   if (warning !== undefined) {
-    log.warn(warning);
+    log.warn(warning.message);
     return [];
   }
   return [openSettings({ entry, secrets, variable })];

@@ -1,19 +1,20 @@
 import { SQLiteError } from "bun:sqlite";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { toUsd } from "../base/money.ts";
 import { inFile, Problem } from "../base/problem.ts";
 import { engineProvider, type Route } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
-import { manifestDigest } from "../manifest/digest.ts";
+import { manifestDigest } from "../manifest/manifest.ts";
 import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
-import type { ApplyView } from "../platform/manifest/operations.ts";
+import type { ApplyView } from "../platform/manifest/change.ts";
 import {
   createOperations,
   forActor,
@@ -167,19 +168,35 @@ export function routeCheck({ settings }: Configuration): (route: Route) => boole
   return ({ provider }) => settings.engine === "on" || provider !== engineProvider;
 }
 
-/** The config file, where it is another one than was applied last. */
-export async function applyChangedFile(
-  { file }: Configuration,
-  { store }: Opened,
-  operations: Operations,
-): Promise<ApplyView | undefined> {
-  if (file === undefined || (await store.catalog.manifestHash()) === manifestDigest(file.text))
-    return undefined;
-  return operations.manifest
-    .apply({ text: file.text, dryRun: false, isOwnFile: true })
-    .catch((error: unknown) => {
-      throw inFile(file.path, error);
+/**
+ * The config file, where it is another one than was applied last. One that cannot be read ends the
+ * start. One that names what it did not create is logged and left: the catalogue is whole without
+ * it, and a restart must not take a running service down.
+ */
+export async function applyChangedFile(options: {
+  readonly configuration: Configuration;
+  readonly opened: Opened;
+  readonly operations: Operations;
+  readonly log: Log;
+}): Promise<ApplyView | undefined> {
+  const { configuration, opened, operations, log } = options;
+  const { file } = configuration;
+  if (file === undefined) return undefined;
+  const { hash, adopts } = await opened.store.catalog.manifestState();
+  if (!adopts && hash === manifestDigest(file.text)) return undefined;
+  try {
+    return await operations.manifest.apply({
+      text: file.text,
+      file: basename(file.path),
+      dryRun: false,
+      isOwnFile: true,
     });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "conflict") throw inFile(file.path, error);
+    const { message, command } = error;
+    log.error("the config file was not applied", { file: file.path, reason: message, command });
+    return undefined;
+  }
 }
 
 /** Reads the ledger beside a running server, or without one; it costs the server nothing. */

@@ -3,7 +3,7 @@ import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model
 import { quirksOf } from "../catalog/vendors.ts";
 import type { Configuration } from "../config/load.ts";
 import { proxyCheck } from "../config/proxy.ts";
-import { isSecretOption, optionPlace } from "../manifest/plan.ts";
+import { isSecretOption, optionPlace } from "../manifest/provider-entry.ts";
 import type { TrialView, Upstreams } from "../platform/providers/views.ts";
 import { vendorOf } from "../platform/providers/views.ts";
 import { Connection, trialLimits } from "../providers/connection.ts";
@@ -58,6 +58,7 @@ function connect(
       keyVariable: keyVariable(entry),
       isNew,
       isUsualAddress: isUsualAddress(entry),
+      file: entry.origin?.file,
     },
     usesProxy: proxyCheck(environment),
     proxyVariable: (url) => {

@@ -31,6 +31,15 @@ export interface CatalogWrite {
   })[];
   /** Of the config file that this write makes the store match. */
   readonly manifestHash?: string;
+  /** The entries of the first file since the upgrade are marked as its own now. */
+  readonly endsAdoption?: true;
+}
+
+export interface ManifestState {
+  /** Of the config file as it was last applied. */
+  readonly hash: string | undefined;
+  /** The store is older than origins: the first file that is applied adopts what it names. */
+  readonly adopts: boolean;
 }
 
 /** Implemented by the store. One write is one transaction and one entry of the change feed. */
@@ -38,7 +47,7 @@ export interface CatalogStore {
   load(): Promise<CatalogContent>;
   /** Without an audit record only the hash of a config file that changes nothing else. */
   write(changes: CatalogWrite, audit: AuditRecord | undefined): Promise<void>;
-  manifestHash(): Promise<string | undefined>;
+  manifestState(): Promise<ManifestState>;
 }
 
 /** The catalogue in memory: read on every request, replaced whole when it changed. */

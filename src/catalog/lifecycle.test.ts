@@ -22,7 +22,7 @@ async function catalogOf(...models: readonly Model[]): Promise<Catalog> {
   const catalog = new Catalog({
     load: async () => ({ providers: [], models }),
     write: async () => {},
-    manifestHash: async () => undefined,
+    manifestState: async () => ({ hash: undefined, adopts: false }),
   });
   await catalog.reload();
   return catalog;

@@ -63,7 +63,7 @@ test("callers find a model from the moment on at which it has a whole price, and
   const catalog = new Catalog({
     load: async () => ({ providers: [], models }),
     write: async () => {},
-    manifestHash: async () => undefined,
+    manifestState: async () => ({ hash: undefined, adopts: false }),
   });
   await catalog.reload();
   const found = (nowMs: number) => catalog.findServed("m", nowMs) !== undefined;

@@ -3,6 +3,7 @@ import { billedClasses } from "../call/endpoint.ts";
 import type { Price } from "../call/price.ts";
 import type { VoiceMap } from "../call/speak.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { Origin } from "./origin.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
 /** Serves the embedded models; there without being declared. */
@@ -54,6 +55,8 @@ export interface Model {
   /** Set by the store: the version of the routes' costs, with all routes, those not in use included. */
   readonly costs?: { readonly version: number; readonly routes: readonly Route[] };
   readonly lifecycle: Lifecycle;
+  /** Absent: it lives in the store alone. */
+  readonly origin?: Origin;
 }
 
 /** Where the cost of a route is recorded, for the receipts of calls that it served. */
@@ -91,6 +94,8 @@ export interface ProviderEntry {
   readonly allowPrivate: boolean;
   /** What its kind needs beside that, by the names of svc.yaml. */
   readonly options?: Readonly<Record<string, StoredOption>>;
+  /** Absent: it lives in the store alone. */
+  readonly origin?: Origin;
 }
 
 /** The model with those of its routes that can be used here. */

@@ -23,7 +23,7 @@ test("models that become ready all at once are all told, and what to try with ea
       problemOf: () => undefined,
       get progress() { return sets.map(progressOf); },
     };
-    const model = (id, name, endpoint) => ({ id, endpoint, input: "text", routes: ["engine/" + name] });
+    const model = (id, name, endpoint) => ({ id, endpoint, input: "text", routes: ["engine/" + name], route_list: [{ provider: "engine", model: name }] });
     followWeights(engine, [
       model("svc-embedding-2", "text", "embeddings"),
       model("svc-3-flash", "chat", "chat"),

@@ -1,11 +1,12 @@
 import { type SetProgress, setNames } from "../../engine/weights/sets.ts";
 import { curlCommand } from "../base/curl.ts";
+import { engineProvider } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
 import type { ModelView } from "../platform/models/views.ts";
 import type { Operations } from "../platform/operations.ts";
-import { printApply } from "./commands.ts";
+import { printApply } from "./commands/manifest.ts";
 import { print, style } from "./terminal/output.ts";
 import { createProgressView, megabytes, type ProgressView } from "./terminal/progress.ts";
 
@@ -116,10 +117,8 @@ const isReady = (model: ModelView, engine: ServedEngine | undefined) =>
   engineModels(model).every((name) => engine?.problemOf(name) === undefined);
 
 /** The names that its routes give to models of the engine. */
-function engineModels({ routes }: ModelView): readonly string[] {
-  return routes
-    .filter((route) => route.startsWith("engine/"))
-    .map((route) => route.slice("engine/".length));
+function engineModels({ route_list }: ModelView): readonly string[] {
+  return route_list.filter(({ provider }) => provider === engineProvider).map(({ model }) => model);
 }
 
 /** The weights that a model still waits for, if it can be served by the engine alone. */

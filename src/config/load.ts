@@ -48,7 +48,7 @@ export function loadConfiguration(
   return {
     settings,
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
-    // Only what reads the file needs it: a command that is about to write it must not fail.
+    // Only what reads the file needs it: other commands work without one.
     get file() {
       if (file === undefined && named !== "") throw notThere(filePath);
       return file;
@@ -99,8 +99,8 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
 const notThere = (path: string) =>
   new Problem({
     code: "invalid",
-    message: `SVC_CONFIG names ${path}, which does not exist.`,
-    command: "init",
+    message: `SVC_CONFIG names ${path}, which does not exist. Create it, or unset SVC_CONFIG.`,
+    command: "init --print",
   });
 
 function settingsSection(file: { path: string; text: string }): Record<string, unknown> {

@@ -11,7 +11,8 @@ import {
   type StoredOption,
   type Timeouts,
 } from "../catalog/model.ts";
-import { storedMark } from "./plan.ts";
+import type { ModelDraft, ProviderDraft } from "./draft.ts";
+import { storedMark } from "./literals.ts";
 
 /** The store as svc.yaml; applying it again changes nothing. */
 export function exportManifest({ providers, models }: CatalogContent, nowMs: number): string {
@@ -19,9 +20,9 @@ export function exportManifest({ providers, models }: CatalogContent, nowMs: num
   const yaml = stringify(
     {
       providers: Object.fromEntries(
-        providers.map((provider) => [provider.name, toProvider(provider)]),
+        providers.map((provider) => [provider.name, toProviderDraft(provider)]),
       ),
-      models: Object.fromEntries(models.map((model) => [model.id, toModel(model, nowMs)])),
+      models: Object.fromEntries(models.map((model) => [model.id, toModelDraft(model, nowMs)])),
     },
     { flowCollectionPadding: true, lineWidth: 0 },
   );
@@ -39,7 +40,9 @@ function lifecycleNote({ id, lifecycle }: Model): string[] {
   ];
 }
 
-function toProvider({ kind, baseUrl, apiKey, allowPrivate, options = {} }: ProviderEntry) {
+/** All fields of a provider by their names in svc.yaml; literals as `<stored>`. */
+export function toProviderDraft(entry: ProviderEntry): ProviderDraft {
+  const { kind, baseUrl, apiKey, allowPrivate, options = {} } = entry;
   const text = (stored: StoredOption) =>
     "variable" in stored ? `\${${stored.variable}}` : "sealed" in stored ? storedMark : stored.text;
   const texts = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
@@ -60,7 +63,8 @@ function toProvider({ kind, baseUrl, apiKey, allowPrivate, options = {} }: Provi
   };
 }
 
-function toModel(model: Model, nowMs: number) {
+/** All fields of a model by their names in svc.yaml, with the price in force. */
+export function toModelDraft(model: Model, nowMs: number): ModelDraft {
   const { endpoint, input, ownedBy, routes } = model;
   const { contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;
   const price = priceAt(model, nowMs)?.price;
@@ -74,7 +78,7 @@ function toModel(model: Model, nowMs: number) {
     ...(maxAudioSeconds === undefined ? {} : { max_audio_seconds: maxAudioSeconds }),
     ...(timeouts === undefined ? {} : { timeouts: toTimeouts(timeouts) }),
     ...(price === undefined ? {} : { price: toPriceTexts(price) }),
-    ...(routes.length === 0 ? {} : { routes: routes.map(toRoute) }),
+    ...(routes.length === 0 ? {} : { routes: routes.map(toRouteDraft) }),
   };
 }
 
@@ -95,7 +99,15 @@ function toTimeouts({ connect, firstByte, idle, total }: Timeouts) {
   };
 }
 
-function toRoute({ provider, model, weight, priority, voices, dimensions, cost }: Route) {
+export function toRouteDraft({
+  provider,
+  model,
+  weight,
+  priority,
+  voices,
+  dimensions,
+  cost,
+}: Route) {
   return {
     provider,
     model,

@@ -48,8 +48,10 @@ export class Fields {
     return value !== undefined && value !== "";
   }
 
-  isText(name: string): boolean {
-    return typeof this.#values[name] === "string";
+  /** Whether it is a text; with one named, whether it is that. */
+  isText(name: string, text?: string): boolean {
+    const value = this.#values[name];
+    return typeof value === "string" && (text === undefined || value === text);
   }
 
   text(name: string): string | undefined {

@@ -4,7 +4,7 @@ import { readManifest } from "./manifest.ts";
 import type { AddressCheck } from "./read-provider.ts";
 
 const anyAddress: AddressCheck = () => undefined;
-const read = (text: string) => readManifest(text, anyAddress);
+const read = (text: string) => readManifest(text, { checkAddress: anyAddress });
 
 const upstream = `providers:
   up: { kind: openai, base_url: "https://up.example/v1" }
@@ -17,7 +17,7 @@ const priceOf = (text: string) =>
 
 function problemsOf(text: string, check = anyAddress): string[] {
   try {
-    readManifest(text, check);
+    readManifest(text, { checkAddress: check });
   } catch (error) {
     if (error instanceof Problem && error.code === "invalid") return error.message.split("\n");
     throw error;
@@ -257,7 +257,7 @@ test("a file that cannot be read is told by its place, never by its line: that m
   ]) {
     let message = "";
     try {
-      readManifest(text, () => undefined);
+      readManifest(text, { checkAddress: anyAddress });
     } catch (error) {
       message = String(error);
     }

@@ -12,9 +12,9 @@ import {
 } from "../call/price.ts";
 import { type VoiceMap, voices } from "../call/speak.ts";
 import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
-import { Fields, type Path } from "./fields.ts";
-import type { AddressCheck, ManifestProvider } from "./read-provider.ts";
-import { readProvider } from "./read-provider.ts";
+import { asTexts, type ManifestDraft } from "./draft.ts";
+import { Fields, type Path, type Report } from "./fields.ts";
+import { type AddressCheck, type ManifestProvider, readProvider } from "./read-provider.ts";
 
 export interface ManifestModel {
   readonly id: string;
@@ -31,6 +31,8 @@ export interface ManifestModel {
   /** `price: none`: from now on there is none. */
   readonly isUnpriced?: true;
   readonly routes: readonly Route[];
+  /** The fields that are named; the others have their defaults here. */
+  readonly stated: readonly string[];
 }
 
 export interface Manifest {
@@ -38,8 +40,14 @@ export interface Manifest {
   readonly models: readonly ManifestModel[];
 }
 
+export interface ReadOptions {
+  readonly checkAddress: AddressCheck;
+  /** Providers that routes may name although they are not among these entries. */
+  readonly known?: readonly string[];
+}
+
 /** Reads svc.yaml whole or not at all: every problem is named, with its line. */
-export function readManifest(text: string, checkAddress: AddressCheck): Manifest {
+export function readManifest(text: string, options: ReadOptions): Manifest {
   // Every scalar is as it was written: 0.10 and "0.10" are the same decimal text.
   const { document, lineCounter, problems: broken } = parseYaml(text);
   if (broken.length > 0) throw new Problem({ code: "invalid", message: broken.join("\n") });
@@ -51,11 +59,36 @@ export function readManifest(text: string, checkAddress: AddressCheck): Manifest
     const line = hasRange(node) ? lineCounter.linePos(node.range[0]).line : 1;
     problems.push(`line ${line}: ${path.length === 0 ? "the file" : path.join(".")} ${message}`);
   };
-  const root = new Fields({ value: yamlValue(document, lineCounter) ?? {}, path: [], report });
+  const value = yamlValue(document, lineCounter) ?? {};
+  const manifest = readEntries(value, report, options);
+  if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
+  return manifest;
+}
+
+/** Reads entries that no file holds; the first problem is thrown with its field. */
+export function readDraft(draft: Partial<ManifestDraft>, options: ReadOptions): Manifest {
+  const problems: Problem[] = [];
+  const report = ([section, name, ...rest]: Path, message: string) => {
+    const field = rest.length === 0 ? (section === "providers" ? "name" : "id") : rest.join(".");
+    const subject = rest.length === 0 ? `"${name}"` : field;
+    problems.push(new Problem({ code: "invalid", message: `${subject} ${message}.`, field }));
+  };
+  const manifest = readEntries(asTexts(draft), report, options);
+  const [first] = problems;
+  if (first !== undefined) throw first;
+  return manifest;
+}
+
+function readEntries(
+  value: unknown,
+  report: Report,
+  { checkAddress, known = [] }: ReadOptions,
+): Manifest {
+  const root = new Fields({ value, path: [], report });
   root.only(["settings", "engine", "providers", "models"]);
   const providers = root.entries("providers").map((fields) => readProvider(fields, checkAddress));
-  const models = root.entries("models").map((fields) => readModel(fields, providers));
-  if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
+  const names = [engineProvider, ...known, ...providers.map(({ name }) => name)];
+  const models = root.entries("models").map((fields) => readModel(fields, names));
   return { providers, models };
 }
 
@@ -72,7 +105,7 @@ const modelFields = [
   "routes",
 ];
 
-function readModel(fields: Fields, providers: readonly ManifestProvider[]): ManifestModel {
+function readModel(fields: Fields, providers: readonly string[]): ManifestModel {
   fields.only(modelFields);
   const id = fields.ownName(/^[A-Za-z0-9][\w.:/@-]{0,127}$/, "letters, digits and . _ : / @ -");
   const endpoint = fields.word("endpoint", endpoints) ?? "chat";
@@ -100,6 +133,7 @@ function readModel(fields: Fields, providers: readonly ManifestProvider[]): Mani
     ...(price === undefined ? {} : { price }),
     ...(isNone ? { isUnpriced: true } : {}),
     routes,
+    stated: fields.names().filter((name) => fields.has(name)),
   };
 }
 
@@ -167,16 +201,11 @@ function checkClasses(options: {
 const describe = (endpoint: Endpoint, input: InputKind) =>
   endpoint === "embeddings" ? `an embeddings model for ${input}` : `a ${endpoint} model`;
 
-function readRoute(
-  fields: Fields,
-  endpoint: Endpoint,
-  providers: readonly ManifestProvider[],
-): Route {
+function readRoute(fields: Fields, endpoint: Endpoint, providers: readonly string[]): Route {
   fields.only(["provider", "model", "priority", "weight", "voices", "dimensions", "cost"]);
   const provider = fields.text("provider") ?? "";
-  const isKnown = provider === engineProvider || providers.some(({ name }) => name === provider);
-  if (provider !== "" && !isKnown)
-    fields.wrong("provider", `names ${provider}, which is not among the providers of this file`);
+  if (provider !== "" && !providers.includes(provider))
+    fields.wrong("provider", `names ${provider}, which does not exist`);
   const model = fields.text("model") ?? "";
   const weight = fields.optionalInteger("weight", { minimum: 0, maximum: 1_000_000 }) ?? 1;
   const priority = fields.optionalInteger("priority", { minimum: 1, maximum: 100 });
@@ -225,4 +254,9 @@ function readVoices(fields: Fields): VoiceMap {
 
 function hasRange(node: unknown): node is { readonly range: readonly [number, number, number] } {
   return typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range);
+}
+
+/** By which a start knows whether the config file has changed since it was last applied. */
+export function manifestDigest(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

@@ -9,15 +9,23 @@ import { type Plan, planApply } from "./plan.ts";
 const secrets = createSecrets("a master secret of more than 32 characters");
 const nothing: CatalogContent = { providers: [], models: [] };
 
-function plan(text: string, current = nothing, variables: readonly string[] = ["KEY"]): Plan {
-  return planApply({
-    manifest: readManifest(text, () => undefined),
-    current,
-    secrets,
-    hasVariable: (name) => variables.includes(name),
-    nowMs: 1_000,
-  });
-}
+const optionsOf = (text: string, current = nothing, variables: readonly string[] = ["KEY"]) => ({
+  manifest: readManifest(text, {
+    checkAddress: () => undefined,
+    known: current.providers.map(({ name }) => name),
+  }),
+  current,
+  secrets,
+  hasVariable: (name: string) => variables.includes(name),
+  nowMs: 1_000,
+});
+
+/** As the file svc.yaml. */
+const plan = (text: string, current = nothing, variables: readonly string[] = ["KEY"]): Plan =>
+  planApply({ ...optionsOf(text, current, variables), file: "svc.yaml" });
+
+/** As a command, which has no file. */
+const planStore = (text: string, current = nothing): Plan => planApply(optionsOf(text, current));
 
 /** What the store holds after the write. */
 function after({ write }: Plan, current = nothing): CatalogContent {
@@ -179,22 +187,38 @@ describe("a plan", () => {
     ]);
   });
 
-  test("never removes a model, and keeps the providers that it needs", () => {
-    const { differences, write } = plan("", stored);
-    expect(write.saveModels).toEqual([]);
-    expect(differences.filter(({ kind }) => kind === "model")).toMatchObject(
-      stored.models.map(({ id }) => ({ action: "keep", name: id })),
+  test("removes the providers that the file no longer has, with all routes to them", () => {
+    const others = after(
+      planStore(
+        "models:\n  own: { endpoint: chat, routes: [{ provider: plain, model: x }] }\n",
+        stored,
+      ),
+      stored,
     );
-    expect(write.removeProviders).toEqual([]);
+    const { differences, write } = plan("", others);
+    expect(write.removeProviders).toEqual(["plain", "named", "literal"]);
+    const left = after(plan("", others), others);
+    expect(left.providers).toEqual([]);
+    expect(left.models.flatMap(({ routes }) => routes)).toEqual([]);
+    expect(differences).toContainEqual({
+      action: "change",
+      kind: "model",
+      name: "own",
+      fields: [{ field: "routes", from: "plain/x", to: "" }],
+    });
   });
 
-  test("removes a provider that no model needs any more", () => {
-    const alone = after(
-      plan(`providers:\n  old: { kind: openai, base_url: "https://o.example" }\n`),
+  test("never removes a model: it becomes the store's, with its price", () => {
+    const providers = whole.slice(0, whole.indexOf("models:"));
+    const planned = plan(providers, stored);
+    expect(planned.differences).toMatchObject(
+      stored.models.map(({ id }) => ({ action: "keep", name: id })),
     );
-    const { differences, write } = plan("", alone);
-    expect(write.removeProviders).toEqual(["old"]);
-    expect(differences).toEqual([{ action: "remove", kind: "provider", name: "old", fields: [] }]);
+    const left = after(planned, stored);
+    expect(left.models.map(({ id }) => id)).toEqual(stored.models.map(({ id }) => id));
+    expect(left.models.every(({ origin }) => origin === undefined)).toBe(true);
+    expect(left.models[0]?.routes).toEqual(stored.models[0]?.routes ?? []);
+    expect(plan(providers, left).differences).toEqual([]);
   });
 
   test("keeps the birthday and the lifecycle of a model", () => {
@@ -214,9 +238,17 @@ describe("a plan", () => {
 
   test("warns of variables that are not set and of models that cannot be served", () => {
     expect(plan(whole).warnings).toEqual([
-      "model bare has no price and no route: it is not listed and cannot be called",
+      {
+        kind: "not_served",
+        subject: "bare",
+        message: "model bare has no price and no route: it is not listed and cannot be called",
+      },
     ]);
-    expect(plan(whole, nothing, []).warnings[0]).toContain("provider named: KEY is not set");
+    expect(plan(whole, nothing, []).warnings[0]).toMatchObject({
+      kind: "missing_variable",
+      subject: "named",
+      message: expect.stringContaining("provider named: KEY is not set"),
+    });
   });
 });
 
@@ -260,8 +292,8 @@ describe("a provider's key", () => {
 describe("an export", () => {
   test("applied again changes nothing, and holds no secret", () => {
     const text = exportManifest(stored, 1_000);
-    expect(plan(text, stored).differences).toEqual([]);
-    expect(after(plan(text, stored), stored)).toEqual(stored);
+    expect(planStore(text, stored).differences).toEqual([]);
+    expect(after(planStore(text, stored), stored)).toEqual(stored);
     expect(text).toContain("api_key: ${KEY}");
     expect(text).toContain("api_key: <stored>");
     expect(text).not.toContain("sk-vendor");

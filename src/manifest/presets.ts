@@ -4,7 +4,7 @@ import { type Document, isMap, isScalar, parseDocument, Scalar, visit } from "ya
 import { fromDecimal, toDecimal } from "../base/decimal.ts";
 import { type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import { referencedName } from "../secrets/secrets.ts";
-import type { ManifestDraft } from "./edit.ts";
+import type { ManifestDraft } from "./draft.ts";
 
 /** Whole files of svc.yaml that are known to work together. Each is a file in `presets/`. */
 export const presetNames = ["google"] as const;

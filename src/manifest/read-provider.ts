@@ -8,8 +8,7 @@ import {
 import { findVendor, type Vendor, vendors } from "../catalog/vendors.ts";
 import { referencedName } from "../secrets/secrets.ts";
 import type { Fields } from "./fields.ts";
-
-export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
+import { storedMark } from "./literals.ts";
 
 export interface ManifestProvider {
   readonly name: string;
@@ -20,7 +19,11 @@ export interface ManifestProvider {
   readonly allowPrivate: boolean;
   /** As written, like the key. */
   readonly options?: Readonly<Record<string, string>>;
+  /** The fields that are named; the others have their defaults here. */
+  readonly stated: readonly string[];
 }
+
+export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
 
 /** One entry of `providers:`. A vendor that is known brings its kind and address along. */
 export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
@@ -53,7 +56,16 @@ export function readProvider(fields: Fields, checkAddress: AddressCheck): Manife
     ...(apiKey === undefined ? {} : { apiKey }),
     allowPrivate,
     ...(Object.keys(options).length === 0 ? {} : { options }),
+    stated: statedFields(fields),
   };
+}
+
+/** What follows from the vendor or the kind is stated with it; what is `<stored>` is left alone. */
+function statedFields(fields: Fields): readonly string[] {
+  const named = fields
+    .names()
+    .filter((name) => fields.has(name) && !fields.isText(name, storedMark));
+  return [...new Set(["kind", "vendor", "base_url", ...named])];
 }
 
 function readVendor(fields: Fields): Vendor | undefined {
@@ -103,7 +115,7 @@ function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<
 function problemOfKey(key: string): string | undefined {
   if (/^\$[A-Za-z_]\w*$/.test(key))
     return `must be \${${key.slice(1)}}, with braces, to name a variable`;
-  if (referencedName(key) !== undefined || key === "<stored>") return undefined;
+  if (referencedName(key) !== undefined || key === storedMark) return undefined;
   if (!/^[\x21-\x7e]+$/.test(key))
     return "must not hold blanks, line ends or other than plain characters";
   return undefined;

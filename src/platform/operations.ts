@@ -1,4 +1,5 @@
 import type { ChangeFeed } from "../base/feed.ts";
+import { Mutex } from "../base/mutex.ts";
 import { type EntryOperations, entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
   type AccountOperations,
@@ -21,13 +22,18 @@ import {
   gatewayOperations,
 } from "./gateway/operations.ts";
 import { type KeyOperations, type KeyParts, keyAudits, keyOperations } from "./keys/operations.ts";
+import type { CatalogChangeParts } from "./manifest/change.ts";
 import {
   type ManifestOperations,
-  type ManifestParts,
   manifestAudits,
   manifestOperations,
 } from "./manifest/operations.ts";
 import { type MemberOperations, memberAudits, memberOperations } from "./members/operations.ts";
+import {
+  type ModelChangeOperations,
+  modelChangeAudits,
+  modelChangeOperations,
+} from "./models/changes.ts";
 import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
 import {
   type CatalogOperations,
@@ -66,7 +72,7 @@ export interface Operations {
   readonly billing: BillingOperations;
   readonly keys: KeyOperations;
   readonly models: ModelOperations;
-  readonly catalog: CatalogOperations;
+  readonly catalog: CatalogOperations & ModelChangeOperations;
   readonly prices: PriceOperations;
   readonly providers: ProviderOperations & ConnectOperations;
   readonly manifest: ManifestOperations;
@@ -87,7 +93,7 @@ export const audits = {
   billing: billingAudits,
   keys: keyAudits,
   models: modelAudits,
-  catalog: catalogAudits,
+  catalog: { ...catalogAudits, ...modelChangeAudits },
   prices: priceAudits,
   providers: { ...providerAudits, ...connectAudits },
   manifest: manifestAudits,
@@ -111,7 +117,7 @@ export interface OperationParts
     CatalogParts,
     GatewayParts,
     KeyParts,
-    ManifestParts,
+    Omit<CatalogChangeParts, "mutex">,
     PeopleParts,
     ProviderParts {
   readonly feed: ChangeFeed;
@@ -119,7 +125,8 @@ export interface OperationParts
   readonly engine?: RunningEngine | undefined;
 }
 
-export function createOperations(parts: OperationParts): UnboundOperations {
+export function createOperations(given: OperationParts): UnboundOperations {
+  const parts = { ...given, mutex: new Mutex() };
   const providers = providerOperations(parts);
   return {
     accounts: accountOperations(parts),
@@ -127,7 +134,7 @@ export function createOperations(parts: OperationParts): UnboundOperations {
     billing: billingOperations(parts),
     keys: keyOperations(parts),
     models: modelOperations(parts),
-    catalog: catalogOperations(parts),
+    catalog: { ...catalogOperations(parts), ...modelChangeOperations(parts) },
     prices: priceOperations(parts),
     providers: { ...providers, ...connectOperations(parts, providers) },
     manifest: manifestOperations(parts),

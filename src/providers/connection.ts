@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly missingVariable: string | undefined;
   /** Values that must not appear in what it reports. */
   readonly secretValues: readonly string[];
-  readonly circumstances: Pick<Circumstances, "keyVariable" | "isNew" | "isUsualAddress">;
+  readonly circumstances: Pick<Circumstances, "keyVariable" | "isNew" | "isUsualAddress" | "file">;
   readonly usesProxy: (url: URL) => boolean;
   /** The variable that sends calls to this address through a proxy. */
   readonly proxyVariable: (url: URL) => string;

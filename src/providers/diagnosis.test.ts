@@ -202,8 +202,8 @@ describe("the key's place", () => {
 
   test("is told, so that the right one is mended", async () => {
     expect(await advice("ACME_KEY")).toContain("Check ACME_KEY where the gateway runs");
-    expect(await advice(null)).toContain("To change the stored one");
-    expect(await advice(undefined)).toContain("It has no api_key");
+    expect(await advice(null)).toContain("replace the stored key");
+    expect(await advice(undefined)).toContain("It has no key: give the provider one.");
     const isNew = true;
     const added = await diagnosisOf(upstream.baseUrl, { isNew, keyVariable: "ACME_KEY" });
     expect(added.advice).toStartWith("Check ACME_KEY. ");
@@ -238,7 +238,7 @@ describe("the way there", () => {
   test("an address of the own network that was not allowed", async () => {
     const diagnosis = await diagnosisOf("http://127.0.0.1:9/v1", { allowPrivate: false });
     expect(diagnosis.trouble).toBe("private_address");
-    expect(diagnosis.advice).toContain("allow_private: true");
+    expect(diagnosis.advice).toContain("set allow_private of the provider");
     const added = { allowPrivate: false, isNew: true };
     expect((await diagnosisOf("http://127.0.0.1:9/v1", added)).advice).toContain("--allow-private");
     const metadata = await diagnosisOf("http://169.254.169.254/v1");
@@ -387,8 +387,10 @@ describe("settings that no call can be made with", () => {
       const error = await runTrial(provider, trial, limits).catch((thrown: unknown) => thrown);
       const { trouble, what, advice } = diagnose(error, about);
       expect([trouble, what.includes(words)]).toEqual(["settings", true]);
-      expect(advice).toEndWith("Correct it in svc.yaml and run svc apply svc.yaml.");
-      expect(diagnose(error, { ...about, isNew: true }).advice).not.toContain("svc.yaml");
+      expect(advice).toEndWith("Edit the provider to correct it.");
+      const inFile = diagnose(error, { ...about, file: "svc.yaml" }).advice;
+      expect(inFile).toEndWith("Correct it in svc.yaml and apply the file.");
+      expect(diagnose(error, { ...about, isNew: true }).advice).not.toMatch(/svc\.yaml|Edit/);
     }
   });
 });

@@ -51,7 +51,7 @@ const bySymptom: Readonly<Record<UpstreamSymptom, Finding>> = {
       advice:
         about.isNew === true
           ? "If that is meant, say so with --allow-private."
-          : "If that is meant, add allow_private: true to the provider in svc.yaml and run svc apply svc.yaml.",
+          : `If that is meant, set allow_private of the provider.${edit(about)}`,
     }),
   ],
   forbidden_address: [
@@ -148,7 +148,7 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
       advice:
         about.model === undefined
           ? addressAdvice(about)
-          : `Is ${about.model} a model for this kind of call? Its endpoint stands in svc.yaml.`,
+          : `Is ${about.model} a model for this kind of call? Check the endpoint of its model here.`,
     }),
   ],
   failed,
@@ -168,21 +168,26 @@ function timeWords({ withinMs }: Facts): string {
   return withinMs === undefined ? "in time" : `within ${withinMs / 1000} s`;
 }
 
-function intoPlace({ keyVariable, isNew }: Circumstances): string {
+function intoPlace({ keyVariable, isNew, file }: Circumstances): string {
   if (typeof keyVariable === "string")
     return ` into ${keyVariable} where the gateway runs, and restart the gateway`;
-  return isNew === true ? "" : ` to api_key in svc.yaml, and run svc apply svc.yaml`;
+  if (isNew === true) return "";
+  return file === undefined
+    ? ", and replace the key of the provider"
+    : ` to api_key in ${file}, and apply the file`;
 }
 
-function keyAdvice({ keyVariable, isNew = false }: Circumstances): string {
+function keyAdvice({ keyVariable, isNew = false, file }: Circumstances): string {
+  if (keyVariable === undefined && isNew)
+    return "It was given no key: name its variable with --key-env, or hand it over with --key-stdin.";
   if (keyVariable === undefined)
-    return isNew
-      ? "It was given no key: name its variable with --key-env, or hand it over with --key-stdin."
-      : "It has no api_key: add one in svc.yaml, such as api_key: ${NAME}, and run svc apply svc.yaml.";
+    return file === undefined
+      ? "It has no key: give the provider one."
+      : `It has no api_key: add one in ${file}, such as api_key: \${NAME}, and apply the file.`;
   const check = "Is it of this vendor, whole, and not revoked? May it use this model?";
   if (isNew) return keyVariable === null ? check : `Check ${keyVariable}. ${check}`;
   return keyVariable === null
-    ? `${check} To change the stored one, write the new key, or \${NAME}, at api_key in svc.yaml and run svc apply svc.yaml.`
+    ? `${check} If not, replace the stored key${file === undefined ? "" : ` at api_key in ${file}`}.`
     : `Check ${keyVariable} where the gateway runs, then restart it. ${check}`;
 }
 
@@ -203,7 +208,7 @@ function missing(about: Circumstances, facts: Facts): Said {
   const more = (offered?.length ?? 0) > 8 ? ", …" : "";
   return {
     what: `${provider} has no model ${model}, or this key may not use it.`,
-    advice: `${some === "" ? "" : `It offers: ${some}${more}. `}Correct the model of the route in svc.yaml and run svc apply svc.yaml.`,
+    advice: `${some === "" ? "" : `It offers: ${some}${more}. `}Correct the model of the route.`,
   };
 }
 

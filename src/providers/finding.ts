@@ -39,8 +39,10 @@ export interface Circumstances {
   readonly proxyVariable?: string | undefined;
   /** What the upstream offers, where that could be asked; null: asked, and it did not tell. */
   readonly offered?: readonly string[] | null | undefined;
-  /** Nothing of it stands in svc.yaml yet: what is wrong is mended in the command. */
+  /** It is not in force yet: what is wrong is corrected in the command. */
   readonly isNew?: boolean | undefined;
+  /** The file that defines it, where it is to be corrected. */
+  readonly file?: string | undefined;
   /** The address is the vendor's own, and not one that the operator wrote. */
   readonly isUsualAddress?: boolean | undefined;
 }
@@ -58,8 +60,12 @@ export const isLocal = ({ baseUrl }: Circumstances) =>
 export const field = ({ isNew }: Circumstances) => (isNew === true ? "the address" : "base_url");
 
 /** Begins with a blank: it stands behind what to look at. */
-export const edit = ({ isNew }: Circumstances) =>
-  isNew === true ? "" : " Correct it in svc.yaml and run svc apply svc.yaml.";
+export function edit({ isNew, file }: Circumstances): string {
+  if (isNew === true) return "";
+  return file === undefined
+    ? " Edit the provider to correct it."
+    : ` Correct it in ${file} and apply the file.`;
+}
 
 export const addressAdvice = (about: Circumstances) =>
   `Check ${field(about)}: most end in /v1.${edit(about)}`;

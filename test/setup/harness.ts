@@ -32,6 +32,8 @@ export interface TestGatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** svc.yaml; UPSTREAM stands for the fake's base URL. */
   readonly manifest?: string;
+  /** Puts the entries into the store, where commands can change them, and writes no file. */
+  readonly isInStore?: boolean;
   /** The versions of the API; version 1 unless told. */
   readonly versions?: readonly ApiVersion[];
   readonly writeLog?: (line: string) => void;
@@ -60,6 +62,7 @@ models:
 export async function startTestGateway({
   environment = {},
   manifest = standardManifest,
+  isInStore = false,
   versions,
   writeLog,
   creditUsd = "1000000",
@@ -70,7 +73,8 @@ export async function startTestGateway({
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   const config = join(dataDir, "svc.yaml");
-  writeFileSync(config, manifest.replaceAll("UPSTREAM", upstream.baseUrl));
+  const text = manifest.replaceAll("UPSTREAM", upstream.baseUrl);
+  writeFileSync(config, isInStore ? "" : text);
   const server = await startServer({
     version: "0.0.0-test",
     ...(versions === undefined ? {} : { versions }),
@@ -92,6 +96,7 @@ export async function startTestGateway({
       ...environment,
     }),
   });
+  if (isInStore) await server.operations.manifest.apply({ text, dryRun: false });
   const { id: account } = await server.operations.accounts.create({ name: "test" });
   if (creditUsd !== "0")
     await server.operations.entries.add({

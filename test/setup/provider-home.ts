@@ -1,7 +1,6 @@
 /** A command line of its own in front of a fake vendor, for the tests of `svc provider`. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { ProviderView } from "../../src/platform/providers/views.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
@@ -13,7 +12,8 @@ export interface ProviderHome {
   readonly home: Home;
   provider(line: string, options?: Parameters<Home["svc"]>[1]): Promise<Finished>;
   list(): Promise<readonly ProviderView[]>;
-  config(): string;
+  /** All that is in force, as `svc export` prints it. */
+  exported(): Promise<string>;
   /** The words that connect the fake as `mine`. */
   own(more?: string): string;
 }
@@ -41,7 +41,7 @@ export function useProviderHome(reply: ReplySource | undefined = willingVendor):
     },
     provider: (line, options) => home.svc(["provider", ...line.split(" ")], options),
     list: () => home.json<readonly ProviderView[]>(["provider", "list"]),
-    config: () => readFileSync(home.configPath, "utf8"),
+    exported: async () => (await home.svc(["export"])).stdout,
     own: (more = "") => `mine --base-url ${upstream.baseUrl} --allow-private${more}`,
   };
 }

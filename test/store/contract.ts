@@ -208,7 +208,9 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
     });
 
     test("writes the catalogue whole, costs to the last digit", async () => {
-      const sealed = { ...provider, name: "b", apiKey: { sealed: "x" }, allowPrivate: true };
+      const origin = { file: "svc.yaml", fields: ["kind"] };
+      const secret = { apiKey: { sealed: "x" }, allowPrivate: true };
+      const sealed = { ...provider, ...secret, name: "b", origin };
       const speech: Model = {
         id: "tts",
         endpoint: "speech",
@@ -219,6 +221,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         prices: [],
         routes: [{ provider: "b", model: "t", weight: 2, voices: "same" }],
         lifecycle: { deprecatedAtMs: 5, retiresAtMs: 6, replacement: "other" },
+        origin: { ...origin, costs: [{ provider: "b", model: "t" }] },
       };
       await store.catalog.write(
         {
@@ -233,7 +236,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
         providers: [provider, sealed],
         models: [model, speech].map(withCosts),
       });
-      expect(await store.catalog.manifestHash()).toBe("abc");
+      expect(await store.catalog.manifestState()).toEqual({ hash: "abc", adopts: false });
       const changed = { ...provider, apiKey: { variable: "ACME_KEY" } };
       const { maxImageTokens: _bound, ...unbound } = model;
       await store.catalog.write(
@@ -248,7 +251,7 @@ export function storeContract(name: string, create: () => Promise<ContractDataba
       const { providers, models } = await store.catalog.load();
       expect(providers).toEqual([changed]);
       expect(models).toEqual([unbound, speech].map(withCosts));
-      expect(await store.catalog.manifestHash()).toBe("abc");
+      expect((await store.catalog.manifestState()).hash).toBe("abc");
     });
 
     test("numbers the costs of a model's routes, and those alone", async () => {

@@ -114,6 +114,31 @@ test("a database from before the ledger keeps its prices as the first version an
   await store.close();
 });
 
+test("a database from before origins lets the first file adopt its entries, a new one does not", async () => {
+  const adoptsOf = async (path: string) => {
+    const store = await createStore(openSqlite(path), "x");
+    const { adopts } = await store.catalog.manifestState();
+    const { models } = await store.catalog.load();
+    await store.catalog.write({ atMs: 1, endsAdoption: true }, undefined);
+    const after = await store.catalog.manifestState();
+    await store.close();
+    return { adopts, origins: models.map(({ origin }) => origin), after: after.adopts };
+  };
+  const path = join(fresh(), "svc.db");
+  const { db, raw } = openSqlite(path);
+  const foundation = async () => {
+    for (const line of firstSchema.split("\n")) raw.run(line);
+  };
+  await migrate(db, { "0001-foundation": { up: foundation } });
+  raw.run(
+    "insert into models (id, endpoint, input, owned_by, created_at_ms, price, routes) values ('a', 'chat', 'text', 'svc', 7, null, '[]')",
+  );
+  await db.destroy();
+  expect(await adoptsOf(path)).toEqual({ adopts: true, origins: [undefined], after: false });
+  expect((await adoptsOf(path)).adopts).toBe(false);
+  expect((await adoptsOf(join(fresh(), "svc.db"))).adopts).toBe(false);
+});
+
 test("sums from before they were kept by day are there by day, those that were open not yet", async () => {
   const path = join(fresh(), "svc.db");
   const { db, raw } = openSqlite(path);

@@ -1,218 +1,132 @@
-import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { inFile, Problem } from "../../base/problem.ts";
-import { replaceFile } from "../../base/replace-file.ts";
-import { parseYaml, yamlValue } from "../../base/yaml.ts";
-import { checkSettings } from "../../config/load.ts";
+import { inFile } from "../../base/problem.ts";
 import {
-  addToManifest,
-  type Edited,
-  fragmentOf,
+  draftText,
+  isRecord,
   type ManifestDraft,
   type ModelDraft,
   type ProviderDraft,
-} from "../../manifest/edit.ts";
+} from "../../manifest/draft.ts";
 import { fromLitellm, type LitellmImport } from "../../manifest/litellm/litellm.ts";
-import type { Literals } from "../../manifest/literals.ts";
-import type { ApplyView } from "../../platform/manifest/operations.ts";
-import { type Command, jsonFlag, type Wiring } from "../command.ts";
+import type { AddedView, EntryName } from "../../platform/manifest/change.ts";
+import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
+import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
 import { print, printJson, style } from "../terminal/output.ts";
-import {
-  type ManifestFile,
-  openManifest,
-  putManifest,
-  takeBack,
-  warningLines,
-} from "./manifest-file.ts";
+import { entryText, printWarnings, readText, toApplyJson } from "./manifest.ts";
 
 const importLitellm: Command = {
   name: "import litellm",
-  about:
-    "Adds the models of a LiteLLM proxy's config to svc.yaml and applies it. Says what it could not take over.",
+  about: "Adds the models of a LiteLLM proxy's config. Lists what it could not take over.",
   positionals: ["FILE"],
   flags: {
-    file: { about: "the file to add them to, in place of the config file", value: "PATH" },
-    "keep-keys": {
-      about: "also take keys that are written out: they are stored encrypted, not in svc.yaml",
-    },
-    "dry-run": { about: "print what would be added to svc.yaml and change nothing" },
+    "keep-keys": { about: "also take keys that are written out: they are stored encrypted" },
+    print: { about: "print a file for svc apply and change nothing" },
+    "dry-run": { about: "show what would be added and change nothing" },
     ...jsonFlag,
   },
   examples: [
     "svc import litellm config.yaml --dry-run",
     "svc import litellm config.yaml",
-    "svc import litellm config.yaml --file ./catalogue.yaml --json",
+    "svc import litellm config.yaml --print > svc.yaml",
   ],
-  async run({ positionals: [source = ""], flags, switches, wiring }) {
-    const dryRun = switches.has("dry-run");
-    const file = await openTarget(wiring, flags["file"]);
-    const imported = readSource({
-      source,
-      keepKeys: switches.has("keep-keys"),
-      existing: providersOf(file),
-      wiring,
-    });
-    const edited = edit(file, imported);
-    const literals = ofNewProviders(imported.literals, edited);
-    const put = { wiring, file, text: edited.text, literals, dryRun };
-    const view = file.isOwn ? await putManifest(put) : await putBeside(put);
-    show({ file, imported, edited, view, dryRun, isJson: switches.has("json") });
+  async run(invocation) {
+    const { positionals, switches, wiring } = invocation;
+    const [source = ""] = positionals;
+    const isPrinted = switches.has("print");
+    const dryRun = switches.has("dry-run") || isPrinted;
+    const imported = await readSource({ source, keepKeys: switches.has("keep-keys"), wiring });
+    const { draft, literals } = imported;
+    const view = await wiring
+      .withOperations((operations) => operations.manifest.add({ draft, literals, dryRun }))
+      .catch((error: unknown) => {
+        throw inFile(nameOf(source), error);
+      });
+    show({ imported, view, isPrinted, dryRun, invocation });
   },
 };
 
 export const importCommands: readonly Command[] = [importLitellm];
 
-interface Target extends ManifestFile {
-  /** The config file itself. */
-  readonly isOwn: boolean;
-}
+const nameOf = (source: string) => (source === "-" ? "standard input" : source);
 
-async function openTarget(wiring: Wiring, named: string | undefined): Promise<Target> {
-  const path = named === undefined ? undefined : resolve(named);
-  const own = wiring.configuration().filePath;
-  if (path === undefined || path === own) return { ...(await openManifest(wiring)), isOwn: true };
-  const isThere = existsSync(path);
-  return { path, text: isThere ? readText(path) : "", isThere, isOwn: false };
-}
-
-function readSource(options: {
+async function readSource(options: {
   readonly source: string;
   readonly keepKeys: boolean;
-  readonly existing: Readonly<Record<string, ProviderDraft>>;
   readonly wiring: Wiring;
-}): LitellmImport {
-  const { source, keepKeys, existing, wiring } = options;
+}): Promise<LitellmImport> {
+  const { source, keepKeys, wiring } = options;
   const { variable } = wiring.configuration();
+  const text = readText(source);
+  const views = await wiring.withOperations((operations) => operations.providers.list({}));
+  const existing = Object.fromEntries(views.map((view) => [view.name, toDraft(view)]));
   try {
-    return fromLitellm(readText(source), { keepKeys, existing, variable });
+    return fromLitellm(text, { keepKeys, existing, isSame: isSameProvider, variable });
   } catch (error) {
-    throw inFile(source === "-" ? "standard input" : source, error);
+    throw inFile(nameOf(source), error);
   }
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem({ code: "not_found", message: `${path} cannot be read: ${message}`, cause });
-  }
-}
+/** One server with one key. */
+const isSameProvider = (one: ProviderDraft, other: ProviderDraft) =>
+  isSamePlace(one, other) && one["api_key"] === other["api_key"];
 
-/** As they stand in the file, so that no name is taken for something else. */
-function providersOf({ path, text }: Target): Readonly<Record<string, ProviderDraft>> {
-  const { document, lineCounter, problems } = parseYaml(text);
-  if (problems.length > 0)
-    throw inFile(path, new Problem({ code: "invalid", message: problems.join("\n") }));
-  const root = yamlValue(document, lineCounter);
-  const all = isRecord(root) && isRecord(root["providers"]) ? root["providers"] : {};
-  return Object.fromEntries(
-    Object.entries(all).map(([name, fields]) => [name, isRecord(fields) ? fields : {}]),
-  );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function edit(file: Target, { draft }: LitellmImport): Edited {
-  try {
-    return addToManifest(file.text, draft);
-  } catch (error) {
-    throw inFile(file.path, error);
-  }
-}
-
-/** A provider that is there already keeps the key that it has. */
-function ofNewProviders(literals: Literals, { added }: Edited): Literals {
-  return Object.fromEntries(
-    Object.entries(literals).filter(([name]) => added.includes(`provider ${name}`)),
-  );
-}
-
-/** A file that is not the config file: as svc apply does, and then it is written. */
-async function putBeside(options: {
-  readonly wiring: Wiring;
-  readonly file: Target;
-  readonly text: string;
-  readonly literals: Literals;
-  readonly dryRun: boolean;
-}): Promise<ApplyView> {
-  const { wiring, file, text, literals, dryRun } = options;
-  checkSettings({ path: file.path, text });
-  const apply = (isTrial: boolean) =>
-    wiring
-      .withOperations((operations) =>
-        operations.manifest.apply({ text, dryRun: isTrial, literals }),
-      )
-      .catch((error: unknown) => {
-        throw inFile(file.path, error);
-      });
-  const planned = await apply(true);
-  if (dryRun) return planned;
-  // Written once it is known to be good, and before it is in force: what is in force can be read.
-  const undo = replaceFile({ path: file.path, text });
-  try {
-    return await apply(false);
-  } catch (error) {
-    takeBack(file.path, undo);
-    throw error;
-  }
-}
-
-/** What is new alone: the rest of the file may hold keys. */
-function newPart({ providers, models }: ManifestDraft, { added }: Edited): string {
-  const isNew = (what: string) => added.includes(what);
+/** What is new alone. */
+function newPart({ providers, models }: ManifestDraft, added: readonly EntryName[]): ManifestDraft {
+  const isNew = (kind: EntryName["kind"], name: string) =>
+    added.some((one) => one.kind === kind && one.name === name);
   const shown = Object.entries(models).flatMap(([id, fields]): [string, ModelDraft][] => {
-    if (isNew(`model ${id}`)) return [[id, fields]];
+    if (isNew("model", id)) return [[id, fields]];
     const given: readonly unknown[] = Array.isArray(fields["routes"]) ? fields["routes"] : [];
-    const routes = given.filter((route) => isNew(`route ${id} → ${targetOf(route)}`));
+    const routes = given.filter((route) => isRecord(route) && isNewRoute(added, id, route));
     return routes.length === 0 ? [] : [[id, { routes }]];
   });
-  return fragmentOf({
-    providers: Object.fromEntries(
-      Object.entries(providers).filter(([name]) => isNew(`provider ${name}`)),
-    ),
-    models: Object.fromEntries(shown),
-  });
+  const created = Object.entries(providers).filter(([name]) => isNew("provider", name));
+  return { providers: Object.fromEntries(created), models: Object.fromEntries(shown) };
 }
 
-const targetOf = (route: unknown) =>
-  isRecord(route) ? `${String(route["provider"])}/${String(route["model"])}` : "";
+const isNewRoute = (added: readonly EntryName[], id: string, route: Record<string, unknown>) =>
+  added.some(
+    (one) =>
+      one.kind === "route" &&
+      one.name === id &&
+      one.provider === route["provider"] &&
+      one.model === route["model"],
+  );
 
 function show(options: {
-  readonly file: Target;
   readonly imported: LitellmImport;
-  readonly edited: Edited;
-  readonly view: ApplyView;
+  readonly view: AddedView;
+  readonly isPrinted: boolean;
   readonly dryRun: boolean;
-  readonly isJson: boolean;
+  readonly invocation: Invocation;
 }): void {
-  const { file, edited, view, dryRun, isJson } = options;
-  const { notes, draft } = options.imported;
-  if (isJson)
+  const { imported, view, isPrinted, dryRun, invocation } = options;
+  const { notes, draft } = imported;
+  const { added, kept } = view;
+  if (invocation.switches.has("json"))
     return printJson({
-      file: file.path,
-      added: edited.added,
-      kept: edited.kept,
+      ...toApplyJson(view),
+      added: added.map(entryText),
+      added_list: added,
+      kept: kept.map(entryText),
+      kept_list: kept,
       notes: notes.map(({ line, text }) => ({ line, note: text })),
-      ...view,
-      ...(dryRun ? { yaml: newPart(draft, edited) } : {}),
+      ...(dryRun ? { yaml: draftText(newPart(draft, added)) } : {}),
     });
   const lines = [
     ...notes.map(({ line, text }) => `${style.yellow("!")} line ${line}: ${text}`),
-    ...edited.kept.map((name) => `${style.dim("=")} ${name} is there already and stays`),
+    ...kept.map((entry) => `${style.dim("=")} ${entryText(entry)} is there already and stays`),
   ];
-  if (dryRun) {
+  if (isPrinted) {
     // Alone on stdout, so that it can be put where people want it.
-    process.stdout.write(newPart(draft, edited));
+    process.stdout.write(draftText(draft));
     for (const line of lines) process.stderr.write(`${line}\n`);
     return;
   }
-  for (const name of edited.added) print(`${style.green("+")} ${name}`);
+  for (const entry of added) print(`${style.green("+")} ${entryText(entry)}`);
   for (const line of lines) print(line);
-  for (const warning of warningLines(view)) print(warning);
-  if (edited.added.length === 0) return print("Nothing to add: all of it is there already.");
-  print(`${style.green("applied")} and written to ${file.path}: ${edited.added.length} added.`);
+  printWarnings(view.warnings);
+  if (added.length === 0) return print("Nothing to add: it is all there already.");
+  if (dryRun) return print("Nothing was changed (--dry-run).");
+  print(`${style.green("added")} ${added.length} entries.`);
   print(style.dim("svc provider test NAME makes a real call to a provider."));
 }

@@ -1,38 +1,28 @@
-import { inFile, Problem } from "../../base/problem.ts";
-import { addToManifest, fragmentOf, namesOf } from "../../manifest/edit.ts";
-import type { Literals } from "../../manifest/literals.ts";
+import { Problem } from "../../base/problem.ts";
+import { draftText } from "../../manifest/draft.ts";
+import type { Warning } from "../../manifest/warnings.ts";
+import type { AddedView } from "../../platform/manifest/change.ts";
 import {
   type DraftedProvider,
   draftProvider,
   vendorTable,
 } from "../../platform/providers/draft.ts";
 import type { OfferView } from "../../platform/providers/operations.ts";
-import { type Proposal, takenIds } from "../../platform/providers/proposal.ts";
+import type { Proposal } from "../../platform/providers/proposal.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { isNamed, listedNames, notOffered, proposeNamed } from "../init/named-models.ts";
-import { readPresent } from "../init/plan.ts";
-import { showProposals } from "../init/show.ts";
-import { readChoice } from "../terminal/ask.ts";
-import { askHidden } from "../terminal/hidden-line.ts";
-import { isInteractive, openAsker } from "../terminal/interactive.ts";
+import { isNamed, notOffered, toChoice, troubleText } from "../init/offer.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, style } from "../terminal/output.ts";
-import { byFlags, newTrouble } from "./connect-advice.ts";
-import {
-  type ManifestFile,
-  openManifest,
-  type PutView,
-  putManifest,
-  warningLines,
-} from "./manifest-file.ts";
+import { askMany, askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
+import { entryText, printWarnings, toApplyJson } from "./manifest.ts";
+import { readKey } from "./provider-change.ts";
 
 export const providerAdd: Command = {
   name: "provider add",
-  about:
-    "Connects a provider: a vendor that is known, or any server by its address. Writes svc.yaml and puts it in force.",
+  about: "Connects a provider: a vendor that is known, or any server by its address.",
   positionals: ["VENDOR|NAME"],
   flags: {
-    name: { about: "what to call it; the vendor's id unless told", value: "NAME" },
+    name: { about: "what to call it; default: the vendor's id", value: "NAME" },
     kind: { about: "the wire format of a server that is no known vendor's", value: "KIND" },
     "base-url": { about: "where it is", value: "URL" },
     "key-env": { about: "the variable that holds the key", value: "NAME" },
@@ -71,35 +61,29 @@ export const providerAdd: Command = {
 async function add(invocation: Invocation, signal: AbortSignal): Promise<void> {
   const { switches, wiring } = invocation;
   const wishes = readWishes(invocation);
-  const file = await openManifest(wiring);
-  const present = findAdded(invocation, file);
-  const { provider, literals } = present ?? (await draftWithKey(invocation, signal));
-  const explain = (error: unknown) => {
-    const told = inFile(file.path, error);
-    return present === undefined ? byFlags(told, provider.name) : told;
+  const known = await findAdded(invocation);
+  const { provider, literals } = known ?? (await draftWithKey(invocation, signal));
+  const asked: Asked = {
+    invocation,
+    wishes,
+    provider,
+    literals,
+    isNew: known === undefined,
+    signal,
   };
-  const { text } = addToManifest(file.text, {
-    providers: { [provider.name]: provider.draft },
-    models: {},
-  });
-  const secret = { [provider.name]: literals };
-  try {
-    const asked: Asked = { invocation, wishes, provider, text, literals: secret, signal };
-    const isNew = present === undefined;
-    const offer = wishes === "none" ? undefined : await ask(asked);
-    const chosen = offer === undefined ? [] : await choose({ ...asked, offer });
-    const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
-    const whole = addToManifest(text, { providers: {}, models }).text;
-    const dryRun = switches.has("dry-run");
-    const view = await putManifest({ wiring, file, text: whole, literals: secret, dryRun });
-    const providers = isNew ? { [provider.name]: provider.draft } : {};
-    const yaml = fragmentOf({ providers, models });
-    const outcome: Outcome = { provider, file, chosen, offer, view, dryRun, yaml };
-    if (switches.has("json")) printJson(toJson(outcome));
-    else printAdded(outcome);
-  } catch (error) {
-    throw explain(error);
-  }
+  const offer = wishes === "none" ? undefined : await ask(asked);
+  const chosen = offer === undefined ? [] : await choose({ ...asked, offer });
+  const draft = {
+    providers: known === undefined ? { [provider.name]: provider.draft } : {},
+    models: Object.fromEntries(chosen.map((one) => [one.id, one.draft])),
+  };
+  const dryRun = switches.has("dry-run");
+  const view = await wiring.withOperations((operations) =>
+    operations.manifest.add({ draft, literals: { [provider.name]: literals }, dryRun }),
+  );
+  const outcome: Outcome = { provider, chosen, offer, view, dryRun, yaml: draftText(draft) };
+  if (switches.has("json")) printJson(toJson(outcome));
+  else printAdded(outcome);
 }
 
 /** What the provider said, and the words for what kept it from that. */
@@ -111,18 +95,23 @@ interface Asked {
   readonly invocation: Invocation;
   readonly wishes: Wishes;
   readonly provider: DraftedProvider;
-  /** The file with the provider in it. */
-  readonly text: string;
-  readonly literals: Literals;
+  readonly literals: Readonly<Record<string, string>>;
+  readonly isNew: boolean;
   readonly signal: AbortSignal;
 }
 
-async function ask({ invocation, provider, text, literals }: Asked): Promise<Offer> {
-  const offer = await invocation.wiring.withOperations((operations) =>
-    operations.providers.offerOf({ text, provider: provider.name, literals }),
+/** The provider as operations know it: by its name, or by what it would be. */
+const toDrafted = ({ provider, literals, isNew }: Asked) => ({
+  provider: provider.name,
+  ...(isNew ? { draft: provider.draft, literals } : {}),
+});
+
+async function ask(asked: Asked): Promise<Offer> {
+  const offer = await asked.invocation.wiring.withOperations((operations) =>
+    operations.providers.offerOf(toDrafted(asked)),
   );
   const { problem } = offer;
-  return { ...offer, trouble: problem === null ? undefined : newTrouble(problem) };
+  return { ...offer, trouble: problem === null ? undefined : troubleText(problem) };
 }
 
 type Wishes = readonly string[] | "all" | "none" | "asked";
@@ -132,7 +121,8 @@ function readWishes({ flags: { models }, switches }: Invocation): Wishes {
   if (given.filter(Boolean).length > 1)
     throw new Problem({
       code: "invalid",
-      message: "--models, --all-models and --no-models exclude each other.",
+      message: "Choose models by name, all of them or none of them.",
+      field: "models",
     });
   if (switches.has("all-models")) return "all";
   if (switches.has("no-models")) return "none";
@@ -142,15 +132,20 @@ function readWishes({ flags: { models }, switches }: Invocation): Wishes {
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (names.length === 0)
-    throw new Problem({ code: "invalid", message: "--models needs names, by commas." });
+    throw new Problem({
+      code: "invalid",
+      message: "Models are names, separated by commas.",
+      field: "models",
+    });
   return names;
 }
 
-/** One that is in the file stays as it is; only models are added to it. */
-function findAdded(invocation: Invocation, file: ManifestFile): Keyed | undefined {
-  const { flags, switches, lists, positionals } = invocation;
+/** One that is there stays as it is; only models are added to it. */
+async function findAdded(invocation: Invocation): Promise<Keyed | undefined> {
+  const { flags, switches, lists, positionals, wiring } = invocation;
   const name = flags["name"] ?? positionals[0] ?? "";
-  if (!namesOf(file.text, "providers").includes(name)) return undefined;
+  const providers = await wiring.withOperations((operations) => operations.providers.list({}));
+  if (!providers.some((known) => known.name === name)) return undefined;
   const others = ["kind", "base-url", "key-env"].some((flag) => flags[flag] !== undefined);
   const isOther =
     others ||
@@ -161,7 +156,9 @@ function findAdded(invocation: Invocation, file: ManifestFile): Keyed | undefine
   if (isOther || !(addsModels || isInteractive(invocation)))
     throw new Problem({
       code: "conflict",
-      message: `There is a provider ${name} in ${file.path} already: --models or --all-models adds models to it, and --name gives a new one another name. To change its key or address, edit the file and run svc apply ${file.path}.`,
+      message: `A provider named ${name} exists already. Name models to add to it, or give the new one another name.`,
+      field: "name",
+      command: `provider edit ${name} --help`,
     });
   const provider = {
     name,
@@ -186,7 +183,8 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   if (switches.has("key-stdin") && flags["key-env"] !== undefined)
     throw new Problem({
       code: "invalid",
-      message: "--key-env and --key-stdin exclude each other.",
+      message: "The key comes from a variable or from standard input, not from both.",
+      field: "key_env",
     });
   const draft = (hasLiteralKey: boolean) =>
     draftProvider({
@@ -205,9 +203,9 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   const asks = isGiven
     ? process.stdin.isTTY
     : provider.lacksKey !== undefined && isInteractive(invocation);
-  const question = `API key of ${provider.title} (not shown; it is kept encrypted):`;
+  const question = `API key of ${provider.title} (kept encrypted)`;
   const key = asks
-    ? await askHidden(question, signal)
+    ? await askSecret(question, signal)
     : isGiven
       ? readKey(await Bun.stdin.text())
       : "";
@@ -219,24 +217,12 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   return { provider: keyed, literals: { ...keyed.literals, api_key: readKey(key) } };
 }
 
-function readKey(text: string): string {
-  const key = text.trim();
-  if (key === "")
-    throw new Problem({ code: "invalid", message: "There is no key on standard input." });
-  // What a header cannot carry is no key: most often more than one line, or a file's head.
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Problem({
-      code: "invalid",
-      message: "This is no key: a key is one line without blanks.",
-    });
-  return key;
-}
-
 function withoutKey({ title, keyVariables }: DraftedProvider): Problem {
   const [usual = "NAME"] = keyVariables;
   return new Problem({
     code: "invalid",
-    message: `${title} needs a key: set ${usual} (it is then read from there), name another variable with --key-env, or hand the key over with --key-stdin.`,
+    message: `${title} needs a key. Set ${usual}, name another variable, or hand the key over on standard input.`,
+    field: "key_env",
   });
 }
 
@@ -254,69 +240,47 @@ async function choose(options: Asked & { readonly offer: Offer }): Promise<reado
       });
     if (!asks) return [];
     print(`${style.yellow("!")} ${trouble}`);
-    if (await openAsker(signal).confirm("Connect it all the same, without models?", false))
-      return [];
+    const question = "Connect it all the same, without models?";
+    if (await askYes({ question, offered: false, signal })) return [];
     throw new Problem({ code: "failed", message: "Nothing was changed." });
   }
   if (wishes === "all") return proposals;
   if (!asks || proposals.length === 0) return [];
-  print(`${style.bold(provider.title)} offers ${countOf(proposals.length, "model")}\n`);
-  showProposals(proposals, { most: proposals.length, print });
-  print();
-  return openAsker(signal).ask({
-    question: "Serve which? (numbers, names, all, none)",
-    offered: "none",
-    read: (answer) =>
-      readChoice(
-        answer,
-        proposals.map(({ id }) => id),
-      ).flatMap((at) => proposals[at] ?? []),
+  return askMany({
+    question: `${provider.title} offers ${countOf(proposals.length, "model")}. Serve which?`,
+    choices: proposals.map(toChoice),
+    chosen: [],
+    signal,
   });
 }
 
 /** Those on its list; the others only where there is no list, or the operator knows better. */
-async function chooseNamed({
-  names,
-  offer,
-  provider: { name: provider },
-  invocation,
-  text,
-  literals,
-}: Asked & { readonly offer: Offer; readonly names: readonly string[] }): Promise<
-  readonly Proposal[]
-> {
-  const { proposals, problem } = offer;
+async function chooseNamed(
+  asked: Asked & { readonly offer: Offer; readonly names: readonly string[] },
+): Promise<readonly Proposal[]> {
+  const { names, offer, provider, invocation } = asked;
   const { wiring, switches } = invocation;
-  const present = readPresent(text);
-  const fields = present.providers[provider] ?? {};
-  const chosen = proposals.filter((one) => names.some((name) => isNamed(one, name)));
+  const chosen = offer.proposals.filter((one) => names.some((name) => isNamed(one, name)));
+  const providers = await wiring.withOperations((operations) => operations.providers.list({}));
+  const routed = new Set(
+    providers
+      .filter(({ name }) => name === provider.name)
+      .flatMap(({ models }) => models.flatMap(({ upstream }) => upstream)),
+  );
   const missing = names
     .filter((name) => !chosen.some((one) => isNamed(one, name)))
-    .filter((name) =>
-      ["", "models/"].every((way) => !present.routes.has(`${provider}/${way}${name}`)),
-    );
+    .filter((name) => !routed.has(name) && !routed.has(`models/${name}`));
   if (missing.length === 0) return chosen;
-  const listed =
-    problem === null
-      ? await wiring.withOperations((operations) =>
-          listedNames({ operations, provider, fields, literals }),
-        )
-      : undefined;
-  if (listed !== undefined && !switches.has("unlisted")) {
-    const wayRound = "--unlisted takes a name that is not on its list.";
-    throw notOffered({ provider, names: missing, listed, wayRound });
-  }
-  const known = await wiring.withOperations((operations) => operations.models.list({}));
-  const inForce = known.map(({ id, endpoint, input, routes, price }) => ({
-    id,
-    endpoint,
-    input,
-    isRouted: routes.length > 0,
-    hasPrice: price !== null,
-  }));
-  const taken = takenIds(inForce, present.models);
-  for (const { id } of chosen) taken.set(id, undefined);
-  const more = await proposeNamed({ provider, fields, names: missing, taken, nowMs: Date.now() });
+  if (offer.listed !== null && !switches.has("unlisted"))
+    throw notOffered({
+      provider: provider.name,
+      names: missing,
+      listed: offer.listed,
+      wayRound: "--unlisted takes a name that is not on its list.",
+    });
+  const more = await wiring.withOperations((operations) =>
+    operations.providers.proposeNamed({ ...toDrafted(asked), names: missing }),
+  );
   return [...chosen, ...more];
 }
 
@@ -324,56 +288,50 @@ const countOf = (number: number, what: string) => `${number} ${what}${number ===
 
 interface Outcome {
   readonly provider: DraftedProvider;
-  readonly file: ManifestFile;
   readonly chosen: readonly Proposal[];
   readonly offer: Offer | undefined;
-  readonly view: PutView;
+  readonly view: AddedView;
   readonly dryRun: boolean;
-  /** What is new in the file. */
+  /** What is new, as a file would have it. */
   readonly yaml: string;
 }
 
-function toJson({ provider, file, chosen, offer, view, dryRun, yaml }: Outcome) {
-  const { trouble: _, ...told } = offer ?? { trouble: undefined };
+function toJson({ provider, chosen, offer, view, dryRun, yaml }: Outcome) {
+  const { trouble: _, listed: __, ...told } = offer ?? { trouble: undefined, listed: null };
+  const { added: ___, kept: ____, ...applied } = toApplyJson(view);
   return {
     provider: provider.name,
-    file: file.path,
     added: chosen,
     offer: offer === undefined ? null : told,
-    ...view,
+    ...applied,
     ...(dryRun ? { yaml } : {}),
   };
 }
 
-function printAdded({ provider, file, chosen, offer, view, dryRun, yaml }: Outcome): void {
+function printAdded({ provider, chosen, offer, view, dryRun, yaml }: Outcome): void {
   const { name } = provider;
-  for (const { action, kind, name: what } of view.differences)
-    if (action === "create" || action === "change")
-      print(`${action === "create" ? style.green("+") : style.yellow("~")} ${kind} ${what}`);
+  for (const entry of view.added) print(`${style.green("+")} ${entryText(entry)}`);
   for (const { id, note } of chosen)
     if (note !== null) print(`${style.yellow("!")} model ${id}: ${note}`);
   // A new model without a price has a note that says so.
-  const isTold = (warning: string) =>
-    chosen.some(
-      ({ id, price }) => price === null && warning.startsWith(`model ${id} has no price`),
-    );
-  const warnings = view.warnings.filter((warning) => !isTold(warning));
-  for (const line of warningLines({ ...view, warnings })) print(line);
+  const isNoted = ({ kind, subject }: Warning) =>
+    kind === "not_served" && chosen.some(({ id, price }) => price === null && id === subject);
+  printWarnings(view.warnings.filter((warning) => !isNoted(warning)));
   const trouble = offer?.trouble;
   if (trouble !== undefined)
-    print(`${style.yellow("!")} ${name} does not tell its models: ${trouble}`);
+    print(`${style.yellow("!")} ${name} does not list its models: ${trouble}`);
   if (dryRun) {
     print(`\n${yaml}`);
     return print("Nothing was changed (--dry-run).");
   }
   const word = trouble !== undefined || offer === undefined ? "added" : "connected";
-  print(`${style.green(word)} ${name}, written into ${file.path}`);
+  print(`${style.green(word)} ${name}`);
   if (chosen.length > 0 || trouble !== undefined || offer === undefined)
     return print(style.dim(`svc provider test ${name} makes a call of each kind.`));
   const proposed = offer.proposals;
   if (proposed.length === 0) return;
   const [first] = proposed;
   print(
-    `${name} offers ${countOf(proposed.length, "model")}; none is served yet. Run it again with --models ${first?.id ?? "NAME"} or --all-models, or write routes into the file.`,
+    `${name} offers ${countOf(proposed.length, "model")}; none is served yet. Run it again with --models ${first?.id ?? "NAME"} or --all-models, or add models with svc model add.`,
   );
 }

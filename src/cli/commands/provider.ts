@@ -1,5 +1,4 @@
 import { Problem } from "../../base/problem.ts";
-import { namesOf, removeProvider } from "../../manifest/edit.ts";
 import type { Operations } from "../../platform/operations.ts";
 import type {
   ProviderView,
@@ -7,18 +6,17 @@ import type {
   TargetView,
   TrialView,
 } from "../../platform/providers/views.ts";
-import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
-import { isInteractive, openAsker } from "../terminal/interactive.ts";
-import { interruptible } from "../terminal/interrupt.ts";
+import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
-import { type ManifestFile, openManifest, putManifest, warningLines } from "./manifest-file.ts";
+import { sourceText } from "./model.ts";
 import { providerAdd } from "./provider-add.ts";
+import { providerChangeCommands } from "./provider-change.ts";
 
 const providerList: Command = {
   name: "provider list",
   about:
-    "Lists the providers: address, where the key is, models, and how a running server finds them.",
+    "Lists the providers: address, where the key is, models, the file that defines them, and how a running server finds them.",
   flags: jsonFlag,
   examples: ["svc provider list", "svc provider list --json"],
   async run({ switches, wiring }) {
@@ -27,13 +25,14 @@ const providerList: Command = {
     if (providers.length === 0)
       return print("No providers yet. svc provider add --help lists those that are known.");
     printTable(
-      ["name", "kind", "address", "key", "models"],
+      ["name", "kind", "address", "key", "models", "defined in"],
       providers.map((provider) => [
         provider.name,
         kindText(provider),
         provider.base_url,
         keyText(provider),
         provider.models.map(({ id }) => id).join(", ") || null,
+        sourceText(provider),
       ]),
     );
     printTargets(providers);
@@ -217,92 +216,10 @@ const providerReset: Command = {
   },
 };
 
-const providerRemove: Command = {
-  name: "provider remove",
-  about: "Takes a provider out of svc.yaml and out of force, with all routes to it. Models stay.",
-  positionals: ["NAME"],
-  flags: {
-    yes: { about: "also when models are not served any more without it" },
-    "dry-run": { about: "show what would change and change nothing" },
-    ...jsonFlag,
-  },
-  examples: ["svc provider remove groq --dry-run", "svc provider remove groq --yes"],
-  async run(invocation) {
-    const { positionals, switches, wiring } = invocation;
-    const [name = ""] = positionals;
-    const dryRun = switches.has("dry-run");
-    const file = await openManifest(wiring);
-    await checkInFile({ wiring, file, name });
-    const { text, routes, emptied } = removeProvider(file.text, name);
-    const models = await wiring.withOperations((operations) => operations.models.list({}));
-    const unserved = models
-      .filter(({ id, served }) => served && emptied.includes(id))
-      .map(({ id }) => id);
-    if (unserved.length > 0 && !dryRun && !switches.has("yes"))
-      await confirmRemoval({ name, unserved, invocation });
-    const view = await putManifest({ wiring, file, text, dryRun, removes: name });
-    const result = { provider: name, file: file.path, routes, emptied, unserved, ...view };
-    if (switches.has("json")) return printJson(result);
-    print(
-      `${style.red("-")} provider ${name}, and ${routes} route${routes === 1 ? "" : "s"} to it`,
-    );
-    for (const id of emptied)
-      print(`${style.yellow("!")} model ${id} has no route any more: it is not served`);
-    const isTold = (warning: string) =>
-      emptied.some((id) => warning.startsWith(`model ${id} has no route`));
-    const warnings = view.warnings.filter((warning) => !isTold(warning));
-    for (const line of warningLines({ ...view, warnings })) print(line);
-    print(
-      dryRun
-        ? "Nothing was changed (--dry-run)."
-        : `${style.green("removed")}, and taken out of ${file.path}`,
-    );
-  },
-};
-
-async function checkInFile(options: {
-  readonly wiring: Wiring;
-  readonly file: ManifestFile;
-  readonly name: string;
-}): Promise<void> {
-  const { wiring, file, name } = options;
-  if (namesOf(file.text, "providers").includes(name)) return;
-  const providers = await wiring.withOperations((operations) => operations.providers.list({}));
-  const known = providers.find((provider) => provider.name === name);
-  if (known === undefined)
-    throw new Problem({
-      code: "not_found",
-      message: `There is no provider ${name}. svc provider list shows those that there are.`,
-    });
-  const models = known.models.map(({ id }) => id).join(", ");
-  throw new Problem({
-    code: "conflict",
-    message: `${name} is in force, but not in ${file.path}: it stays because of ${models || "nothing"}. Write these models into the file with other routes (svc export shows how), or apply the file.`,
-  });
-}
-
-async function confirmRemoval(options: {
-  readonly name: string;
-  readonly unserved: readonly string[];
-  readonly invocation: Invocation;
-}): Promise<void> {
-  const { name, unserved, invocation } = options;
-  const what = `Without ${name} nobody serves ${unserved.join(", ")}`;
-  if (!isInteractive(invocation))
-    throw new Problem({
-      code: "conflict",
-      message: `${what}. Give ${unserved.length === 1 ? "it" : "them"} another route first, or say --yes. Nothing was changed.`,
-    });
-  const isMeant = await interruptible((signal) =>
-    openAsker(signal).confirm(`${what}. Remove it?`, false),
-  );
-  if (!isMeant) throw new Problem({ code: "failed", message: "Nothing was changed." });
-}
-
 export const providerCommands: readonly Command[] = [
   providerAdd,
   providerList,
   providerTest,
-  providerRemove,
+  ...providerChangeCommands,
   providerReset,
 ];

@@ -1,8 +1,7 @@
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
-import type { ProviderDraft } from "../../manifest/edit.ts";
-import type { DiscoverOptions } from "./discover-servers.ts";
-import { type FoundServer, probeServers } from "./discover-servers.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { type DiscoverOptions, type FoundServer, probeServers } from "./discover-servers.ts";
 
 /** A provider that could be connected: how it was found, and what svc.yaml would say of it. */
 export interface Found {

@@ -1,12 +1,12 @@
 import { Problem } from "../../base/problem.ts";
 import { billedClasses } from "../../call/endpoint.ts";
-import { addToManifest } from "../../manifest/edit.ts";
 import type { Operations } from "../../platform/operations.ts";
-import { type Proposal, takenIds } from "../../platform/providers/proposal.ts";
-import { newTrouble } from "../commands/connect-advice.ts";
+import { type Proposal, useOf } from "../../platform/providers/proposal.ts";
+import type { TroubleView } from "../../platform/providers/views.ts";
+import type { Choice } from "../terminal/prompts.ts";
 import type { Found } from "./discover.ts";
-import { isNamed, listedNames, notOffered, proposeNamed } from "./named-models.ts";
-import { type Connection, type Present, readPresent } from "./plan.ts";
+import type { Connection } from "./plan.ts";
+import { priceText } from "./show.ts";
 
 /** What a provider said when it was asked for its models. */
 export interface Offer {
@@ -14,51 +14,38 @@ export interface Offer {
   readonly proposals: readonly Proposal[];
   /** Why it could not be asked, and what to do. */
   readonly problem: string | undefined;
-  /** All that it lists; undefined: it does not tell. */
-  readonly listed: readonly string[] | undefined;
+  /** All that it lists; null: it does not tell. */
+  readonly listed: readonly string[] | null;
 }
 
-/** Asks all at once, as the gateway would. `text` is the file that they would be added to. */
-export async function readOffers(options: {
-  readonly operations: Operations;
-  readonly chosen: readonly Found[];
-  readonly text: string;
-  /** What is in force now gives way to the new file, and so do its names. */
-  readonly isReplaced: boolean;
-}): Promise<readonly Offer[]> {
-  const { operations, chosen, text, isReplaced } = options;
-  const { providers } = readPresent(text);
+/** What is wrong, and what to do, in one line. */
+export const troubleText = ({ what, advice }: TroubleView): string => `${what} ${advice}`.trim();
+
+export const toChoice = (proposal: Proposal): Choice<Proposal> => ({
+  value: proposal,
+  label: `${proposal.id}  ${proposal.endpoint}`,
+  hint: proposal.price === null ? "no public price" : priceText(proposal.price),
+});
+
+/** Asks all at once, as the gateway would. */
+export function readOffers(
+  operations: Operations,
+  chosen: readonly Found[],
+): Promise<readonly Offer[]> {
   return Promise.all(
     chosen.map(async (found) => {
-      const draft = { providers: { [found.name]: found.draft }, models: {} };
-      const { proposals, problem } = await operations.providers.offerOf({
-        text: addToManifest(text, draft).text,
+      const { proposals, problem, listed } = await operations.providers.offerOf({
         provider: found.name,
+        draft: found.draft,
       });
-      const own = providers[found.name];
-      const listed =
-        problem !== null
-          ? undefined
-          : proposals.length > 0
-            ? proposals.map(({ upstream }) => upstream)
-            : await listedNames({ operations, provider: found.name, fields: own ?? found.draft });
       return {
         found,
         listed,
-        proposals: proposals
-          .map((proposal) => (isReplaced ? withPlainId(proposal, found.name) : proposal))
-          .map((proposal) => (found.isLocal ? withOwnPrice(proposal) : proposal)),
-        problem: problem === null ? undefined : newTrouble(problem),
+        proposals: found.isLocal ? proposals.map(withOwnPrice) : proposals,
+        problem: problem === null ? undefined : troubleText(problem),
       };
     }),
   );
-}
-
-/** Without the provider's name, which was put in front of one that is taken now. */
-function withPlainId(proposal: Proposal, provider: string): Proposal {
-  const { id, upstream } = proposal;
-  const isPrefixed = id.startsWith(`${provider}/`) && !upstream.startsWith(`${provider}/`);
-  return isPrefixed ? { ...proposal, id: id.slice(provider.length + 1) } : proposal;
 }
 
 /** What runs on this machine has no vendor who asks for money. */
@@ -77,12 +64,13 @@ export interface ModelWishes {
 
 /** The models by flags: those named, all, or those that have a price and so are served at once. */
 export async function chooseModels(options: {
+  readonly operations: Operations;
   readonly offers: readonly Offer[];
   readonly wishes: ModelWishes;
-  readonly present: Present;
-  readonly nowMs: number;
+  /** Whether a provider serves a model of this name already. */
+  readonly isRouted: (provider: string, name: string) => boolean;
 }): Promise<readonly Connection[]> {
-  const { offers, wishes, present, nowMs } = options;
+  const { operations, offers, wishes, isRouted } = options;
   const { names, wantsAll } = wishes;
   if (names.length === 0)
     return offers.map(({ found, proposals }) => ({
@@ -92,41 +80,100 @@ export async function chooseModels(options: {
   const isThere = (name: string) =>
     offers.some(
       ({ found, proposals }) =>
-        proposals.some((one) => isNamed(one, name)) || present.routes.has(`${found.name}/${name}`),
+        proposals.some((one) => isNamed(one, name)) || isRouted(found.name, name),
     );
   const missing = names.filter((name) => !isThere(name));
   // One that does not list its models is taken at the operator's word.
-  const silent = offers.filter(({ listed }) => listed === undefined);
+  const silent = offers.filter(({ listed }) => listed === null);
   const trusted = silent.length === 1 ? silent[0] : undefined;
   if (missing.length > 0 && trusted === undefined) throw notThere(offers, missing);
   return Promise.all(
-    offers.map(async ({ found, proposals }) => ({
-      found,
-      models: [
-        ...proposals.filter((one) => names.some((name) => isNamed(one, name))),
-        ...(found === trusted?.found
-          ? await proposeNamed({
-              provider: found.name,
-              fields: found.draft,
-              names: missing,
-              taken: takenIds([], present.models),
-              nowMs,
-            })
-          : []),
-      ],
-    })),
+    offers.map(async ({ found, proposals }) => {
+      const chosen = proposals.filter((one) => names.some((name) => isNamed(one, name)));
+      if (found !== trusted?.found || missing.length === 0) return { found, models: chosen };
+      const { name: provider, draft } = found;
+      const more = await operations.providers.proposeNamed({ provider, draft, names: missing });
+      return { found, models: [...chosen, ...more] };
+    }),
   );
 }
 
+/** By the upstream's name, or by the one that callers would use. */
+export const isNamed = ({ id, upstream }: Proposal, name: string) =>
+  upstream === name || upstream === `models/${name}` || id === name;
+
 function notThere(offers: readonly Offer[], names: readonly string[]): Problem {
-  const silent = offers.filter(({ listed }) => listed === undefined);
+  const silent = offers.filter(({ listed }) => listed === null);
   if (silent.length > 1)
     return new Problem({
       code: "invalid",
-      message: `${silent.map(({ found }) => found.name).join(" and ")} do not list their models: say by --provider whose ${names.join(", ")} is.`,
+      message: `${silent.map(({ found }) => found.name).join(" and ")} do not list their models. Name the provider that has ${names.join(", ")}.`,
+      field: "provider",
     });
   const provider = offers.map(({ found }) => found.name).join(" or ");
   const listed = offers.flatMap((offer) => offer.listed ?? []);
   const wayRound = `svc provider add ${offers[0]?.found.vendor || "NAME"} --models ${names[0]} --unlisted takes a name that is not on the list.`;
   return notOffered({ provider, names, listed, wayRound });
+}
+
+/** Why names that are not on a provider's list are not taken, with those that were most likely meant. */
+export function notOffered(options: {
+  readonly provider: string;
+  readonly names: readonly string[];
+  readonly listed: readonly string[];
+  /** How to take them all the same. */
+  readonly wayRound: string;
+}): Problem {
+  const { provider, names, listed, wayRound } = options;
+  const lines = names.map((name) => {
+    if (useOf({ id: name }) === undefined)
+      return `${name} is no model for chat, embeddings or speech, and nothing else is served here.`;
+    const like = nearest(name, listed);
+    if (like !== undefined) return `${provider} does not offer ${name}; did you mean ${like}?`;
+    const some = listed.slice(0, 8).join(", ");
+    const rest = listed.length > 8 ? ", …" : "";
+    return `${provider} does not offer ${name}; it offers ${some === "" ? "none that can be served" : some}${rest}.`;
+  });
+  return new Problem({
+    code: "invalid",
+    message: [...lines, `Nothing was changed. ${wayRound}`].join("\n"),
+    field: "models",
+  });
+}
+
+/** The one that differs by a slip or two, or begins like it. */
+function nearest(name: string, listed: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  const [best] = listed
+    .map((one) => ({ one, steps: distance(wanted, one.toLowerCase()) }))
+    .filter(({ one, steps }) => steps <= maxSlips(name) || one.toLowerCase().startsWith(wanted))
+    .toSorted((left, right) => left.steps - right.steps);
+  return best?.one;
+}
+
+const maxSlips = (name: string) => Math.max(1, Math.min(3, Math.floor(name.length / 3)));
+
+/** How many letters must be put in, taken out, changed or swapped with their neighbour. */
+function distance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > 3) return Number.POSITIVE_INFINITY;
+  let older: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: right.length + 1 }, (_, at) => at);
+  for (let line = 1; line <= left.length; line++) {
+    const next = [line];
+    for (let at = 1; at <= right.length; at++) {
+      const isSame = left[line - 1] === right[at - 1];
+      const isSwap = left[line - 1] === right[at - 2] && left[line - 2] === right[at - 1];
+      next.push(
+        Math.min(
+          (row[at] ?? 0) + 1,
+          (next[at - 1] ?? 0) + 1,
+          (row[at - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwap ? (older[at - 2] ?? Number.POSITIVE_INFINITY) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    older = row;
+    row = next;
+  }
+  return row[right.length] ?? 0;
 }

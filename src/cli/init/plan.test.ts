@@ -1,19 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { draftText } from "../../manifest/draft.ts";
 import { readManifest } from "../../manifest/manifest.ts";
+import type { Operations } from "../../platform/operations.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
 import type { Proposal } from "../../platform/providers/proposal.ts";
+import type { ProviderView } from "../../platform/providers/views.ts";
 import { addressProblem } from "../../providers/kit/address.ts";
 import { assume, type Found } from "./discover.ts";
 import { chooseModels, type Offer } from "./offer.ts";
-import {
-  chooseFound,
-  fileWith,
-  fitPreset,
-  nameWithin,
-  presetFate,
-  raisePrice,
-  readPresent,
-} from "./plan.ts";
+import { chooseFound, draftOf, fitPreset, nameWithin, presetFate, raisePrice } from "./plan.ts";
 
 function foundOf(vendor: string, rest: Partial<Found> = {}): Found {
   const found = assume(vendor);
@@ -39,42 +34,38 @@ function proposalOf(provider: string, id: string, usd: string | null = "1"): Pro
 
 const asItIs = readMarkup("0");
 
+const view = (name: string, more: Partial<ProviderView>): ProviderView => ({
+  name,
+  kind: "openai",
+  vendor: null,
+  base_url: null,
+  allow_private: false,
+  api_key: null,
+  options: {},
+  models: [],
+  source: { kind: "store", file: null, fields: [] },
+  targets: null,
+  ...more,
+});
+
 describe("a provider's name", () => {
-  const file = `
-providers:
-  mine: { vendor: groq, api_key: "\${OTHER}" }
-  vllm: { vendor: vllm, base_url: "http://10.0.0.9:8000/v1", allow_private: true }
-models:
-  m: { endpoint: chat, routes: [{ provider: mine, model: llama }] }
-`;
-  const present = readPresent(file);
+  const present = [
+    view("mine", { vendor: "groq", base_url: "https://api.groq.com/openai/v1" }),
+    view("vllm", { vendor: "vllm", base_url: "http://10.0.0.9:8000/v1", allow_private: true }),
+  ];
 
-  test("is the one that the file has for the same place", () => {
+  test("is the one that the same place has already", () => {
     expect(nameWithin(foundOf("groq"), present).name).toBe("mine");
+    const near = view("near", { base_url: "http://localhost:11434/v1", allow_private: true });
+    expect(nameWithin(foundOf("ollama"), [near]).name).toBe("near");
+    const project = { from: "variable", variable: "GOOGLE_CLOUD_PROJECT", is_set: true } as const;
+    const sky = view("sky", { kind: "vertex", options: { project, location: "europe-west1" } });
+    expect(nameWithin(foundOf("vertex"), [sky]).name).toBe("vertex");
   });
 
-  test("is that also where the file says it in other words, as an export does", () => {
-    const exported = readPresent(`providers:
-  near: { kind: openai, base_url: "http://localhost:11434/v1", allow_private: true }
-  far: { kind: openai, vendor: groq, base_url: "https://api.groq.com/openai/v1" }
-  sky: { kind: vertex, project: "\${GOOGLE_CLOUD_PROJECT}", location: europe-west1 }
-`);
-    expect(nameWithin(foundOf("ollama"), exported).name).toBe("near");
-    expect(nameWithin(foundOf("groq"), exported).name).toBe("far");
-    expect(nameWithin(foundOf("vertex"), exported).name).toBe("vertex");
-  });
-
-  test("is another where the file has it for another place, so that no route leads astray", () => {
+  test("is another where the name stands for another place, so that no route leads astray", () => {
     expect(nameWithin(foundOf("vllm"), present).name).toBe("vllm-2");
     expect(nameWithin(foundOf("openai"), present).name).toBe("openai");
-  });
-
-  test("and routes that are there are known", () => {
-    expect([...present.routes]).toEqual(["mine/llama"]);
-    expect(present.models).toEqual([
-      { id: "m", endpoint: "chat", input: "text", isRouted: true, hasPrice: false },
-    ]);
-    expect(readPresent("").routes.size).toBe(0);
   });
 });
 
@@ -103,12 +94,16 @@ describe("models", () => {
     found: foundOf("bedrock"),
     proposals: [],
     problem: undefined,
-    listed: undefined,
+    listed: null,
   };
-  const present = readPresent("");
+  const providers: Pick<Operations["providers"], "proposeNamed"> = {
+    proposeNamed: async ({ provider, names }) => names.map((id) => proposalOf(provider, id)),
+  };
+  const operations = { providers } as Operations;
   const chosen = async (offers: readonly Offer[], names: readonly string[], wantsAll = false) => {
     const wishes = { names, wantsAll };
-    const connections = await chooseModels({ offers, wishes, present, nowMs: 0 });
+    const isRouted = () => false;
+    const connections = await chooseModels({ operations, offers, wishes, isRouted });
     return connections.map(({ models }) => models.map(({ id }) => id));
   };
 
@@ -132,7 +127,7 @@ describe("models", () => {
   });
 });
 
-describe("the file", () => {
+describe("the draft", () => {
   const groq = { found: foundOf("groq"), models: [proposalOf("groq", "llama", "0.59")] };
   const together = {
     found: foundOf("together"),
@@ -140,13 +135,8 @@ describe("the file", () => {
   };
 
   test("keeps two vendors' models of one name apart, each at its own price", () => {
-    const { text } = fileWith({
-      before: undefined,
-      preset: undefined,
-      connections: [groq, together],
-      factor: asItIs,
-    });
-    const { models } = readManifest(text, addressProblem);
+    const text = draftText(draftOf([groq, together], asItIs));
+    const { models } = readManifest(text, { checkAddress: addressProblem });
     expect(models.map(({ id, routes }) => [id, routes[0]?.provider])).toEqual([
       ["llama", "groq"],
       ["together/llama", "together"],
@@ -154,117 +144,30 @@ describe("the file", () => {
   });
 
   test("has the markup in prices and not in costs", () => {
-    const { text } = fileWith({
-      before: undefined,
-      preset: undefined,
-      connections: [groq],
-      factor: readMarkup("12.5"),
-    });
+    const text = draftText(draftOf([groq], readMarkup("12.5")));
     expect(text).toContain('price: { input: "0.66375", output: "0.66375" }');
-  });
-
-  test("is the preset with its remarks where there was none, and more where there was one", () => {
-    const preset = fitPreset("google", { variable: () => undefined, factor: asItIs });
-    const options = { preset, connections: [groq], factor: asItIs };
-    const fresh = fileWith({ ...options, before: " \n" });
-    expect(fresh.text).toContain("# check against the vendor's list");
-    expect(fresh.added).toContain("provider vertex-global");
-    expect(fresh.added).toContain("model llama");
-    const added = fileWith({ ...options, before: fresh.text });
-    expect([added.text, added.added]).toEqual([fresh.text, []]);
   });
 });
 
-describe("a preset in a file that has models of its names", () => {
+test("a preset takes over from the embedded models, and leaves other routes as they are", () => {
   const preset = fitPreset("google", { variable: () => undefined, factor: asItIs });
-  const before = `# mine
-providers:
-  other: { vendor: groq }
-models:
-  # to try it
-  svc-3-flash:
-    endpoint: chat
-    max_output_tokens: 512
-    price: { input: "0.30", output: "2.50" }
-    routes: [{ provider: engine, model: chat }]
-  svc-embedding-2:
-    endpoint: embeddings
-    input: text
-    price: { input: "0.02" }
-    routes: [{ provider: other, model: embed }, { provider: engine, model: text }]
-`;
-  const options = { preset, connections: [], factor: asItIs, before };
-  const routesIn = (text: string, id: string) =>
-    readManifest(text, addressProblem)
-      .models.find((model) => model.id === id)
-      ?.routes.map(({ provider }) => provider);
-
-  test("takes over from the embedded models, with its own price and limits", () => {
-    const { text, added } = fileWith(options);
-    expect(routesIn(text, "svc-3-flash")).toEqual(["google", "vertex-global"]);
-    expect(added).toContain("model svc-3-flash");
-    expect(text).not.toContain("max_output_tokens: 512");
-    expect(text).toStartWith("# mine\n");
+  const model = (id: string, ...providers: readonly string[]) => ({
+    id,
+    route_list: providers.map((provider) => ({ provider, model: "m" })),
   });
-
-  test("leaves one with other routes as it is: vectors of two models never mix", () => {
-    const { text, kept } = fileWith(options);
-    expect(routesIn(text, "svc-embedding-2")).toEqual(["other", "engine"]);
-    expect(kept).toContain("model svc-embedding-2");
+  const models = [
+    model("svc-3-flash", "engine"),
+    model("svc-embedding-2", "other", "engine"),
+    model("multimodal-embedding-1"),
+    model("svc-2.5-flash-tts", "google"),
+    model("svc-2.5-pro-tts", "engine"),
+    model("mine", "engine"),
+  ];
+  expect(presetFate(preset, models)).toEqual({
+    moved: ["svc-3-flash", "svc-2.5-pro-tts"],
+    stays: ["svc-embedding-2"],
   });
-
-  test("gives its own back to models that have lost them, at the price that they have", () => {
-    const lost = `providers:
-  vertex-global: { kind: vertex, project: p, location: global }
-models:
-  svc-3-flash:
-    endpoint: chat
-    price: { input: "9", output: "9" }
-    routes: [{ provider: vertex-global, model: gemini-3-flash-preview }]
-  svc-embedding-2: { endpoint: embeddings, input: text, price: { input: "9" } }
-`;
-    const { text } = fileWith({ ...options, before: lost });
-    expect(routesIn(text, "svc-3-flash")).toContain("google");
-    expect(routesIn(text, "svc-embedding-2")).toEqual(["google"]);
-    expect(text.match(/"9"/g)).toHaveLength(3);
-    const fate = presetFate({ preset, present: readPresent(lost), models: [] });
-    expect(fate.stays).toEqual([]);
-  });
-
-  test("writes its models a line each, also where all that were there give way", () => {
-    const only = `models:
-  svc-3-flash: { endpoint: chat, price: { input: "1", output: "1" }, routes: [{ provider: engine, model: chat }] }
-`;
-    const { text } = fileWith({ ...options, before: only });
-    expect(text).toMatch(/^models:\n {2}svc-/m);
-    expect(text).toMatch(/^ {2}svc-embedding-2:\n/m);
-  });
-
-  test("says what is wrong where another model uses an anchor of one that gives way", () => {
-    const shared = `models:
-  svc-3-flash: { endpoint: chat, price: &p { input: "1", output: "1" }, routes: [{ provider: engine, model: chat }] }
-  mine: { endpoint: chat, price: *p, routes: [{ provider: engine, model: chat }] }
-`;
-    expect(() => fileWith({ ...options, before: shared })).toThrow(/svc-3-flash: another model/);
-  });
-
-  test("and tells both", () => {
-    const models = [
-      { id: "svc-3-flash", served: true, routes: ["engine/chat"] },
-      { id: "svc-embedding-2", served: true, routes: ["other/embed", "engine/text"] },
-      { id: "multimodal-embedding-1", served: false, routes: [] },
-      { id: "svc-2.5-pro-tts", served: true, routes: ["engine/speech-pro"] },
-      { id: "mine", served: true, routes: ["engine/chat"] },
-    ];
-    expect(presetFate({ preset, present: readPresent(before), models })).toEqual({
-      moved: ["svc-3-flash", "svc-2.5-pro-tts"],
-      stays: ["svc-embedding-2"],
-    });
-    const again = readPresent(fileWith(options).text);
-    expect(presetFate({ preset, present: again, models: [] }).stays).toEqual(["svc-embedding-2"]);
-    const none = presetFate({ preset: undefined, present: again, models });
-    expect(none).toEqual({ moved: [], stays: [] });
-  });
+  expect(presetFate(undefined, models)).toEqual({ moved: [], stays: [] });
 });
 
 describe("the preset google", () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../../base/problem.ts";
-import { addToManifest, type ProviderDraft } from "../edit.ts";
+import type { ProviderDraft } from "../draft.ts";
 import { withLiterals } from "../literals.ts";
-import { type Manifest, readManifest } from "../manifest.ts";
+import { type Manifest, readDraft } from "../manifest.ts";
 import { fromLitellm, type LitellmImport } from "./litellm.ts";
 import type { RouteDraft } from "./routes.ts";
 
@@ -18,7 +18,12 @@ interface Given {
 }
 
 const read = (text: string, { keepKeys = false, variables = {}, existing = {} }: Given = {}) =>
-  fromLitellm(text, { keepKeys, variable: (name) => variables[name], existing });
+  fromLitellm(text, {
+    keepKeys,
+    variable: (name) => variables[name],
+    existing,
+    isSame: (one, other) => Bun.deepEquals(one, other),
+  });
 
 /** A config of entries, each as the inside of its litellm_params, by model name. */
 const config = (...entries: readonly (readonly [string, string])[]) =>
@@ -37,12 +42,9 @@ const problemOf = (run: () => unknown): string => {
   throw new Error("it was read without a problem");
 };
 
-/** As svc apply reads it: the addresses are not checked here. */
+/** As the store takes it: the addresses are not checked here. */
 function toManifest({ draft, literals }: LitellmImport): Manifest {
-  return withLiterals(
-    readManifest(addToManifest("", draft).text, () => undefined),
-    literals,
-  );
+  return readDraft(withLiterals(draft, literals), { checkAddress: () => undefined });
 }
 
 describe("a model on one's own machine", () => {

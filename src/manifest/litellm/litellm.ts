@@ -1,6 +1,6 @@
-import type { ManifestDraft, ProviderDraft } from "../edit.ts";
+import type { ManifestDraft, ProviderDraft } from "../draft.ts";
 import type { Literals } from "../literals.ts";
-import { storedMark } from "../plan.ts";
+import { storedMark } from "../literals.ts";
 import { type Entry, noteUnused, readEntry } from "./entry.ts";
 import { priceOwnServers, readTimeouts, toModelDraft, toModels } from "./models.ts";
 import { nameProviders } from "./names.ts";
@@ -13,8 +13,10 @@ export interface LitellmOptions {
   readonly keepKeys: boolean;
   /** A variable of the environment: addresses may be kept in one. */
   readonly variable: (name: string) => string | undefined;
-  /** The providers of the svc.yaml that it is added to. */
+  /** The providers that are there already. */
   readonly existing: Readonly<Record<string, ProviderDraft>>;
+  /** Whether two are one provider, however each of them says it. */
+  readonly isSame: (one: ProviderDraft, other: ProviderDraft) => boolean;
 }
 
 export interface LitellmImport {
@@ -37,6 +39,7 @@ export function fromLitellm(text: string, options: LitellmOptions): LitellmImpor
     targets: entries.map(({ target }) => target),
     existing: options.existing,
     shown: mark,
+    isSame: options.isSame,
   });
   const router = root.inner("router_settings");
   const library = root.inner("litellm_settings");

@@ -1,6 +1,6 @@
 import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
 import { findVendor } from "../../catalog/vendors.ts";
-import type { ModelDraft, ProviderDraft } from "../edit.ts";
+import type { ModelDraft, ProviderDraft } from "../draft.ts";
 import type { Entry } from "./entry.ts";
 import type { ProviderNames } from "./names.ts";
 import { dearest, type PriceTexts, shiftDecimal } from "./price.ts";

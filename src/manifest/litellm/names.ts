@@ -1,4 +1,4 @@
-import type { ProviderDraft } from "../edit.ts";
+import type { ProviderDraft } from "../draft.ts";
 import { toName } from "./address.ts";
 import type { Target } from "./target.ts";
 
@@ -7,19 +7,21 @@ export type ProviderNames = (target: Target) => string;
 
 /**
  * Entries with the same key and address are one provider. One alone of its vendor has the vendor's
- * name; of several each has what tells it from the others. A name that svc.yaml has for something
- * else is not taken again.
+ * name; of several each has what tells it from the others. A name that stands for something else
+ * is not taken again.
  */
 export function nameProviders(options: {
   readonly targets: readonly Target[];
   readonly existing: Readonly<Record<string, ProviderDraft>>;
-  /** How a draft would stand in the file. */
+  /** A draft without its literals. */
   readonly shown: (fields: ProviderDraft) => ProviderDraft;
+  /** Whether two are one provider, however each of them says it. */
+  readonly isSame: (one: ProviderDraft, other: ProviderDraft) => boolean;
 }): {
   readonly nameOf: ProviderNames;
   readonly providers: Readonly<Record<string, ProviderDraft>>;
 } {
-  const { targets, existing, shown } = options;
+  const { targets, existing, shown, isSame } = options;
   const groups = new Map(targets.map((target) => [identity(target.fields), target]));
   const names = new Map<string, string>();
   const providers: Record<string, ProviderDraft> = {};
@@ -27,7 +29,7 @@ export function nameProviders(options: {
     const rivals = [...groups.values()].filter((one) => one !== target && one.name === target.name);
     const isFree = (name: string) =>
       providers[name] === undefined &&
-      (existing[name] === undefined || identity(existing[name]) === identity(shown(target.fields)));
+      (existing[name] === undefined || isSame(existing[name], shown(target.fields)));
     const name = freeName(candidates(target, rivals), isFree);
     names.set(key, name);
     providers[name] = target.fields;

@@ -1,6 +1,6 @@
 import { findVendor, vendors } from "../../catalog/vendors.ts";
 import { referencedName } from "../../secrets/secrets.ts";
-import type { ProviderDraft } from "../edit.ts";
+import type { ProviderDraft } from "../draft.ts";
 import { addressName, hostOf, looksPrivate, toName, withPath } from "./address.ts";
 import type { Secret } from "./secret.ts";
 import type { Remarks, Source } from "./source.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecrets } from "../../secrets/secrets.ts";
-import { addToManifest } from "../edit.ts";
+import { draftText } from "../draft.ts";
 import { readManifest } from "../manifest.ts";
 import { planApply } from "../plan.ts";
 import { fromLitellm } from "./litellm.ts";
@@ -19,10 +19,11 @@ describe("a config that has grown", () => {
     keepKeys: false,
     variable: (name) => (name === "AZURE_US_BASE" ? variables.AZURE_US_BASE : undefined),
     existing: {},
+    isSame: () => false,
   });
-  const written = addToManifest("", imported.draft).text;
+  const written = draftText(imported.draft);
   // The addresses are not checked here.
-  const manifest = readManifest(written, () => undefined);
+  const manifest = readManifest(written, { checkAddress: () => undefined });
   const routesOf = (model: string) =>
     (imported.draft.models[model]?.["routes"] ?? []) as readonly RouteDraft[];
   const plan = planApply({
@@ -51,8 +52,8 @@ describe("a config that has grown", () => {
     ]);
     expect(plan.differences.every(({ action }) => action === "create")).toBe(true);
     expect(plan.write.saveProviders?.length).toBe(12);
-    expect(plan.warnings.filter((line) => line.includes("cannot be called"))).toEqual([
-      "model mixtral has no price: it is not listed and cannot be called",
+    expect(plan.warnings.filter(({ kind }) => kind === "not_served")).toMatchObject([
+      { subject: "mixtral", message: expect.stringContaining("has no price") },
     ]);
   });
 

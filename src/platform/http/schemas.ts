@@ -75,3 +75,12 @@ export type BudgetView = View<typeof budgetReply>;
 
 export const done = Type.Object({ ok: Type.Literal(true) });
 export const isDone: Static<typeof done> = { ok: true };
+
+/** Where an entry of the catalogue came from. */
+export const source = Type.Object({
+  kind: oneOf(["file", "store"]),
+  file: nullable(Type.String({ description: "The name of the file that defines it." })),
+  fields: Type.Array(Type.String(), {
+    description: "What the file states: it can only be changed there.",
+  }),
+});

@@ -1,101 +1,115 @@
-import type { Clock } from "../../base/clock.ts";
-import type { CatalogContent, CatalogStore } from "../../catalog/catalog.ts";
-import { manifestDigest } from "../../manifest/digest.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import { planAdoption } from "../../manifest/adoption.ts";
+import type { ManifestDraft } from "../../manifest/draft.ts";
 import { exportManifest } from "../../manifest/export.ts";
-import { type Literals, withLiterals } from "../../manifest/literals.ts";
-import { type Manifest, readManifest } from "../../manifest/manifest.ts";
-import { type Difference, planApply } from "../../manifest/plan.ts";
-import type { AddressCheck } from "../../manifest/read-provider.ts";
-import type { Secrets } from "../../secrets/secrets.ts";
-import type { Audits, Unbound } from "../audit/author.ts";
-
-export interface ApplyView {
-  readonly differences: readonly Difference[];
-  readonly warnings: readonly string[];
-  readonly applied: boolean;
-}
+import type { Literals } from "../../manifest/literals.ts";
+import { manifestDigest, readManifest } from "../../manifest/manifest.ts";
+import type { Plan } from "../../manifest/plan.ts";
+import type { Audits, Author, Unbound } from "../audit/author.ts";
+import {
+  type AddedView,
+  type ApplyView,
+  addEntries,
+  type CatalogChangeParts,
+  optionsOn,
+  planOn,
+  put,
+} from "./change.ts";
 
 export interface ManifestOperations {
+  /**
+   * With the name of a file, makes the store match it; without one, creates and changes entries of
+   * the store. `adopts`: the file takes over what it did not create.
+   */
   apply(input: {
     text: string;
     dryRun: boolean;
+    file?: string | undefined;
+    /** It is the config file, which a start applies again once it has changed. */
     isOwnFile?: boolean;
-    literals?: Literals;
+    adopts?: boolean;
   }): Promise<ApplyView>;
   export(input: Record<never, never>): Promise<{ readonly yaml: string }>;
-  /** What commands have changed since this text, the config file's, was applied. */
-  drift(input: { text: string }): Promise<readonly Difference[]>;
-  /** Whether a config file was applied: a change of it is applied at the next start. */
-  isApplied(input: Record<never, never>): Promise<boolean>;
+  /**
+   * Adds entries to the store. A provider that is there is kept; a model that is there gets the
+   * routes that it lacks. Models in `replaces` get the routes, prices and limits of the draft.
+   */
+  add(input: {
+    draft: ManifestDraft;
+    literals?: Literals;
+    replaces?: readonly string[];
+    dryRun: boolean;
+  }): Promise<AddedView>;
 }
 
 export const manifestAudits = {
-  apply: { action: "manifest.apply" },
+  apply: { action: "manifest.apply", detail: ({ file = null }) => ({ file }) },
   export: null,
-  drift: null,
-  isApplied: null,
+  add: { action: "manifest.add" },
 } satisfies Audits<ManifestOperations>;
 
-export interface ManifestParts {
-  readonly catalog: CatalogStore;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly variable: (name: string) => string | undefined;
-  readonly checkAddress: AddressCheck;
-  readonly takeEffect: () => Promise<void>;
-}
-
 export function manifestOperations(
-  parts: ManifestParts,
+  parts: CatalogChangeParts,
 ): Unbound<ManifestOperations, typeof manifestAudits> {
-  const { catalog, secrets, variable, checkAddress, clock, takeEffect } = parts;
-  const planOf = (manifest: Manifest, current: CatalogContent) =>
-    planApply({
-      manifest,
-      current,
-      secrets,
-      hasVariable: (name) => (variable(name) ?? "") !== "",
-      nowMs: clock.nowMs(),
-    });
+  const { catalog, clock, mutex } = parts;
+  const toAudit =
+    ({ audit }: Author) =>
+    (detail: Readonly<Record<string, readonly string[]>>) =>
+      audit({ subject: "catalogue", detail });
   return {
-    async apply({ text, dryRun, isOwnFile = false, literals = {} }, { audit }) {
-      const manifest = withLiterals(readManifest(text, checkAddress), literals);
-      const plan = planOf(manifest, await catalog.load());
-      const changed = plan.differences.filter(({ action }) => action !== "keep");
-      const isChange = changed.length > 0;
-      const manifestHash = isOwnFile ? manifestDigest(text) : undefined;
-      if (!dryRun && (isChange || isOwnFile)) {
-        await catalog.write(
-          manifestHash === undefined ? plan.write : { ...plan.write, manifestHash },
-          isChange ? audit({ subject: "catalogue", detail: toDetail(changed) }) : undefined,
-        );
-        await takeEffect();
-      }
-      return {
-        differences: plan.differences,
-        warnings: plan.warnings,
-        applied: !dryRun && isChange,
-      };
-    },
+    apply: (input, author) => mutex.run(() => applyText(parts, input, toAudit(author))),
     async export() {
       return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
-    async drift({ text }) {
-      if ((await catalog.manifestHash()) !== manifestDigest(text)) return [];
-      const plan = planOf(readManifest(text, checkAddress), await catalog.load());
-      return plan.differences.filter(({ action }) => action !== "keep");
-    },
-    isApplied: async () => (await catalog.manifestHash()) !== undefined,
+    add: (input, author) => mutex.run(() => addEntries(parts, input, toAudit(author))),
   };
 }
 
-/** The names of what was created, changed and removed. */
-function toDetail(changed: readonly Difference[]): Readonly<Record<string, readonly string[]>> {
-  const byAction = Map.groupBy(changed, ({ action }) => action);
-  return Object.fromEntries(
-    [...byAction].map(([action, differences]) => [
-      action,
-      differences.map(({ kind, name }) => `${kind} ${name}`),
-    ]),
+async function applyText(
+  parts: CatalogChangeParts,
+  input: Parameters<ManifestOperations["apply"]>[0],
+  toAudit: Parameters<typeof put>[1]["toAudit"],
+): Promise<ApplyView> {
+  const { catalog, checkAddress } = parts;
+  const { text, dryRun, file, isOwnFile = false } = input;
+  const current = await catalog.load();
+  const { hash, adopts } = await catalog.manifestState();
+  const isOther = ({ origin }: { origin?: { file: string } }) => origin?.file !== file;
+  const known = current.providers.filter((one) => file === undefined || isOther(one));
+  const manifest = readManifest(text, { checkAddress, known: known.map(({ name }) => name) });
+  const digest = isOwnFile ? manifestDigest(text) : undefined;
+  const isUpgrade = file !== undefined && adopts;
+  const options = { manifest, current, file, adopts: input.adopts === true || isUpgrade };
+  const isUnchanged = isUpgrade && digest !== undefined && digest === hash;
+  const plan =
+    isUnchanged && input.adopts !== true
+      ? planAdoption({ ...optionsOn(parts, options), file })
+      : planOn(parts, options);
+  const marks = file !== undefined && isMarked(plan, current);
+  return put(parts, {
+    plan,
+    dryRun,
+    isWritten: marks || digest !== undefined || isUpgrade,
+    isAudited: marks,
+    toAudit,
+    also: {
+      ...(digest === undefined ? {} : { manifestHash: digest }),
+      ...(isUpgrade ? { endsAdoption: true as const } : {}),
+    },
+  });
+}
+
+/** Whether an entry changes hands although its values stay. */
+function isMarked({ write }: Plan, current: CatalogContent): boolean {
+  const { saveProviders = [], saveModels = [] } = write;
+  const isOther = (one: object | undefined, other: object | undefined) =>
+    !Bun.deepEquals(one, other);
+  return (
+    saveProviders.some(({ name, origin }) =>
+      isOther(origin, current.providers.find((one) => one.name === name)?.origin),
+    ) ||
+    saveModels.some(({ id, origin }) =>
+      isOther(origin, current.models.find((one) => one.id === id)?.origin),
+    )
   );
 }

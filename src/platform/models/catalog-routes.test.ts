@@ -6,7 +6,7 @@ import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts
 let gateway: TestGateway;
 let operator: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ isInStore: true });
   operator = await joinOperator(gateway);
   gateway.upstream.replyWith(chatAnswers.plain({ text: "hello" }));
 });
@@ -89,6 +89,105 @@ describe("routes that are changed", () => {
       expect((await setRoutes("svc-2-flash", routes)).status).toBe(400);
       expect(await show("svc-2-flash")).toEqual(before);
     });
+});
+
+describe("a model that is created", () => {
+  const create = (body: object) => operator.ask("POST /api/catalog", { body });
+  const change = (model: string, body: object) =>
+    operator.ask("PATCH /api/catalog/:model", { params: { model }, body });
+
+  test("serves the next call, with all that was said of it", async () => {
+    const { status, body } = await create({
+      id: "mine",
+      max_output_tokens: 100,
+      context_length: 5_000,
+      timeouts: { idle: 60 },
+      price: { input: "1", output: "2" },
+      routes: [
+        { provider: "fake", model: "a", cost: { input: "0.5" } },
+        { provider: "fake", model: "b", priority: 2, weight: 3 },
+      ],
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: "mine",
+      endpoint: "chat",
+      served: true,
+      max_output_tokens: 100,
+      context_length: 5_000,
+      timeouts: { idle: 60, total: null },
+      source: { kind: "store", file: null, fields: [] },
+      routes: [
+        { model: "a", priority: 1, weight: 1, cost: { input: "0.50" } },
+        { model: "b", priority: 2, weight: 3, cost: null },
+      ],
+    });
+    expect((await call("mine")).status).toBe(200);
+    expect((await create({ id: "mine" })).status).toBe(409);
+  });
+
+  test("is changed field by field, and null removes one", async () => {
+    const { body } = await change("mine", {
+      max_output_tokens: null,
+      max_image_tokens: 9,
+      timeouts: { idle: null, total: 90 },
+    });
+    expect(body).toMatchObject({
+      max_output_tokens: null,
+      max_image_tokens: 9,
+      context_length: 5_000,
+      timeouts: { connect: null, first_byte: null, idle: null, total: 90 },
+      price: { input: "1.00", output: "2.00" },
+    });
+    const wrong = await change("mine", { max_audio_seconds: 5 });
+    expect([wrong.status, wrong.body.error.field]).toEqual([400, "max_audio_seconds"]);
+  });
+
+  test("has a cost that is replaced, and one that is removed", async () => {
+    const { body } = await setRoutes("mine", [
+      { provider: "fake", model: "a", cost: null },
+      { provider: "fake", model: "b", cost: { output: "1" } },
+    ]);
+    expect(body.routes).toMatchObject([
+      { model: "a", cost: null },
+      { model: "b", priority: 2, cost: { output: "1.00" } },
+    ]);
+  });
+});
+
+test("what a file states of a model is refused with its name, the rest is changed", async () => {
+  const provisioned = await startTestGateway();
+  try {
+    const person = await joinOperator(provisioned);
+    const ask = (
+      name: "PATCH /api/catalog/:model" | "PUT /api/catalog/:model/routes",
+      body: object,
+    ) => person.ask(name, { params: { model: "svc-3-flash" }, body });
+    const refused = await ask("PATCH /api/catalog/:model", { max_output_tokens: 5 });
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      {
+        code: "conflict",
+        message:
+          "Model svc-3-flash: max_output_tokens is defined in svc.yaml. Change it there and apply the file.",
+        field: "max_output_tokens",
+      },
+    ]);
+    const routes = [{ provider: "fake", model: "another" }];
+    expect((await ask("PUT /api/catalog/:model/routes", { routes })).body.error.field).toBe(
+      "routes",
+    );
+    const price = { model: "svc-3-flash", price: { input: "1", output: "1" } };
+    expect((await person.ask("POST /api/prices", { body: price })).body.error.field).toBe("price");
+    const changed = await ask("PATCH /api/catalog/:model", { max_image_tokens: 5 });
+    expect(changed.body.max_image_tokens).toBe(5);
+    const cost = [{ provider: "fake", model: "upstream-chat", cost: { input: "0.1" } }];
+    const costed = await ask("PUT /api/catalog/:model/routes", { routes: cost });
+    expect(costed.body.routes[0].cost).toEqual({ input: "0.10" });
+    expect(costed.body.source.fields).toContain("routes");
+  } finally {
+    await provisioned.stop();
+  }
 });
 
 describe("a model that goes", () => {

@@ -1,53 +1,8 @@
 import { Type } from "typebox";
-import { voices } from "../../call/speak.ts";
 import { route } from "../context.ts";
-import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
+import { fields, nullable, oneOf, text } from "../http/schemas.ts";
 import type { CatalogEntryView, RouteView } from "./operations.ts";
-
-const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD: a million tokens, an image, a second of video.",
-});
-
-const voiceMap = Type.Union([
-  Type.Literal("same"),
-  fields({
-    Kore: text({ least: 1, most: 200 }),
-    Puck: text({ least: 1, most: 200 }),
-    Charon: text({ least: 1, most: 200 }),
-    Fenrir: text({ least: 1, most: 200 }),
-    Aoede: text({ least: 1, most: 200 }),
-  } satisfies Record<(typeof voices)[number], unknown>),
-]);
-
-const routeReply = Type.Object({
-  provider: Type.String(),
-  model: Type.String({ description: "By the upstream's own name." }),
-  priority: Type.Integer({ description: "The lowest is asked first." }),
-  weight: Type.Integer({ description: "The share among those of one priority." }),
-  voices: nullable(voiceMap),
-  cost: nullable(prices),
-  state: nullable(oneOf(["closed", "open", "half-open", "resting"])),
-  usable: Type.Boolean(),
-});
-
-const entry = Type.Object({
-  id: Type.String(),
-  endpoint: oneOf(["chat", "embeddings", "speech"]),
-  input: oneOf(["text", "media"]),
-  owned_by: Type.String(),
-  created_at: moment(),
-  status: oneOf(["active", "deprecated", "retired"]),
-  served: Type.Boolean(),
-  not_served_because: nullable(Type.String()),
-  price: nullable(prices),
-  coming: Type.Array(Type.Object({ price: nullable(prices), effective_at: moment() })),
-  classes: Type.Array(Type.Object({ name: Type.String(), needed: Type.Boolean() })),
-  routes: Type.Array(routeReply),
-  max_output_tokens: nullable(Type.Integer()),
-  deprecated_at: nullable(moment()),
-  retires_at: nullable(moment()),
-  replacement: nullable(Type.String()),
-});
+import { entry, modelChanges, newModel, routeBody } from "./schemas.ts";
 
 const caller = Type.Object({
   account: Type.String(),
@@ -83,21 +38,32 @@ export const catalogRoutes = [
       return toEntry(await operations.catalog.show({ id: params.model }));
     },
   }),
+  route("POST /api/catalog", {
+    about: "Creates a model; it is served once it has a route and a price.",
+    access,
+    area,
+    body: newModel,
+    reply: entry,
+    async handle({ operations }, { body }) {
+      return toEntry(await operations.catalog.create(body));
+    },
+  }),
+  route("PATCH /api/catalog/:model", {
+    about: "Changes a model. What is not named stays; null removes it.",
+    access,
+    area,
+    body: modelChanges,
+    reply: entry,
+    async handle({ operations }, { params, body }) {
+      return toEntry(await operations.catalog.update({ ...body, id: params.model }));
+    },
+  }),
   route("PUT /api/catalog/:model/routes", {
-    about: "Replaces the routes of a model; costs and voices of those that stay are kept.",
+    about: "Replaces the routes of a model; what is known of those that stay is kept.",
     access,
     area,
     body: fields({
-      routes: Type.Array(
-        fields({
-          provider: text({ least: 1, most: 63 }),
-          model: text({ least: 1, most: 200 }),
-          priority: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-          weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-          voices: Type.Optional(voiceMap),
-        }),
-        { maxItems: 50 },
-      ),
+      routes: Type.Array(routeBody, { maxItems: 50 }),
     }),
     reply: entry,
     async handle({ operations }, { params, body }) {
@@ -180,7 +146,12 @@ function toEntry(view: CatalogEntryView) {
     coming: view.coming.map(({ price, effective_at }) => ({ price, effective_at })),
     classes: view.classes.map(({ name, needed }) => ({ name, needed })),
     routes: view.routes.map(toRoute),
+    context_length: view.context_length,
     max_output_tokens: view.max_output_tokens,
+    max_image_tokens: view.max_image_tokens,
+    max_audio_seconds: view.max_audio_seconds,
+    timeouts: view.timeouts,
+    source: view.source,
     deprecated_at: view.deprecated_at,
     retires_at: view.retires_at,
     replacement: view.replacement,
@@ -193,6 +164,7 @@ const toRoute = (view: RouteView) => ({
   priority: view.priority,
   weight: view.weight,
   voices: view.voices,
+  dimensions: view.dimensions,
   cost: view.cost,
   state: view.state,
   usable: view.usable,

@@ -71,5 +71,5 @@ function toPlaygroundModel(model: ModelView) {
 }
 
 /** The embedded chat model reads text alone; what others read is theirs to say. */
-const isEmbedded = ({ routes }: ModelView) =>
-  routes.every((target) => target.startsWith(`${engineProvider}/`));
+const isEmbedded = ({ route_list }: ModelView) =>
+  route_list.every(({ provider }) => provider === engineProvider);

@@ -10,6 +10,7 @@ import {
   priceAt,
   type Route,
 } from "../../catalog/model.ts";
+import { ownsCost, ownsField } from "../../catalog/origin.ts";
 import { toPriceView } from "../models/views.ts";
 import { vendorOf } from "../providers/views.ts";
 import type { ImportView } from "./schemas.ts";
@@ -108,6 +109,10 @@ class Plan {
       this.result.left.push({ ...place, reason: notKnown(route, true) });
       return route;
     }
+    if (model.origin !== undefined && ownsCost(model, route)) {
+      this.result.left.push({ ...place, reason: `is defined in ${model.origin.file}` });
+      return route;
+    }
     if (route.cost !== undefined && !this.#options.replace) {
       this.result.left.push({
         ...place,
@@ -139,6 +144,8 @@ class Plan {
       this.result[list].push({ ...place, reason });
       return false;
     };
+    if (model.origin !== undefined && ownsField(model, "price"))
+      return leave("left", `is defined in ${model.origin.file}`);
     if (before !== undefined && !replace)
       return leave("left", "has a price, which stays unless it is to be replaced");
     if (first === undefined) return leave("unknown", "has no route to take a price from");

@@ -13,6 +13,7 @@ import {
 } from "../../call/price.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import { type Model, type PriceVersion, priceAt } from "../../catalog/model.ts";
+import { checkFields } from "../../catalog/origin.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { findModel, futureDate, toMoment } from "../input/values.ts";
 import { toPriceView } from "../models/views.ts";
@@ -60,6 +61,7 @@ export function priceOperations({
   return {
     async set({ model: id, price: texts, from }, { audit }) {
       const model = await find(id);
+      checkFields({ subject: `Model ${id}`, entry: model, fields: ["price"] });
       const price = readPrice(model, texts);
       const nowMs = clock.nowMs();
       const effectiveAtMs =

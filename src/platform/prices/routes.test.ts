@@ -13,7 +13,7 @@ models:
 let gateway: TestGateway;
 let operator: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
+  gateway = await startTestGateway({ manifest, isInStore: true });
   operator = await joinOperator(gateway);
 });
 afterAll(() => gateway.stop());

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { providerKinds } from "../../catalog/provider-kinds.ts";
 import { vendors } from "../../catalog/vendors.ts";
-import { addToManifest } from "../../manifest/edit.ts";
+import { draftText } from "../../manifest/draft.ts";
 import { withLiterals } from "../../manifest/literals.ts";
-import { readManifest } from "../../manifest/manifest.ts";
+import { readDraft, readManifest } from "../../manifest/manifest.ts";
 import { type DraftOptions, draftProvider, vendorTable } from "./draft.ts";
 
 const draft = (word: string, more: Partial<DraftOptions> = {}) =>
@@ -85,28 +85,28 @@ test("a secret in an option goes to the store, not to the file", () => {
   expect(literals).toEqual({ credentials: '{"private_key":"x=y"}' });
   const passed = draft("cohere", { kind: "ai-sdk", options: ["package=p", "apiKey=secret"] });
   expect(passed.draft).toEqual({ kind: "ai-sdk", package: "p", options: { apiKey: "<stored>" } });
-  const { text } = addToManifest("", { providers: { cohere: passed.draft }, models: {} });
-  expect(text).not.toContain("secret");
-  const [provider] = withLiterals(
-    readManifest(text, () => undefined),
-    {
-      cohere: passed.literals,
-    },
-  ).providers;
+  const shown = { providers: { cohere: passed.draft }, models: {} };
+  expect(draftText(shown)).not.toContain("secret");
+  const whole = withLiterals(shown, { cohere: passed.literals });
+  const [provider] = readDraft(whole, { checkAddress: () => undefined }).providers;
   expect(provider?.options).toEqual({ package: "p", "options.apiKey": "secret" });
 });
 
 test("what is lacking or wrong is said with what would be right", () => {
-  const problems: readonly (readonly [() => unknown, string, string])[] = [
-    [() => draft("nobody"), "base_url", "not a known vendor"],
+  const problems: readonly (readonly [() => unknown, string | undefined, string])[] = [
+    [() => draft("nobody"), "base_url", "base URL"],
     [() => draft("azure"), "base_url", "https://{resource}.openai.azure.com/openai/v1"],
     [() => draft("x", { kind: "telnet" }), "kind", providerKinds.join(", ")],
     [() => draft("groq", { kind: "gemini" }), "kind", "is of kind openai"],
-    [() => draft("bedrock"), "options", "It can also be set as AWS_REGION"],
-    [() => draft("vertex", { options: ["place=here"] }), "options", "The options are: project"],
-    [() => draft("groq", { options: ["nonsense"] }), "options", "name=value"],
+    [
+      () => draft("bedrock"),
+      "option",
+      "Option region is missing: such as us-east-1. It is read from AWS_REGION",
+    ],
+    [() => draft("vertex", { options: ["place=here"] }), "option", "Known: project"],
+    [() => draft("groq", { options: ["nonsense"] }), "option", "name=value"],
     [() => draft("groq", { keyEnv: "sk-not-a-name" }), "key_env", "not the key itself"],
-    [() => draft("groq", { name: "a b" }), "name", "must have only letters"],
+    [() => draft("groq", { name: "a b" }), "name", "not a valid name"],
   ];
   for (const [work, field, words] of problems)
     expect(work).toThrow(
@@ -120,7 +120,8 @@ test("every vendor's draft is one that svc.yaml takes", () => {
       isSet: () => true,
       ...(baseUrl.includes("{") ? { baseUrl: "https://mine.openai.azure.com/openai/v1" } : {}),
     });
-    const { text } = addToManifest("", { providers: { [name]: fields }, models: {} });
-    expect(readManifest(text, () => undefined).providers).toHaveLength(1);
+    const text = draftText({ providers: { [name]: fields }, models: {} });
+    const { providers } = readManifest(text, { checkAddress: () => undefined });
+    expect(providers).toHaveLength(1);
   }
 });

@@ -6,8 +6,9 @@ import {
   providerKinds,
 } from "../../catalog/provider-kinds.ts";
 import { findVendor, type Vendor, vendors } from "../../catalog/vendors.ts";
-import type { ProviderDraft } from "../../manifest/edit.ts";
-import { isSecretOption, storedMark } from "../../manifest/plan.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { storedMark } from "../../manifest/literals.ts";
+import { isSecretOption } from "../../manifest/provider-entry.ts";
 
 export interface DraftOptions {
   /** A vendor's id, or a name for a server that is no known vendor's. */
@@ -45,8 +46,8 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   if (!nameText.test(name))
     throw new Problem({
       code: "invalid",
+      message: `"${name}" is not a valid name. Use letters, digits, - and _.`,
       field: "name",
-      message: `The name "${name}" must have only letters, digits, - and _.`,
     });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
@@ -86,22 +87,22 @@ function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefine
   if (kind !== undefined && known === undefined)
     throw new Problem({
       code: "invalid",
+      message: `Unknown kind "${kind}". Known: ${providerKinds.join(", ")}.`,
       field: "kind",
-      message: `Unknown kind "${kind}". The kinds are: ${providerKinds.join(", ")}.`,
     });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
     throw new Problem({
       code: "invalid",
+      message: `${vendor.title} is of kind ${vendor.kind}, not ${kind}.`,
       field: "kind",
-      message: `${vendor.title} is of kind ${vendor.kind}. Leave the kind out, or choose another name.`,
     });
   if (vendor !== undefined) return vendor.kind;
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return "openai";
   throw new Problem({
     code: "invalid",
+    message: `Unknown vendor "${word}". For a server of your own, name its base URL, such as https://host/v1.`,
     field: "base_url",
-    message: `${word} is not a known vendor. For a server of your own, give its address.`,
     command: "provider add --help",
   });
 }
@@ -117,8 +118,8 @@ function addressField(
   const form = usual === undefined ? "https://…/v1" : usual;
   throw new Problem({
     code: "invalid",
+    message: `Base URL is missing. It has the form ${form}.`,
     field: "base_url",
-    message: `An address is required, such as ${form}`,
   });
 }
 
@@ -129,8 +130,8 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
       throw new Problem({
         code: "invalid",
+        message: "Expected the name of a variable, not the key itself.",
         field: "key_env",
-        message: "This must be the name of a variable, not the key itself.",
       });
     return reference(keyEnv);
   }
@@ -183,8 +184,8 @@ function readOptions(options: {
     else if (isNeeded === true)
       throw new Problem({
         code: "invalid",
-        field: "options",
-        message: `The option ${name} is required (${about}).${variable === undefined ? "" : ` It can also be set as ${variable}.`}`,
+        message: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
+        field: "option",
       });
   }
   return { fields, literals };
@@ -195,8 +196,8 @@ function readPair(text: string): readonly [string, string] {
   if (at < 1)
     throw new Problem({
       code: "invalid",
-      field: "options",
-      message: "An option must have the form name=value.",
+      message: "An option has the form name=value.",
+      field: "option",
     });
   return [text.slice(0, at), text.slice(at + 1)];
 }
@@ -205,8 +206,8 @@ function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKi
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
   return new Problem({
     code: "invalid",
-    field: "options",
-    message: `Unknown option "${name}" of the kind ${kind}. The options are: ${known.join(", ") || "none"}.`,
+    message: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
+    field: "option",
   });
 }
 

@@ -5,30 +5,25 @@ import type { Endpoint, InputKind } from "../../call/endpoint.ts";
 import type { Trial, TrialKind, TrialLimits } from "../../call/trial.ts";
 import type { CatalogContent, CatalogStore } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
-import {
-  engineProvider,
-  type Model,
-  type ProviderEntry,
-  type Timeouts,
-} from "../../catalog/model.ts";
-import { type Literals, withLiterals } from "../../manifest/literals.ts";
-import { type Manifest, readManifest } from "../../manifest/manifest.ts";
-import { planApply } from "../../manifest/plan.ts";
+import { engineProvider, type ProviderEntry, type Timeouts } from "../../catalog/model.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { withLiterals } from "../../manifest/literals.ts";
+import { readDraft } from "../../manifest/manifest.ts";
+import { toEntry } from "../../manifest/provider-entry.ts";
 import type { AddressCheck } from "../../manifest/read-provider.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { canCompare, compareList, type ListingView, listingTrial, routesTo } from "./listing.ts";
+import { type Proposal, type ProposalOptions, proposeModels, takenIds, useOf } from "./proposal.ts";
 import {
-  type KnownModel,
-  type OfferedModel,
-  type Proposal,
-  proposeModels,
-  type TakenIds,
-  takenIds,
-  useOf,
-} from "./proposal.ts";
-import type { TrialView, TroubleView, Upstreams } from "./views.ts";
-import { type ProviderView, toProviderView, vendorOf } from "./views.ts";
+  findEntry,
+  type ProviderView,
+  type TrialView,
+  type TroubleView,
+  toProviderView,
+  type Upstreams,
+  vendorOf,
+} from "./views.ts";
 
 /** A call that a test would make. */
 export interface PlannedTrialView {
@@ -43,6 +38,15 @@ export interface OfferView {
   readonly left_out: number;
   /** Why it could not be asked. */
   readonly problem: TroubleView | null;
+  /** All that it lists and that could be served, routed or not; null: it does not tell. */
+  readonly listed: readonly string[] | null;
+}
+
+interface DraftedName {
+  readonly provider: string;
+  /** What it would be, unless a provider of this name is in force. */
+  readonly draft?: ProviderDraft;
+  readonly literals?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderOperations {
@@ -62,8 +66,10 @@ export interface ProviderOperations {
   listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
   reset(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
-  /** What a provider that stands in a text would offer, in force or not. */
-  offerOf(input: { text: string; provider: string; literals?: Literals }): Promise<OfferView>;
+  /** What a provider offers beyond what is routed to it; with a draft, before it is in force. */
+  offerOf(input: DraftedName): Promise<OfferView>;
+  /** Models by the operator's word, where there is no list to look them up in. */
+  proposeNamed(input: DraftedName & { names: readonly string[] }): Promise<readonly Proposal[]>;
 }
 
 export const providerAudits = {
@@ -73,6 +79,7 @@ export const providerAudits = {
   listing: null,
   reset: { action: "provider.reset", detail: ({ model = null }) => ({ model }) },
   offerOf: null,
+  proposeNamed: null,
 } satisfies Audits<ProviderOperations>;
 
 type Implementation = Unbound<ProviderOperations, typeof providerAudits>;
@@ -97,14 +104,6 @@ export interface ProviderParts {
 export function providerOperations(parts: ProviderParts): Implementation {
   const { catalog, clock, gateway, variable } = parts;
   const isSet = (name: string) => (variable(name) ?? "") !== "";
-  const planOf = (manifest: Manifest, current: CatalogContent) =>
-    planApply({
-      manifest,
-      current,
-      secrets: parts.secrets,
-      hasVariable: isSet,
-      nowMs: clock.nowMs(),
-    });
   return {
     async list() {
       const { providers, models } = await catalog.load();
@@ -113,7 +112,7 @@ export function providerOperations(parts: ProviderParts): Implementation {
     },
     ...trialOperations(parts),
     async reset({ name, model }, { audit }) {
-      if (name !== engineProvider) findProvider(await catalog.load(), name);
+      if (name !== engineProvider) findEntry(await catalog.load(), name);
       if (gateway === undefined)
         throw new Problem({
           code: "failed",
@@ -126,35 +125,61 @@ export function providerOperations(parts: ProviderParts): Implementation {
         throw new Problem({
           code: "not_found",
           message: `No call was made to ${model} of ${name} since the gateway started.`,
+          field: "model",
           command: "provider list",
         });
       return { targets };
     },
-    async offerOf({ text, provider, literals = {} }) {
-      const manifest = withLiterals(readManifest(text, parts.checkAddress), literals);
+    async offerOf({ provider, draft, literals = {} }) {
       const current = await catalog.load();
-      const { saveProviders = [] } = planOf(manifest, current).write;
-      const entry = saveProviders.find(({ name }) => name === provider);
-      if (entry === undefined)
-        throw new Problem({
-          code: "not_found",
-          message: `The file has no provider "${provider}".`,
-        });
-      const taken = takenIds(
-        current.models.map((model) => toKnown(model, model.prices.length > 0)),
-        manifest.models.map((model) => toKnown(model, model.price !== undefined)),
-      );
-      const isNew = !current.providers.some(({ name }) => name === provider);
+      const { entry, isNew } = entryOf({ parts, current, provider, draft, literals });
       const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
-      if ("problem" in offer) return { proposals: [], left_out: 0, problem: offer.problem };
-      const isRouted = ({ id }: OfferedModel) =>
-        manifest.models.some(({ routes }) =>
-          routes.some((route) => route.provider === provider && route.model === id),
-        );
-      const models = (offer.models ?? []).filter((model) => !isRouted(model));
-      return offerView({ entry, models, taken, nowMs: clock.nowMs() });
+      if ("problem" in offer)
+        return { proposals: [], left_out: 0, problem: offer.problem, listed: null };
+      const all = offer.models ?? [];
+      const routed = new Set(routesTo(current, provider).map(({ upstream }) => upstream));
+      const models = all.filter(({ id }) => !routed.has(id));
+      const proposals = await proposeFor(entry, {
+        models,
+        taken: takenIds(current.models),
+        nowMs: clock.nowMs(),
+      });
+      const servable = all.filter((model) => useOf(model) !== undefined).map(({ id }) => id);
+      const left_out = models.length - proposals.length;
+      return { proposals, left_out, problem: null, listed: all.length === 0 ? null : servable };
+    },
+    async proposeNamed({ provider, names, draft, literals = {} }) {
+      const current = await catalog.load();
+      const { entry } = entryOf({ parts, current, provider, draft, literals });
+      const models = names.map((id) => ({ id }));
+      return proposeFor(entry, {
+        models,
+        taken: takenIds(current.models),
+        nowMs: clock.nowMs(),
+      });
     },
   };
+}
+
+/** The entry that is in force; else the one that a draft describes. */
+function entryOf(options: {
+  readonly parts: ProviderParts;
+  readonly current: CatalogContent;
+  readonly provider: string;
+  readonly draft: ProviderDraft | undefined;
+  readonly literals: Readonly<Record<string, string>>;
+}): { readonly entry: ProviderEntry; readonly isNew: boolean } {
+  const { parts, current, provider, draft, literals } = options;
+  const known = current.providers.find(({ name }) => name === provider);
+  if (known !== undefined || draft === undefined)
+    return { entry: findEntry(current, provider), isNew: false };
+  const whole = withLiterals(
+    { providers: { [provider]: draft }, models: {} },
+    { [provider]: literals },
+  );
+  const [given] = readDraft(whole, parts).providers;
+  if (given === undefined) return { entry: findEntry(current, provider), isNew: false };
+  return { entry: toEntry({ given, before: undefined, secrets: parts.secrets }), isNew: true };
 }
 
 /** How a provider is doing, by real calls and by its own list. */
@@ -166,7 +191,7 @@ function trialOperations(
   return {
     async planTrials({ name, model }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const trials = trialsOf({ content, name, model });
       const isCompared = canCompare(entry) && routesTo(content, name, model).length > 0;
       const list = { kind: "models" as const, model: null };
@@ -177,7 +202,7 @@ function trialOperations(
     },
     async test({ name, model, kind }, { audit }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const all = trialsOf({ content, name, model });
       const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
       // The routes may have changed between two calls of one test.
@@ -193,37 +218,16 @@ function trialOperations(
     },
     async listing({ name }) {
       const content = await catalog.load();
-      const entry = findProvider(content, name);
+      const entry = findEntry(content, name);
       const routes = routesTo(content, name);
       return compareList({ entry, routes, upstreams });
     },
   };
 }
 
-const toKnown = (
-  { id, endpoint, input, routes }: Pick<Model, "id" | "endpoint" | "input" | "routes">,
-  hasPrice: boolean,
-): KnownModel => ({ id, endpoint, input, isRouted: routes.length > 0, hasPrice });
-
 function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
   if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
   return upstreams();
-}
-
-function findProvider({ providers }: CatalogContent, name: string): ProviderEntry {
-  const entry = providers.find((one) => one.name === name);
-  if (entry !== undefined) return entry;
-  if (name === engineProvider)
-    throw new Problem({
-      code: "invalid",
-      message: "engine is the provider of the embedded models and cannot be tested.",
-      command: "engine status",
-    });
-  throw new Problem({
-    code: "not_found",
-    message: `Unknown provider "${name}".`,
-    command: providers.length === 0 ? "provider add NAME" : "provider list",
-  });
 }
 
 const kindsOf = (endpoint: Endpoint, input: InputKind): readonly TrialKind[] => {
@@ -264,21 +268,14 @@ function limitsOf({ connect, firstByte, total }: Timeouts = {}): Partial<TrialLi
   };
 }
 
-async function offerView(options: {
-  readonly entry: ProviderEntry;
-  readonly models: readonly OfferedModel[];
-  readonly taken: TakenIds;
-  readonly nowMs: number;
-}): Promise<OfferView> {
-  const { entry, models, taken, nowMs } = options;
-  const proposals = await proposeModels({
+const proposeFor = (
+  entry: ProviderEntry,
+  rest: Pick<ProposalOptions, "models" | "taken" | "nowMs">,
+): Promise<Proposal[]> =>
+  proposeModels({
     provider: entry.name,
     kind: entry.kind,
     vendor: vendorOf(entry)?.id,
     baseUrl: entry.baseUrl,
-    models,
-    taken,
-    nowMs,
+    ...rest,
   });
-  return { proposals, left_out: models.length - proposals.length, problem: null };
-}

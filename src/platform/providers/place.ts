@@ -4,8 +4,9 @@ import {
   providerKinds,
 } from "../../catalog/provider-kinds.ts";
 import { findVendor } from "../../catalog/vendors.ts";
-import type { ProviderDraft } from "../../manifest/edit.ts";
-import { vendorOf } from "./views.ts";
+import type { ProviderDraft } from "../../manifest/draft.ts";
+import { storedMark } from "../../manifest/literals.ts";
+import { type ProviderView, type SecretView, vendorOf } from "./views.ts";
 
 /** Where an entry of svc.yaml leads, with all that it leaves to its vendor or kind filled in. */
 export interface ProviderPlace {
@@ -33,6 +34,24 @@ export function placeOf(fields: ProviderDraft): ProviderPlace {
     options: vendor === undefined ? {} : { vendor: { text: vendor.id } },
   });
   return { kind, vendor: known?.id, baseUrl, isLocal: known?.isLocal === true };
+}
+
+/** What a provider that is in force would say in svc.yaml; literals as `<stored>`. */
+export function toDraft(view: ProviderView): ProviderDraft {
+  const { kind, vendor, base_url, api_key, allow_private, options } = view;
+  const secret = ({ variable }: SecretView) => (variable === null ? storedMark : `\${${variable}}`);
+  const texts = Object.entries(options).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : secret(value),
+  ]);
+  return {
+    kind,
+    ...(base_url === null ? {} : { base_url }),
+    ...(api_key === null ? {} : { api_key: secret(api_key) }),
+    ...(allow_private ? { allow_private } : {}),
+    ...Object.fromEntries(texts),
+    ...(vendor === null ? {} : { vendor }),
+  };
 }
 
 const placeOptions = ["project", "location", "region", "package"];

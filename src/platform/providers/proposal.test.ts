@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addToManifest } from "../../manifest/edit.ts";
+import { draftText } from "../../manifest/draft.ts";
 import { readManifest } from "../../manifest/manifest.ts";
 import { type OfferedModel, type ProposalOptions, proposeModels } from "./proposal.ts";
 
@@ -180,10 +180,10 @@ test("every draft is one that svc.yaml takes", async () => {
   for (const kind of ["openai", "gemini"] as const) {
     const proposals = await propose(models, { kind });
     const drafts = Object.fromEntries(proposals.map(({ id, draft }) => [id, draft]));
-    const { text } = addToManifest("", {
+    const text = draftText({
       providers: { up: { kind, base_url: "https://up.example/v1", api_key: "${KEY}" } },
       models: drafts,
     });
-    expect(readManifest(text, () => undefined).models).toHaveLength(5);
+    expect(readManifest(text, { checkAddress: () => undefined }).models).toHaveLength(5);
   }
 });

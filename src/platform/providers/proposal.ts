@@ -1,6 +1,7 @@
 import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
+import type { Model } from "../../catalog/model.ts";
 import type { ProviderKind } from "../../catalog/provider-kinds.ts";
-import type { ModelDraft } from "../../manifest/edit.ts";
+import type { ModelDraft } from "../../manifest/draft.ts";
 import { toPriceView } from "../models/views.ts";
 import { findListPrice, ownMachine } from "../prices/table.ts";
 
@@ -21,22 +22,11 @@ interface KnownUse {
   readonly hasPrice: boolean;
 }
 
-export interface KnownModel extends KnownUse {
-  readonly id: string;
-  readonly isRouted: boolean;
-}
-
-/** What svc.yaml says of routes will be in force; a price may have been set by command. */
-export function takenIds(
-  inForce: readonly KnownModel[],
-  inFile: readonly KnownModel[],
-): Map<string, KnownUse | undefined> {
-  const all = [...inForce, ...inFile];
-  const priced = new Set(all.flatMap(({ id, hasPrice }) => (hasPrice ? [id] : [])));
+export function takenIds(models: readonly Model[]): TakenIds {
   return new Map(
-    all.map(({ id, endpoint, input, isRouted }) => [
+    models.map(({ id, endpoint, input, routes, prices }) => [
       id,
-      isRouted ? undefined : { endpoint, input, hasPrice: priced.has(id) },
+      routes.length > 0 ? undefined : { endpoint, input, hasPrice: prices.length > 0 },
     ]),
   );
 }

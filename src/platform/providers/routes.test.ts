@@ -23,6 +23,8 @@ const list = async () => (await operator.ask("GET /api/providers")).body.provide
 const find = async (name: string) =>
   (await list()).find((one: { name: string }) => one.name === name);
 const add = (body: object) => operator.ask("POST /api/providers", { body });
+const change = (name: string, body: object) =>
+  operator.ask("PATCH /api/providers/:name", { params: { name }, body });
 const remove = (name: string, query = {}) =>
   operator.ask("DELETE /api/providers/:name", { params: { name }, query });
 const own = (more: object = {}) => ({
@@ -211,10 +213,88 @@ describe("a provider that is added", () => {
 });
 
 test("the last provider of a model is taken away only when that is said", async () => {
-  const { status, body } = await remove("fake");
+  await add(own());
+  const params = { name: "mine" };
+  await operator.ask("POST /api/catalog", {
+    body: { id: "lonely", routes: [{ provider: "mine", model: "m" }] },
+  });
+  const { status, body } = await operator.ask("DELETE /api/providers/:name", { params });
   expect(status).toBe(409);
-  expect(body.error.message).toContain("svc-3-flash");
+  expect(body.error.message).toContain("lonely");
   expect((await remove("nobody")).status).toBe(404);
+  expect((await remove("mine", { empties_models: "true" })).status).toBe(200);
+});
+
+describe("a provider of a file", () => {
+  test("names the file and the fields that it states", async () => {
+    expect((await find("fake")).source).toEqual({
+      kind: "file",
+      file: "svc.yaml",
+      fields: ["kind", "vendor", "base_url", "api_key", "allow_private", "image_urls"],
+    });
+  });
+
+  test("can be changed and removed only there", async () => {
+    for (const body of [
+      { base_url: "https://elsewhere.example/v1" },
+      { api_key: "sk-other" },
+      { options: { image_urls: "false" } },
+    ]) {
+      const reply = await change("fake", body);
+      expect(reply.status).toBe(409);
+      expect(reply.body.error.message).toContain("svc.yaml");
+      const [field = ""] = Object.keys(body);
+      expect(reply.body.error.field).toBe(field === "options" ? "image_urls" : field);
+    }
+    const removed = await remove("fake", { empties_models: "true" });
+    expect([removed.status, removed.body.error.message]).toEqual([
+      409,
+      "Provider fake is defined in svc.yaml. Change it there and apply the file.",
+    ]);
+  });
+});
+
+describe("a provider of the store", () => {
+  beforeEach(() => add(own()));
+  afterEach(() => remove("mine"));
+
+  test("is changed field by field, and the key stays", async () => {
+    const base_url = `${gateway.upstream.baseUrl}/other`;
+    expect((await change("mine", { base_url, options: { image_urls: "true" } })).status).toBe(200);
+    expect(await find("mine")).toMatchObject({
+      base_url,
+      allow_private: true,
+      api_key: { from: "store" },
+      options: [{ name: "image_urls", value: "true" }],
+      source: { kind: "store", file: null, fields: [] },
+    });
+    await change("mine", { options: { image_urls: null } });
+    expect((await find("mine")).options).toEqual([]);
+  });
+
+  test("gets another key, or a variable instead of one", async () => {
+    await change("mine", { api_key: "${GROQ_API_KEY}" });
+    expect((await find("mine")).api_key).toMatchObject({ variable: "GROQ_API_KEY", is_set: true });
+    const { body } = await change("mine", { api_key: "${NOT_SET}" });
+    expect(body.warnings).toEqual([expect.stringContaining("NOT_SET is not set")]);
+    await change("mine", { api_key: null });
+    expect((await find("mine")).api_key).toBeNull();
+  });
+
+  test("is left as it is by a change that is wrong", async () => {
+    const before = await find("mine");
+    for (const [body, field] of [
+      [{ base_url: "no address" }, "base_url"],
+      [{ api_key: "${SVC_SECRET}" }, "api_key"],
+      [{ allow_private: false }, "base_url"],
+      [{ options: { nonsense: "1" } }, "options.nonsense"],
+    ] as const) {
+      const reply = await change("mine", body);
+      expect([reply.status, reply.body.error.field]).toEqual([400, field]);
+    }
+    expect(await find("mine")).toEqual(before);
+    expect((await change("nobody", { allow_private: true })).status).toBe(404);
+  });
 });
 
 test("vendors come with what a form needs of them", async () => {
@@ -229,7 +309,7 @@ test("vendors come with what a form needs of them", async () => {
   expect(vertex.options[0]).toMatchObject({ name: "project", needed: true });
 });
 
-test("where no file was ever applied, advice speaks of this page and of no file", async () => {
+test("where no file defines a provider, advice speaks of this page and of no file", async () => {
   const fresh = await startTestGateway({ environment: { SVC_CONFIG: "" } });
   try {
     const person = await joinOperator(fresh);
@@ -245,7 +325,7 @@ test("where no file was ever applied, advice speaks of this page and of no file"
     const { body } = await person.ask("GET /api/providers/:name/offer", {
       params: { name: "gone" },
     });
-    expect(body.problem.advice).toContain("Remove the provider here and add it again");
+    expect(body.problem.advice).toContain("Edit the provider to correct it.");
     expect(body.problem.advice).not.toContain("svc.yaml");
   } finally {
     await fresh.stop();

@@ -1,102 +1,20 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { route } from "../context.ts";
-import { fields, moment, nullable, oneOf, text } from "../http/schemas.ts";
-import type { ProviderView, SecretView, TrialView, TroubleView, UnlistedView } from "./views.ts";
-
-const secret = Type.Object({
-  from: oneOf(["variable", "store"]),
-  variable: nullable(Type.String({ description: "The variable's name." })),
-  is_set: Type.Boolean({ description: "Whether it is there where the gateway runs." }),
-});
-
-const target = Type.Object({
-  model: Type.String({ description: "By the upstream's own name." }),
-  state: oneOf(["closed", "open", "half-open", "resting"]),
-  reason: nullable(Type.String()),
-  since: nullable(moment()),
-  until: nullable(moment()),
-  requests: Type.Integer({ description: "Of the last seconds." }),
-  failures: Type.Integer(),
-});
-
-const provider = Type.Object({
-  name: Type.String(),
-  kind: Type.String(),
-  vendor: nullable(Type.String()),
-  base_url: nullable(Type.String()),
-  allow_private: Type.Boolean(),
-  api_key: nullable(secret),
-  options: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      value: nullable(Type.String({ description: "Null for a secret." })),
-      secret: nullable(secret),
-    }),
-  ),
-  models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) })),
-  targets: Type.Array(target),
-});
-
-const vendor = Type.Object({
-  id: Type.String(),
-  title: Type.String(),
-  kind: Type.String(),
-  base_url: nullable(Type.String()),
-  on_this_machine: Type.Boolean(),
-  variables: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() })),
-  needs_key: Type.Boolean(),
-  options: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      about: Type.String(),
-      needed: Type.Boolean(),
-      secret: Type.Boolean(),
-      variable: nullable(Type.String()),
-    }),
-  ),
-});
-
-const trouble = Type.Object({
-  trouble: Type.String({ description: "For machines: bad_key, no_credit, wrong_address …" }),
-  what: Type.String(),
-  advice: Type.String(),
-});
-
-const unlisted = Type.Array(
-  Type.Object({
-    model: Type.String({ description: "Our name of the model." }),
-    upstream: Type.String({ description: "The name that its route has." }),
-  }),
-  { description: "Routes to models that the vendor does not list." },
-);
-
-const trialKinds = ["chat", "stream", "embeddings", "media", "speech", "models"] as const;
-const trial = Type.Object({
-  kind: oneOf(trialKinds),
-  model: nullable(Type.String()),
-  ok: Type.Boolean(),
-  duration_ms: Type.Integer(),
-  result: nullable(Type.String()),
-  problem: nullable(trouble),
+import { fields, nullable, oneOf, text } from "../http/schemas.ts";
+import type { SavedProvider } from "./connect.ts";
+import {
+  newProvider,
+  offer,
+  provider,
+  providerChanges,
+  savedProvider,
+  trial,
+  trialKinds,
   unlisted,
-});
-
-const prices = nullable(Type.Record(Type.String(), Type.String()));
-const offer = Type.Object({
-  proposals: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "What callers would name it." }),
-      upstream: Type.String(),
-      endpoint: Type.String(),
-      input: Type.String(),
-      price: prices,
-      note: nullable(Type.String()),
-    }),
-  ),
-  left_out: Type.Integer({ description: "Offered, but not of use here, or there already." }),
-  problem: nullable(trouble),
-});
+  vendor,
+} from "./schemas.ts";
+import type { ProviderView, SecretView, TrialView, UnlistedView } from "./views.ts";
 
 const area = "providers";
 const access = "operator";
@@ -110,15 +28,13 @@ export const providerRoutes = [
     reply: Type.Object({
       providers: Type.Array(provider),
       has_file: Type.Boolean({
-        description: "svc.yaml was applied, and is again when it changes.",
+        description: "Whether some of them are defined in a file.",
       }),
     }),
-    async handle({ operations }) {
+    async handle({ parts: { operations } }) {
       const providers = await operations.providers.list({});
-      return {
-        providers: providers.map(toReply),
-        has_file: await operations.manifest.isApplied({}),
-      };
+      const hasFile = providers.some(({ source }) => source.kind === "file");
+      return { providers: providers.map(toReply), has_file: hasFile };
     },
   }),
   route("GET /api/vendors", {
@@ -139,18 +55,20 @@ export const providerRoutes = [
     about: "Puts a provider in force. A key is kept encrypted, or read from a variable.",
     access,
     area,
-    body: fields({
-      name: text({ least: 1, most: 63 }),
-      vendor: Type.Optional(text({ most: 63, about: "One of /api/vendors." })),
-      base_url: Type.Optional(text({ most: 2_000 })),
-      api_key: Type.Optional(text({ most: 20_000, about: "The key itself, or ${NAME}." })),
-      allow_private: Type.Optional(Type.Boolean()),
-      options: Type.Optional(Type.Record(Type.String(), text({ most: 20_000 }))),
-    }),
-    reply: Type.Object({ name: Type.String(), warnings: Type.Array(Type.String()) }),
+    body: newProvider,
+    reply: savedProvider,
     async handle({ operations }, { body }) {
-      const { name, warnings } = await operations.providers.add(body);
-      return { name, warnings: [...warnings] };
+      return toSaved(await operations.providers.add(body));
+    },
+  }),
+  route("PATCH /api/providers/:name", {
+    about: "Changes a provider or replaces its key. What is not named stays; null removes it.",
+    access,
+    area,
+    body: providerChanges,
+    reply: savedProvider,
+    async handle({ operations }, { params, body }) {
+      return toSaved(await operations.providers.update({ ...body, name: params.name }));
     },
   }),
   route("DELETE /api/providers/:name", {
@@ -196,9 +114,9 @@ export const providerRoutes = [
       if (made === undefined)
         throw new Problem({
           code: "conflict",
-          message: "The provider's routes have changed. Start the test again.",
+          message: "Its routes have changed. Start the test again.",
         });
-      return toTrial(made, await operations.manifest.isApplied({}));
+      return toTrial(made);
     },
   }),
   route("GET /api/providers/:name/listing", {
@@ -251,7 +169,7 @@ export const providerRoutes = [
           note: note?.replace(" (svc price set)", "") ?? null,
         })),
         left_out,
-        problem: problem && forConsole(problem, await operations.manifest.isApplied({})),
+        problem,
       };
     },
   }),
@@ -266,10 +184,18 @@ export const providerRoutes = [
     async handle({ operations }, { params, body }) {
       const { ids } = body;
       const made = await operations.providers.serve({ name: params.name, ids });
-      return { served: [...made.served], warnings: [...made.warnings] };
+      return {
+        served: [...made.served],
+        warnings: made.warnings.map(({ message }) => message),
+      };
     },
   }),
 ] as const;
+
+const toSaved = ({ name, warnings }: SavedProvider) => ({
+  name,
+  warnings: warnings.map(({ message }) => message),
+});
 
 function toReply(view: ProviderView) {
   return {
@@ -285,6 +211,7 @@ function toReply(view: ProviderView) {
         : { name, value: null, secret: toSecret(value) },
     ),
     models: view.models.map(({ id, upstream }) => ({ id, upstream: [...upstream] })),
+    source: view.source,
     targets: (view.targets ?? []).map(({ model, state, reason, since, until, ...counts }) => ({
       model,
       state,
@@ -299,32 +226,23 @@ function toReply(view: ProviderView) {
 
 const toSecret = ({ from, variable, is_set }: SecretView) => ({ from, variable, is_set });
 
-const toTrial = (
-  { kind, model, ok, duration_ms, result, problem, unlisted: routes }: TrialView,
-  hasFile: boolean,
-) => ({
+const toTrial = ({
   kind,
   model,
   ok,
   duration_ms,
   result,
-  problem: problem && forConsole(problem, hasFile),
+  problem,
+  unlisted: routes,
+}: TrialView) => ({
+  kind,
+  model,
+  ok,
+  duration_ms,
+  result,
+  problem,
   unlisted: toUnlisted(routes),
 });
 
 const toUnlisted = (routes: readonly UnlistedView[]) =>
   routes.map(({ model, upstream }) => ({ model, upstream }));
-
-/** Where no file was ever applied, none is to be corrected: the page can do it. */
-function forConsole(found: TroubleView, hasFile: boolean): TroubleView {
-  if (hasFile) return found;
-  const { trouble: kind, what, advice } = found;
-  return {
-    trouble: kind,
-    what,
-    advice: advice.replace(
-      /(?: Correct| If| To change| Add)?[^.]*svc\.yaml and run svc apply svc\.yaml\./,
-      " Remove the provider here and add it again with what is right.",
-    ),
-  };
-}

@@ -1,7 +1,14 @@
 import { toDateText } from "../../base/dates.ts";
+import { Problem } from "../../base/problem.ts";
 import type { Trial, TrialKind } from "../../call/trial.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
-import type { Model, ProviderEntry, StoredOption } from "../../catalog/model.ts";
+import {
+  engineProvider,
+  type Model,
+  type ProviderEntry,
+  type StoredOption,
+} from "../../catalog/model.ts";
 import { quirksOf, type Vendor, vendors } from "../../catalog/vendors.ts";
 import type { OfferedModel } from "./proposal.ts";
 
@@ -45,6 +52,8 @@ export interface Upstreams {
   tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
 }
 
+import { type SourceView, toSourceView } from "../models/views.ts";
+
 /** Where a secret is: never the secret itself. */
 export interface SecretView {
   readonly from: "variable" | "store";
@@ -78,6 +87,7 @@ export interface ProviderView {
   readonly options: Readonly<Record<string, string | SecretView>>;
   /** The models that are routed to it, each with its names there. */
   readonly models: readonly { readonly id: string; readonly upstream: readonly string[] }[];
+  readonly source: SourceView;
   /** Null where no server runs. */
   readonly targets: readonly TargetView[] | null;
 }
@@ -109,6 +119,7 @@ export function toProviderView(options: {
       Object.entries(stored).map(([key, one]) => [key, "text" in one ? one.text : secret(one)]),
     ),
     models: routed,
+    source: toSourceView(entry),
     targets: health === undefined ? null : targetsOf(name, routed, health),
   };
 }
@@ -154,4 +165,21 @@ export function vendorOf({ kind, baseUrl, options = {} }: ProviderEntry): Vendor
   const quirks = quirksOf(id, baseUrl);
   const known = vendors.find((vendor) => vendor === quirks || vendor.id === id);
   return known ?? (kind === "openai" ? undefined : vendors.find((vendor) => vendor.kind === kind));
+}
+
+export function findEntry({ providers }: CatalogContent, name: string): ProviderEntry {
+  const entry = providers.find((known) => known.name === name);
+  if (entry !== undefined) return entry;
+  if (name === engineProvider)
+    throw new Problem({
+      code: "invalid",
+      message: "engine is the provider of the embedded models.",
+      command: "engine status",
+    });
+  const known = providers.map((one) => one.name).join(", ");
+  throw new Problem({
+    code: "not_found",
+    message: `Unknown provider "${name}".${known === "" ? "" : ` Known: ${known}.`}`,
+    command: known === "" ? "provider add --help" : "provider list",
+  });
 }

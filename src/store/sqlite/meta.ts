@@ -2,6 +2,8 @@ import type { Db } from "./schema.ts";
 
 type MetaKey =
   | "manifest_hash"
+  /** `yes` from the upgrade that brought origins until a file has adopted its entries. */
+  | "manifest_adopts"
   | "secret_fingerprint"
   | "lost_tails"
   | "balances_checked_from_ms"

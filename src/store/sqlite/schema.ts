@@ -46,6 +46,8 @@ export interface Tables extends PeopleTables {
     api_key: string | null;
     allow_private: number;
     options: string | null;
+    /** JSON of an Origin; null: created in the store. */
+    origin: string | null;
   };
   models: {
     id: string;
@@ -57,13 +59,14 @@ export interface Tables extends PeopleTables {
     max_output_tokens: number | null;
     max_image_tokens: number | null;
     max_audio_seconds: number | null;
-    /** JSON array of routes; costs as decimal text. */
     timeouts: string | null;
+    /** JSON array of routes; costs as decimal text. */
     routes: string;
     cost_version: number;
     deprecated_at_ms: number | null;
     retires_at_ms: number | null;
     replacement: string | null;
+    origin: string | null;
   };
   prices: {
     model_id: string;

@@ -23,7 +23,7 @@ const retires = "2999-01-31";
 let home: OperatorHome;
 let owner: Window;
 beforeAll(async () => {
-  home = await startOperatorHome({ manifest });
+  home = await startOperatorHome({ manifest, isInStore: true });
   const { gateway, operator } = home;
   gateway.upstream.replyWith(chatAnswers.plain());
   const member = await joinMember(gateway, operator, { account: gateway.account, role: "owner" });

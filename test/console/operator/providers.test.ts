@@ -147,7 +147,7 @@ describe("a provider that is added by the form", () => {
     await form.getByLabel("Key", { exact: true }).fill(literalKey);
     await form.getByRole("button", { name: "Add the provider" }).click();
     // A loopback address must be allowed by who gives it.
-    await form.getByText("allow private addresses if you mean it").waitFor();
+    await form.getByText("Allow private addresses if you mean it").waitFor();
     expect(await address.getAttribute("aria-invalid")).toBe("true");
     expectRefusal(window, 400);
     await form.getByLabel("It may be on a private or loopback address").check();

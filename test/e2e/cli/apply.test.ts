@@ -23,13 +23,20 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const environment = { VENDOR_KEY: "from-the-environment" };
-const apply = (text: string, ...flags: readonly string[]) =>
+/** The config file with this text, through the command. */
+const apply = (text: string, ...flags: readonly string[]) => {
+  home.writeConfig(text);
+  return home.svc(["apply", ...flags], { environment });
+};
+/** The same on standard input, which is no file. */
+const put = (text: string, ...flags: readonly string[]) =>
   home.svc(["apply", "-", ...flags], { stdin: text, environment });
 const exported = async () => (await home.svc(["export"])).stdout;
 
 interface ApplyView {
   readonly differences: readonly { readonly action: string; readonly name: string }[];
   readonly warnings: readonly string[];
+  readonly warning_list: readonly object[];
   readonly applied: boolean;
 }
 const applyJson = async (text: string, ...flags: readonly string[]): Promise<ApplyView> => {
@@ -37,6 +44,11 @@ const applyJson = async (text: string, ...flags: readonly string[]): Promise<App
   expect([code, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout);
 };
+interface ModelRow {
+  readonly id: string;
+  readonly served: boolean;
+  readonly source: { readonly kind: string; readonly file: string | null };
+}
 const actions = ({ differences }: ApplyView) =>
   differences.map(({ action, name }) => `${action} ${name}`);
 
@@ -76,21 +88,60 @@ describe("apply", () => {
     expect(await exported()).toBe(before);
   });
 
-  test("never removes a model, and removes a provider unless a model needs it", async () => {
+  test("removes the providers that the file no longer has, and never a model", async () => {
     await apply(manifest);
-    const view = await applyJson("providers:\nmodels:\n");
-    expect(actions(view).toSorted()).toEqual([
-      "keep literal",
-      "keep named",
-      "keep one",
-      "keep speech",
-      "keep two",
-      "remove idle",
+    const without = manifest.replace(/ {2}literal: .*\n/, "").replace(/ {2}(two|one): .*\n/g, "");
+    const view = await applyJson(without);
+    expect(actions(view).toSorted()).toEqual(["change two", "keep one", "remove literal"]);
+    const models = await home.json<readonly ModelRow[]>(["model", "list"]);
+    expect(models.map(({ id, served, source }) => [id, served, source.file])).toEqual([
+      ["one", true, null],
+      ["speech", true, "svc.yaml"],
+      ["two", false, null],
     ]);
-    const models = await home.json<readonly { id: string; served: boolean }[]>(["model", "list"]);
-    expect(models.map(({ id }) => id)).toEqual(["one", "speech", "two"]);
-    expect(models.every(({ served }) => served)).toBe(true);
-    expect(await exported()).not.toContain("idle.example");
+    expect(await exported()).not.toContain("literal.example");
+    expect(actions(await applyJson(without))).toEqual([]);
+  });
+
+  test("leaves alone what commands have created", async () => {
+    await put("models:\n  mine: { endpoint: chat }\n");
+    expect(actions(await applyJson(manifest))).not.toContain("keep mine");
+    expect(actions(await applyJson("providers:\nmodels:\n"))).not.toContain("keep mine");
+    const [mine] = await home.json<readonly ModelRow[]>(["model", "list"]);
+    expect(mine).toMatchObject({ id: "mine", source: { kind: "store", file: null } });
+  });
+
+  test("refuses a file that names what commands have created, unless it may adopt it", async () => {
+    await put(manifest);
+    const refused = await apply(manifest);
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain("provider named, model one, model speech");
+    expect((await home.json<readonly ModelRow[]>(["model", "list"]))[0]?.source.kind).toBe("store");
+    const adopted = await apply(manifest, "--adopt");
+    expect([adopted.code, adopted.stdout]).toEqual([0, "Nothing to change.\n"]);
+    expect((await home.json<readonly ModelRow[]>(["model", "list"]))[0]?.source).toMatchObject({
+      kind: "file",
+      file: "svc.yaml",
+      fields: ["endpoint", "max_output_tokens", "price", "routes"],
+    });
+    expect((await apply(manifest)).code).toBe(0);
+  });
+
+  test("owns the fields that it states and no others", async () => {
+    await apply(manifest.replace(/(two: .*)price: \{[^}]*\}, /, "$1"));
+    const refused = await home.svc("price set one --input 1 --output 1".split(" "));
+    expect([refused.code, refused.stderr.includes("price is defined in svc.yaml")]).toEqual([
+      4,
+      true,
+    ]);
+    expect((await home.svc("price set two --input 1 --output 1".split(" "))).code).toBe(0);
+    expect((await home.svc("model edit two --max-output-tokens 7".split(" "))).code).toBe(0);
+    expect((await home.svc("model edit one --max-output-tokens 7".split(" "))).code).toBe(4);
+    const route = await home.svc("model route add two named other".split(" "));
+    expect([route.code, route.stderr.includes("routes is defined in svc.yaml")]).toEqual([4, true]);
+    const text = manifest.replace(/(two: .*)price: \{[^}]*\}, /, "$1");
+    expect(actions(await applyJson(text))).toEqual([]);
+    expect(await exported()).toMatch(/two:[^]*max_output_tokens: 7/);
   });
 
   test("keeps prices exact to the last digit, quoted or not", async () => {
@@ -117,7 +168,7 @@ describe("apply", () => {
     const { code, stdout, stderr } = await apply(wrong);
     expect([code, stdout]).toEqual([2, ""]);
     const lines = stderr.replace("error: ", "").trim().split("\n");
-    expect(lines.map((line) => /^standard input: line (\d+): (\S+)/.exec(line)?.slice(1))).toEqual([
+    expect(lines.map((line) => /svc\.yaml: line (\d+): (\S+)/.exec(line)?.slice(1))).toEqual([
       ["6", "models.one.price.input"],
       ["7", "models.two.price.input"],
       ["7", "models.two.routes.0.provider"],
@@ -133,11 +184,13 @@ describe("apply", () => {
 
   test("warns of what will not work, without refusing it", async () => {
     const bare = "models:\n  bare: { endpoint: chat }\n";
-    const { warnings } = await applyJson(`${bare}`);
+    const { warnings, warning_list } = await applyJson(bare);
     expect(warnings).toEqual([
       "model bare has no price and no route: it is not listed and cannot be called",
     ]);
-    const { stdout } = await home.svc(["apply", "-"], { stdin: manifest });
+    expect(warning_list).toMatchObject([{ kind: "not_served", subject: "bare" }]);
+    home.writeConfig(manifest);
+    const { stdout } = await home.svc(["apply"]);
     expect(stdout).toContain("! provider named: VENDOR_KEY is not set");
   });
 
@@ -183,6 +236,7 @@ describe("secrets", () => {
     await apply(manifest);
     const text = await exported();
     expect(text).toContain("api_key: <stored>");
+    expect((await put(text)).stdout).toContain("Nothing to change.");
     expect(actions(await applyJson(text))).toEqual([]);
     // A change beside the mark leaves the key alone: the old literal still counts as the same.
     const moved = text.replace("https://literal.example/v1", "https://literal.example/v2");
@@ -210,11 +264,35 @@ test("a file by its name is read, and the server's own file is not applied twice
   writeFileSync(path, manifest);
   expect((await home.svc(["apply", path], { environment })).stdout).toContain("applied 6 changes.");
   home.writeConfig(manifest);
-  await home.svc(["apply", home.configPath], { environment });
+  const refused = await home.svc(["apply"], { environment });
+  expect([refused.code, refused.stderr.includes("model one (other.yaml)")]).toEqual([4, true]);
+  await home.svc(["apply", home.configPath, "--adopt"], { environment });
   const server = await home.serve(environment);
   expect(server.stdout()).not.toContain("Nothing to change");
   expect(server.stdout()).not.toContain(home.configPath);
   expect(await server.stop()).toBe(0);
+});
+
+describe("a start", () => {
+  test("applies the file, and only what has changed of it", async () => {
+    home.writeConfig(manifest);
+    const server = await home.serve(environment);
+    expect(server.stdout()).toContain("applied 6 changes.");
+    await server.stop();
+    const again = await home.serve(environment);
+    expect(again.stdout()).not.toContain("applied");
+    await again.stop();
+  });
+
+  test("goes on with what the store has where the file names what it did not create", async () => {
+    await put(manifest);
+    home.writeConfig(manifest.replace("max_output_tokens: 100", "max_output_tokens: 200"));
+    const server = await home.serve({ ...environment, SVC_LOG_LEVEL: "error" });
+    expect(server.stdout() + server.stderr()).toContain("the config file was not applied");
+    expect(server.stdout() + server.stderr()).toContain("model one");
+    expect(await exported()).toContain("max_output_tokens: 100");
+    expect(await server.stop()).toBe(0);
+  });
 });
 
 test("a file with wrong settings is refused, as a start would refuse it", async () => {

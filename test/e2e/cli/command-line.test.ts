@@ -151,6 +151,12 @@ describe("without a server", () => {
       served: true,
       price: { input: "0.30", cached_input: "0.03", output: "2.50" },
       routes: ["fake/upstream-chat"],
+      route_list: [{ provider: "fake", model: "upstream-chat" }],
+      source: {
+        kind: "file",
+        file: "svc.yaml",
+        fields: ["endpoint", "context_length", "max_output_tokens", "price", "routes"],
+      },
       max_output_tokens: 8192,
       deprecated_at: null,
       retires_at: null,

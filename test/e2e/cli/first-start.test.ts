@@ -228,18 +228,19 @@ describe("the config file", () => {
     expect(first.stdout()).toContain("+ model svc-3-flash");
     await first.stop();
 
-    // What was changed by hand meanwhile is not undone by a file that says nothing new.
-    const dearer = manifest().replace('input: "0.30"', 'input: "0.40"');
-    await home.svc(["apply", "-"], { stdin: dearer, environment });
+    // What commands have created or changed meanwhile stays.
+    await home.svc(["model", "edit", "svc-2-flash", "--max-output-tokens", "77"]);
+    await home.svc(["model", "add", "mine"]);
     const second = await home.serve(environment);
     expect(second.stdout()).not.toContain("applied");
-    expect((await home.svc(["export"])).stdout).toContain("0.40");
     await second.stop();
 
     home.writeConfig(`${manifest()}  extra: { endpoint: chat }\n`);
     const third = await home.serve(environment);
     expect(third.stdout()).toContain("+ model extra");
-    expect(third.stdout()).toContain("price.input: 0.4 → 0.3");
+    const { stdout } = await home.svc(["export"]);
+    expect(stdout).toContain("max_output_tokens: 77");
+    expect(stdout).toContain("  mine:\n");
     await third.stop();
   });
 });

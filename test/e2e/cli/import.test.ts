@@ -12,8 +12,8 @@ const literal = "sk-vendor-literal-5d21ab";
 const environment = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };
 
 interface Imported {
-  readonly file: string;
   readonly added: readonly string[];
+  readonly added_list: readonly object[];
   readonly kept: readonly string[];
   readonly notes: readonly { readonly line: number; readonly note: string }[];
   readonly differences: readonly { readonly action: string; readonly name: string }[];
@@ -33,6 +33,7 @@ const importing = (words: readonly string[], stdin?: string) =>
     ...(stdin === undefined ? {} : { stdin }),
   });
 const config = () => readFileSync(home.configPath, "utf8");
+const exported = async () => (await home.svc(["export"])).stdout;
 const small = (params: string) =>
   `model_list:\n  - model_name: m\n    litellm_params: { model: openai/gpt-4o, ${params} }\n`;
 
@@ -46,41 +47,36 @@ function bytesOnDisk(): string {
 }
 
 describe("svc import litellm", () => {
-  test("adds the models to the config file and puts them in force", async () => {
-    home.writeConfig(
-      '# ours\nproviders:\n  mine: { kind: openai, base_url: "https://mine.example/v1" }\n',
-    );
+  test("adds the models to the store, and writes no file", async () => {
     const { code, stdout, stderr } = await importing([whole]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("+ model gpt-4o\n");
     expect(stdout).toContain("! line 117: litellm_settings.num_retries is not taken over");
-    expect(config()).toStartWith("# ours\nproviders:\n  mine: { kind: openai");
-    expect(config()).toContain('price: { input: "0.15", output: "0.6", cached_input: "0.075" }');
-    const models = await home.json<readonly { id: string; routes: readonly string[] }[]>([
+    expect(config()).toBe("");
+    const models = await home.json<readonly { id: string; source: { kind: string } }[]>([
       "model",
       "list",
     ]);
     expect(models.length).toBe(13);
-    const applied = await home.svc(["apply", home.configPath]);
-    expect(applied.stdout).toContain("Nothing to change.");
+    expect(models.every(({ source }) => source.kind === "store")).toBe(true);
+    expect(await exported()).toMatch(/input: "0\.15"/);
   });
 
   test("adds nothing the second time", async () => {
     await importing([whole]);
-    const before = config();
+    const before = await exported();
     const again = await home.json<Imported>(["import", "litellm", whole], { environment });
-    expect([again.added, again.applied, config()]).toEqual([[], false, before]);
+    expect([again.added, again.applied, await exported()]).toEqual([[], false, before]);
     expect(again.kept).toContain("provider azure-acme-eu");
   });
 
-  test("prints what is new with --dry-run, and no line of the file, which may hold keys", async () => {
-    const before = `settings: { port: 9000 }
-providers:
+  test("shows what is new with --dry-run, and changes nothing", async () => {
+    const before = `providers:
   openai: { vendor: openai, api_key: ${literal} }
 models:
   m: { endpoint: chat, routes: [ { provider: openai, model: other } ] }
 `;
-    home.writeConfig(before);
+    await home.svc(["apply", "-"], { stdin: before });
     const text = small("api_key: os.environ/K").concat(
       small("api_key: os.environ/K").replace("model_list:\n", "").replace("name: m", "name: n"),
     );
@@ -89,41 +85,29 @@ models:
     for (const { code, stdout, stderr } of [plain, json]) {
       expect(code).toBe(0);
       expect(stdout + stderr).not.toContain(literal);
-      expect(stdout).not.toContain("9000");
     }
     const view: Imported = JSON.parse(json.stdout);
     expect(view.added).toEqual(["provider openai-k", "route m → openai-k/gpt-4o", "model n"]);
-    expect(view.yaml).toBe(plain.stdout);
-    expect(plain.stdout).toStartWith("providers:\n  openai-k:\n");
-    expect(plain.stdout).toContain(
-      "  m:\n    routes:\n      - { provider: openai-k, model: gpt-4o",
-    );
-    expect(plain.stdout).toContain("  n:\n    endpoint: chat\n");
-    expect(config()).toBe(before);
+    expect(view.added_list[1]).toEqual({
+      kind: "route",
+      name: "m",
+      provider: "openai-k",
+      model: "gpt-4o",
+    });
+    expect(view.yaml).toStartWith("providers:\n  openai-k:\n");
+    expect(view.yaml).toContain("  m:\n    routes:\n      - { provider: openai-k, model: gpt-4o");
+    expect(plain.stdout).toContain("+ route m → openai-k/gpt-4o\n");
+    expect(await exported()).not.toContain("openai-k");
   });
 
-  test("prints what can be applied and changes nothing with --dry-run", async () => {
-    const { code, stdout, stderr } = await importing([whole, "--dry-run"]);
-    expect([code, config()]).toEqual([0, ""]);
+  test("prints a file that can be applied with --print, and changes nothing", async () => {
+    const { code, stdout, stderr } = await importing([whole, "--print"]);
+    expect(code).toBe(0);
     expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);
     expect(stderr).toContain("! line 64: gemini-flash: not taken over: temperature\n");
-    const applied = await home.svc(["apply", "-", "--json"], { stdin: stdout });
+    home.writeConfig(stdout);
+    const applied = await home.svc(["apply", "--json"]);
     expect(JSON.parse(applied.stdout).differences).toHaveLength(25);
-  });
-
-  test("reads standard input, and writes to another file if told", async () => {
-    const path = join(dirname(home.configPath), "catalogue.yaml");
-    const { stdout } = await importing(
-      ["-", "--file", path, "--json"],
-      small("api_key: os.environ/K, input_cost_per_token: 1e-6, output_cost_per_token: 2e-6"),
-    );
-    const view: Imported = JSON.parse(stdout);
-    expect([view.file, view.added, view.applied]).toEqual([
-      path,
-      ["provider openai", "model m"],
-      true,
-    ]);
-    expect([config(), readFileSync(path, "utf8").includes("api_key: ${K}")]).toEqual(["", true]);
   });
 
   test("serves what it imported, through a server that runs", async () => {
@@ -170,10 +154,11 @@ describe("keys that are written out in the LiteLLM config", () => {
       expect(code).toBe(0);
       expect(stdout + stderr).not.toContain(literal);
     }
-    expect(config()).toContain("api_key: <stored>");
     expect(bytesOnDisk()).not.toContain(literal);
-    // It is there: the export can be applied again, and a restart reads the file.
-    expect((await home.svc(["apply", home.configPath])).stdout).toContain("Nothing to change.");
+    // It is there: the export can be applied again.
+    const stdin = await exported();
+    expect(stdin).toContain("api_key: <stored>");
+    expect((await home.svc(["apply", "-"], { stdin })).stdout).toContain("Nothing to change.");
   });
 });
 

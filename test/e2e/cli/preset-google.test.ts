@@ -57,7 +57,7 @@ beforeEach(async () => {
 /** What the command prints, with the fake in the place of Google. */
 async function presetText(): Promise<string> {
   const home = createHome();
-  const { stdout, code } = await home.svc(["init", "--preset", "google", "--dry-run"]);
+  const { stdout, code } = await home.svc(["init", "--preset", "google", "--print"]);
   await home.remove();
   if (code !== 0) throw new Error(`svc init ended with ${code}`);
   const at = (place: string) => `\n    base_url: UPSTREAM/${place}\n    allow_private: true\n`;

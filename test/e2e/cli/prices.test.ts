@@ -53,6 +53,9 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
+/** Entries of the store, which commands can change. */
+const put = async (stdin: string) =>
+  expect((await home.svc(["apply", "-"], { stdin })).code).toBe(0);
 const words = (line: string) => line.split(" ");
 const price = <T>(line: string) => home.json<T>(words(`price ${line}`));
 const versions = async (line: string) =>
@@ -63,8 +66,7 @@ const versions = async (line: string) =>
 
 describe("prices", () => {
   beforeEach(async () => {
-    home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
-    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
+    await put(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   });
 
   test("are versions: each is in force from its moment on, and --at tells which", async () => {
@@ -213,8 +215,7 @@ ${more}`;
     view.set.find((row) => row.model === model && row.route === route)?.price ?? {};
 
   beforeEach(async () => {
-    home.writeConfig(manifest());
-    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
+    await put(manifest());
   });
 
   test("sets what is lacking, and tells what it left and what it does not know, each by name", async () => {
@@ -291,13 +292,12 @@ ${more}`;
   });
 
   test("takes no vendor's price for what this machine serves, and none that lacks a class", async () => {
-    home.writeConfig(
+    await put(
       manifest(`
   own: { endpoint: chat, max_output_tokens: 64, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: chat }] }
   pictures: { endpoint: embeddings, input: media, routes: [{ provider: openai, model: gpt-4o-mini }] }
 `),
     );
-    expect((await home.svc(["apply", home.configPath])).code).toBe(0);
     const view = await price<Imported>("import own pictures --replace");
     expect(view.set).toEqual([]);
     expect(names(view.left)).toEqual([

@@ -28,7 +28,7 @@ let payer: Payer;
 // Each test changes prices, so that each has a gateway of its own.
 beforeEach(async () => {
   clock = clockAt("2026-11-15T10:00:00Z");
-  gateway = await startTestGateway({ clock });
+  gateway = await startTestGateway({ clock, isInStore: true });
   payer = await openPayer(gateway);
   gateway.upstream.replyWith(chatJson({ usage }));
 });

@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-recompute-"));
 const databasePath = () => join(gateway.dataDir, "svc.db");
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ manifest });
+  gateway = await startTestGateway({ manifest, isInStore: true });
   await fillLedger(await openPayer(gateway));
 });
 afterAll(async () => {

@@ -243,6 +243,7 @@ describe("a target comes back", () => {
       own.first.replyWith(chatAnswers.plain());
       await operations.manifest.apply({
         text: yaml.replace("${FAKE_KEY}", "${OTHER_KEY}"),
+        file: "svc.yaml",
         dryRun: false,
       });
       expect((await call()).status).toBe(200);

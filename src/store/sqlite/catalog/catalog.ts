@@ -8,6 +8,7 @@ import {
   type Route,
   type StoredSecret,
 } from "../../../catalog/model.ts";
+import type { Origin } from "../../../catalog/origin.ts";
 import { providerKinds } from "../../../catalog/provider-kinds.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
@@ -41,7 +42,7 @@ export function createCatalogStore(db: Db): CatalogStore {
     },
     async write(changes, audit) {
       const { saveProviders = [], removeProviders = [], saveModels = [] } = changes;
-      const { addPrices = [], manifestHash, atMs } = changes;
+      const { addPrices = [], manifestHash, endsAdoption, atMs } = changes;
       await db.transaction().execute(async (transaction) => {
         for (const provider of saveProviders) {
           const { name, ...rest } = fromProvider(provider);
@@ -72,11 +73,17 @@ export function createCatalogStore(db: Db): CatalogStore {
             .execute();
         }
         if (manifestHash !== undefined) await writeMeta(transaction, "manifest_hash", manifestHash);
+        if (endsAdoption === true) await writeMeta(transaction, "manifest_adopts", "no");
         await announce(transaction, { topic: "catalog", subject: "" });
         if (audit !== undefined) await addAudit(transaction, audit);
       });
     },
-    manifestHash: () => readMeta(db, "manifest_hash"),
+    async manifestState() {
+      return {
+        hash: await readMeta(db, "manifest_hash"),
+        adopts: (await readMeta(db, "manifest_adopts")) === "yes",
+      };
+    },
   };
 }
 
@@ -123,6 +130,7 @@ function toProvider(row: Tables["providers"]): ProviderEntry {
     ...(apiKey === undefined ? {} : { apiKey }),
     allowPrivate: row.allow_private === 1,
     ...(row.options === null ? {} : { options: JSON.parse(row.options) }),
+    ...toOrigin(row.origin),
   };
 }
 
@@ -134,6 +142,7 @@ function fromProvider(provider: ProviderEntry): Tables["providers"] {
     api_key: provider.apiKey === undefined ? null : JSON.stringify(provider.apiKey),
     allow_private: provider.allowPrivate ? 1 : 0,
     options: provider.options === undefined ? null : JSON.stringify(provider.options),
+    origin: provider.origin === undefined ? null : JSON.stringify(provider.origin),
   };
 }
 
@@ -173,7 +182,12 @@ function toModel(row: Tables["models"], prices: readonly PriceVersion[]): Model 
       ...(row.retires_at_ms === null ? {} : { retiresAtMs: row.retires_at_ms }),
       ...(row.replacement === null ? {} : { replacement: row.replacement }),
     },
+    ...toOrigin(row.origin),
   };
+}
+
+function toOrigin(text: string | null): { readonly origin?: Origin } {
+  return text === null ? {} : { origin: JSON.parse(text) };
 }
 
 function fromModel(model: Model): Omit<Tables["models"], "cost_version"> {
@@ -196,6 +210,7 @@ function fromModel(model: Model): Omit<Tables["models"], "cost_version"> {
     deprecated_at_ms: model.lifecycle.deprecatedAtMs ?? null,
     retires_at_ms: model.lifecycle.retiresAtMs ?? null,
     replacement: model.lifecycle.replacement ?? null,
+    origin: model.origin === undefined ? null : JSON.stringify(model.origin),
   };
 }
 

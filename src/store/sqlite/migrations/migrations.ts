@@ -20,6 +20,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0008-sessions": { up: endSessions },
   "0009-context-length": { up: contextLength },
   "0010-attempts": { up: attempts },
+  "0011-origin": { up: origin },
 };
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
@@ -133,4 +134,12 @@ async function contextLength(db: Kysely<unknown>): Promise<void> {
 async function attempts(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("receipts").addColumn("upstream_model", "text").execute();
   await db.schema.alterTable("receipts").addColumn("attempt_started_ms", "bigint").execute();
+}
+
+/** What is there may have come from a file: the first one that is applied adopts what it names. */
+async function origin(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable("providers").addColumn("origin", "text").execute();
+  await db.schema.alterTable("models").addColumn("origin", "text").execute();
+  await sql`insert into meta (key, value) select 'manifest_adopts', 'yes'
+    where exists (select 1 from providers) or exists (select 1 from models)`.execute(db);
 }

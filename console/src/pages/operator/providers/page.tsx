@@ -58,9 +58,8 @@ export function Page() {
       )}
       {found.data?.has_file === true && (
         <p className={classes.file}>
-          This gateway also has a file, <code>svc.yaml</code>. It is applied again only when it
-          changes. Then it wins over what was changed here, so write lasting changes into it too:{" "}
-          <code>svc export</code> shows how they read there.
+          Some of these are defined in a file. They can only be changed there, and{" "}
+          <code>svc apply</code> puts a change in force.
         </p>
       )}
       <AddDialog

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { inFile, Problem } from "../../base/problem.ts";
+import { checkSettings } from "../../config/load.ts";
+import type { Difference } from "../../manifest/differences.ts";
+import type { Warning } from "../../manifest/warnings.ts";
+import type { ApplyView, EntryName } from "../../platform/manifest/change.ts";
+import { type Command, jsonFlag } from "../command.ts";
+import { print, printJson, style } from "../terminal/output.ts";
+
+const apply: Command = {
+  name: "apply",
+  about:
+    "Makes the catalogue match a file and shows the difference. The file then owns what it states. Never removes a model.",
+  optional: ["FILE"],
+  flags: {
+    adopt: { about: "let the file take over entries that it did not create" },
+    "dry-run": { about: "show what would change and change nothing" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc apply",
+    "svc apply svc.yaml --dry-run",
+    "svc apply svc.yaml --adopt",
+    "svc apply - < catalogue.yaml",
+  ],
+  more: () => [
+    "Without FILE, the config file is applied. Entries from standard input (-) belong to no file:",
+    "they are created and changed like those of other commands, and nothing is removed.",
+  ],
+  async run({ positionals: [named], switches, wiring }) {
+    const dryRun = switches.has("dry-run");
+    const { filePath } = wiring.configuration();
+    const path = named ?? filePath;
+    const isStream = path === "-";
+    const text = readText(path);
+    const isOwnFile = !isStream && filePath === resolve(path);
+    checkSettings({ path, text });
+    const file = isStream ? undefined : basename(resolve(path));
+    const adopts = switches.has("adopt");
+    const view = await wiring
+      .withOperations((operations) =>
+        operations.manifest.apply({ text, dryRun, isOwnFile, file, adopts }),
+      )
+      .catch((error: unknown) => {
+        throw inFile(isStream ? "standard input" : path, error);
+      });
+    if (switches.has("json")) printJson(toApplyJson(view));
+    else printApply(view, dryRun);
+  },
+};
+
+const exportCommand: Command = {
+  name: "export",
+  about:
+    "Writes all providers and models as YAML that svc apply reads. Settings and literal keys are not in it.",
+  examples: ["svc export > catalogue.yaml", "svc export | svc apply - --dry-run"],
+  async run({ wiring }) {
+    const { yaml } = await wiring.withOperations((operations) => operations.manifest.export({}));
+    process.stdout.write(yaml);
+  },
+};
+
+export const manifestCommands: readonly Command[] = [apply, exportCommand];
+
+/** A file, or standard input for `-`. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem({ code: "not_found", message: `${path} cannot be read: ${message}`, cause });
+  }
+}
+
+const marks: Readonly<Record<Difference["action"], string>> = {
+  create: style.green("+"),
+  change: style.yellow("~"),
+  remove: style.red("-"),
+  keep: style.dim("="),
+};
+
+export function printApply({ differences, warnings }: ApplyView, dryRun: boolean): void {
+  for (const { action, kind, name, fields } of differences) {
+    const note =
+      action === "keep" ? style.dim(" is no longer in the file and stays in the store") : "";
+    print(`${marks[action]} ${kind} ${name}${note}`);
+    if (action === "change")
+      for (const { field, from, to } of fields)
+        print(
+          `    ${field}: ${from ?? "none"} → ${from === to ? "another value" : (to ?? "none")}`,
+        );
+  }
+  printWarnings(warnings);
+  const changes = differences.filter(({ action }) => action !== "keep").length;
+  if (changes === 0) return print("Nothing to change.");
+  print(
+    dryRun
+      ? `${changes} to change; nothing was changed (--dry-run).`
+      : `${style.green("applied")} ${changes} change${changes === 1 ? "" : "s"}.`,
+  );
+}
+
+export function printWarnings(warnings: readonly Warning[]): void {
+  for (const { message } of warnings) print(`${style.yellow("!")} ${message}`);
+}
+
+/** `warnings` are sentences, as they always were; `warning_list` has their fields. */
+export const toApplyJson = <T extends ApplyView>(view: T) => ({
+  ...view,
+  warnings: view.warnings.map(({ message }) => message),
+  warning_list: view.warnings,
+});
+
+export const entryText = (entry: EntryName) =>
+  entry.kind === "route"
+    ? `route ${entry.name} → ${entry.provider}/${entry.model}`
+    : `${entry.kind} ${entry.name}`;

@@ -1,0 +1,357 @@
+import { Problem } from "../../base/problem.ts";
+import { endpoints } from "../../call/endpoint.ts";
+import { priceKeys } from "../../call/price.ts";
+import { type VoiceMap, voices } from "../../call/speak.ts";
+import type { ModelChanges, RouteChanges, TimeoutChanges } from "../../platform/models/changes.ts";
+import type { CatalogEntryView } from "../../platform/models/operations.ts";
+import type { ModelView, SourceView } from "../../platform/models/views.ts";
+import { type Command, type Invocation, jsonFlag } from "../command.ts";
+import { print, printJson, printTable, style } from "../terminal/output.ts";
+
+const modelList: Command = {
+  name: "model list",
+  about: "Lists all models with state, price, routes and the file that defines them.",
+  flags: jsonFlag,
+  examples: ["svc model list", "svc model list --json"],
+  async run({ switches, wiring }) {
+    const models = await wiring.withOperations((operations) => operations.models.list({}));
+    if (switches.has("json")) return printJson(models);
+    if (models.length === 0)
+      return print("No models yet. svc init finds providers; svc model add adds a model.");
+    printTable(
+      ["id", "endpoint", "state", "price (USD)", "routes", "defined in"],
+      models.map((model) => [
+        model.id,
+        model.endpoint,
+        stateText(model),
+        priceText(model),
+        model.routes.join(", ") || null,
+        sourceText(model),
+      ]),
+    );
+  },
+};
+
+/** The file that defines it; nothing for what lives in the store. */
+export const sourceText = ({ source }: { readonly source: SourceView }) => source.file;
+
+function stateText({ status, served, deprecated_at, retires_at }: ModelView): string {
+  if (status === "deprecated") return `deprecated, retires ${retires_at?.slice(0, 10)}`;
+  const from = deprecated_at === null ? "" : `, deprecated from ${deprecated_at.slice(0, 10)}`;
+  return status === "active" ? `${served ? "active" : "active, not served"}${from}` : status;
+}
+
+function priceText({ price }: Pick<ModelView, "price">): string | null {
+  return price === null
+    ? null
+    : Object.entries(price)
+        .map(([key, usd]) => `${key} ${usd}`)
+        .join(", ");
+}
+
+const none = "none removes it";
+const modelFlags = {
+  endpoint: { about: endpoints.join(", "), value: "ENDPOINT" },
+  input: { about: "what an embeddings model takes: text or media", value: "KIND" },
+  "owned-by": { about: "who owns it, for callers", value: "TEXT" },
+  "context-length": { about: `tokens of a request and its answer; ${none}`, value: "N" },
+  "max-output-tokens": { about: `the longest answer; ${none}`, value: "N" },
+  "max-image-tokens": { about: `the most that an image counts for; ${none}`, value: "N" },
+  "max-audio-seconds": { about: `the longest speech; ${none}`, value: "N" },
+  timeout: {
+    about: `connect, first_byte, idle or total in seconds, such as idle=60; ${none}`,
+    value: "name=SECONDS",
+    multiple: true,
+  },
+} as const satisfies Command["flags"];
+
+function readModel({ flags, lists }: Invocation): ModelChanges {
+  const { endpoint, input } = flags;
+  const timeouts = readPairs(lists["timeout"] ?? [], "timeout", timeoutNames).map(
+    ([name, text]) => [name, readCount(text, "timeout")] as const,
+  );
+  return {
+    endpoint,
+    input,
+    owned_by: flags["owned-by"],
+    context_length: optionalCount(flags, "context-length"),
+    max_output_tokens: optionalCount(flags, "max-output-tokens"),
+    max_image_tokens: optionalCount(flags, "max-image-tokens"),
+    max_audio_seconds: optionalCount(flags, "max-audio-seconds"),
+    ...(timeouts.length === 0 ? {} : { timeouts: Object.fromEntries(timeouts) as TimeoutChanges }),
+  };
+}
+
+const timeoutNames = ["connect", "first_byte", "idle", "total"] as const;
+
+const optionalCount = (flags: Invocation["flags"], name: string) =>
+  flags[name] === undefined ? undefined : readCount(flags[name], name.replaceAll("-", "_"));
+
+function readCount(text: string, field: string): number | null {
+  if (text === "none") return null;
+  const count = Number(text);
+  if (/^\d{1,9}$/.test(text) && count > 0) return count;
+  throw new Problem({ code: "invalid", message: `"${text}" is not a whole number.`, field });
+}
+
+/** `name=value` each, with one of some names. */
+function readPairs<const T extends string>(
+  texts: readonly string[],
+  field: string,
+  names: readonly T[],
+): readonly (readonly [T, string])[] {
+  return texts.map((text) => {
+    const at = text.indexOf("=");
+    const name = names.find((one) => one === text.slice(0, at));
+    if (name !== undefined) return [name, text.slice(at + 1)] as const;
+    throw new Problem({
+      code: "invalid",
+      message: `"${text}" must be name=value with one of: ${names.join(", ")}.`,
+      field,
+    });
+  });
+}
+
+const routeFlags = {
+  priority: { about: "1 to 100; the lowest is asked first", value: "N" },
+  weight: { about: "the share among those of one priority", value: "N" },
+  voice: {
+    about: "of speech: what a voice is called there, such as Kore=nova, or same",
+    value: "NAME=THEIRS",
+    multiple: true,
+  },
+  dimensions: { about: `of embeddings: own or 3072; ${none}`, value: "WORD" },
+  cost: {
+    about: "what the vendor asks in USD, such as input=0.30; none removes it",
+    value: "class=USD",
+    multiple: true,
+  },
+} as const satisfies Command["flags"];
+
+function readRoute({ flags, lists }: Invocation): RouteChanges {
+  const { priority, weight, dimensions } = flags;
+  const costs = lists["cost"] ?? [];
+  return {
+    priority: priority === undefined ? undefined : (readCount(priority, "priority") ?? 1),
+    weight: weight === "0" ? 0 : (optionalCount(flags, "weight") ?? undefined),
+    voices: readVoices(lists["voice"] ?? []),
+    dimensions: readDimensions(dimensions),
+    ...(costs.length === 0 ? {} : { cost: readCost(costs) }),
+  };
+}
+
+function readDimensions(text: string | undefined): RouteChanges["dimensions"] {
+  if (text === undefined || text === "own" || text === "3072") return text;
+  if (text === "none") return null;
+  throw new Problem({
+    code: "invalid",
+    message: "Dimensions must be own, 3072 or none.",
+    field: "dimensions",
+  });
+}
+
+const readCost = (texts: readonly string[]) =>
+  texts.length === 1 && texts[0] === "none"
+    ? null
+    : Object.fromEntries(readPairs(texts, "cost", priceKeys));
+
+function readVoices(texts: readonly string[]): VoiceMap | undefined {
+  if (texts.length === 0) return undefined;
+  if (texts.length === 1 && texts[0] === "same") return "same";
+  const map = Object.fromEntries(readPairs(texts, "voice", voices));
+  const { Kore, Puck, Charon, Fenrir, Aoede } = map;
+  if (Kore && Puck && Charon && Fenrir && Aoede) return { Kore, Puck, Charon, Fenrir, Aoede };
+  throw new Problem({
+    code: "invalid",
+    message: `Name what each voice is called there: ${voices.join(", ")}.`,
+    field: "voice",
+  });
+}
+
+const modelAdd: Command = {
+  name: "model add",
+  about: "Creates a model. It is served once it has a route and a price.",
+  positionals: ["ID"],
+  flags: {
+    ...modelFlags,
+    provider: { about: "its first route: the provider", value: "NAME" },
+    upstream: { about: "its first route: the model's name there", value: "MODEL" },
+    ...routeFlags,
+    price: {
+      about: "what callers pay in USD, such as output=2.50",
+      value: "class=USD",
+      multiple: true,
+    },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc model add fast --provider groq --upstream llama-3.1-8b-instant --price input=0.10 --price output=0.20",
+    "svc model add vectors --endpoint embeddings --input text",
+  ],
+  async run(invocation) {
+    const { positionals, flags, lists, wiring } = invocation;
+    const [id = ""] = positionals;
+    const { provider, upstream } = flags;
+    if ((provider === undefined) !== (upstream === undefined))
+      throw new Problem({
+        code: "invalid",
+        message: "A route needs a provider and the model's name there.",
+        field: provider === undefined ? "provider" : "upstream",
+      });
+    const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
+    const model = await wiring.withOperations((operations) =>
+      operations.catalog.create({
+        id,
+        ...readModel(invocation),
+        ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
+        ...(provider === undefined || upstream === undefined
+          ? {}
+          : { routes: [{ provider, model: upstream, ...readRoute(invocation) }] }),
+      }),
+    );
+    printSaved(invocation, model, "added");
+  },
+};
+
+const modelEdit: Command = {
+  name: "model edit",
+  about: "Changes a model. What is not named stays. svc price set changes its price.",
+  positionals: ["ID"],
+  flags: { ...modelFlags, ...jsonFlag },
+  examples: [
+    "svc model edit fast --max-output-tokens 8192 --context-length 131072",
+    "svc model edit fast --timeout first_byte=300 --max-image-tokens none",
+  ],
+  async run(invocation) {
+    const [id = ""] = invocation.positionals;
+    const model = await invocation.wiring.withOperations((operations) =>
+      operations.catalog.update({ id, ...readModel(invocation) }),
+    );
+    printSaved(invocation, model, "changed");
+  },
+};
+
+const target = ["ID", "PROVIDER", "MODEL"];
+
+const routeCommand = (options: {
+  readonly verb: "add" | "edit" | "remove";
+  readonly about: string;
+  readonly examples: readonly string[];
+}): Command => ({
+  name: `model route ${options.verb}`,
+  about: options.about,
+  positionals: target,
+  flags: { ...(options.verb === "remove" ? {} : routeFlags), ...jsonFlag },
+  examples: options.examples,
+  async run(invocation) {
+    const [id = "", provider = "", model = ""] = invocation.positionals;
+    const name = { id, provider, model };
+    const view = await invocation.wiring.withOperations((operations) => {
+      if (options.verb === "remove") return operations.catalog.removeRoute(name);
+      const route = { ...name, ...readRoute(invocation) };
+      return options.verb === "add"
+        ? operations.catalog.addRoute(route)
+        : operations.catalog.updateRoute(route);
+    });
+    printSaved(invocation, view, options.verb === "remove" ? "removed a route of" : "changed");
+  },
+});
+
+const routeCommands = [
+  routeCommand({
+    verb: "add",
+    about: "Adds a target to a model: another provider, or another model of one.",
+    examples: [
+      "svc model route add fast groq llama-3.1-8b-instant --priority 2",
+      "svc model route add voice openai tts-1 --voice same --cost audio_output=15",
+    ],
+  }),
+  routeCommand({
+    verb: "edit",
+    about: "Changes priority, weight, voices, dimensions or cost of a model's target.",
+    examples: ["svc model route edit fast groq llama-3.1-8b-instant --weight 3"],
+  }),
+  routeCommand({
+    verb: "remove",
+    about: "Removes a target of a model. A model without one is not served.",
+    examples: ["svc model route remove fast groq llama-3.1-8b-instant"],
+  }),
+];
+
+function printSaved({ switches }: Invocation, model: CatalogEntryView, verb: string): void {
+  if (switches.has("json")) return printJson(model);
+  print(`${style.green(verb)} ${model.id}`);
+  for (const { provider, model: upstream, priority, weight, cost } of model.routes) {
+    const costs = cost === null ? "" : `, costs ${priceText({ price: cost })}`;
+    print(style.dim(`  ${provider}/${upstream}: priority ${priority}, weight ${weight}${costs}`));
+  }
+  if (model.not_served_because !== null)
+    print(`${style.yellow("!")} It is not served. ${model.not_served_because}`);
+}
+
+const modelDeprecate: Command = {
+  name: "model deprecate",
+  about:
+    "Marks a model deprecated: callers see when it retires and what replaces it. Once more moves the dates.",
+  positionals: ["ID"],
+  flags: {
+    retires: {
+      about: "when it retires: a day (midnight UTC) or a moment",
+      value: "DATE",
+      required: true,
+    },
+    replacement: {
+      about: "the active model of the same endpoint to use instead",
+      value: "ID",
+      required: true,
+    },
+    from: { about: "from when it is deprecated; default: now", value: "DATE" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash",
+    "svc model deprecate svc-2-flash --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
+  ],
+  async run({
+    positionals: [id = ""],
+    flags: { from, retires = "", replacement = "" },
+    switches,
+    wiring,
+  }) {
+    const model = await wiring.withOperations((operations) =>
+      operations.models.deprecate({
+        id,
+        ...(from === undefined ? {} : { from }),
+        retires,
+        replacement,
+      }),
+    );
+    if (switches.has("json")) return printJson(model);
+    const when = model.status === "active" ? ` from ${model.deprecated_at}` : "";
+    print(
+      `${style.yellow("deprecated")} ${model.id}${when}: retires ${model.retires_at}, replaced by ${model.replacement}`,
+    );
+  },
+};
+
+const modelRetire: Command = {
+  name: "model retire",
+  about: "Retires a deprecated model now.",
+  positionals: ["ID"],
+  flags: jsonFlag,
+  examples: ["svc model retire svc-2-flash"],
+  async run({ positionals: [id = ""], switches, wiring }) {
+    const model = await wiring.withOperations((operations) => operations.models.retire({ id }));
+    if (switches.has("json")) return printJson(model);
+    print(`${style.red("retired")} ${model.id}: callers are told to use ${model.replacement}`);
+  },
+};
+
+export const modelCommands: readonly Command[] = [
+  modelList,
+  modelAdd,
+  modelEdit,
+  ...routeCommands,
+  modelDeprecate,
+  modelRetire,
+];

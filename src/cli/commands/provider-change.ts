@@ -1,0 +1,207 @@
+import { Problem } from "../../base/problem.ts";
+import type { SavedProvider } from "../../platform/providers/connect.ts";
+import { type Command, type Invocation, jsonFlag } from "../command.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { print, printJson, style } from "../terminal/output.ts";
+import { askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
+import { printWarnings } from "./manifest.ts";
+
+const providerEdit: Command = {
+  name: "provider edit",
+  about: "Changes the address or the options of a provider. What is not named stays.",
+  positionals: ["NAME"],
+  flags: {
+    "base-url": { about: "where it is; default: where its vendor usually is", value: "URL" },
+    "allow-private": { about: "let it be on a private or loopback address" },
+    "refuse-private": { about: "refuse a private or loopback address" },
+    option: {
+      about: "what its kind needs beside that; name= removes one",
+      value: "name=value",
+      multiple: true,
+    },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc provider edit mine --base-url http://10.0.0.6:8000/v1",
+    "svc provider edit bedrock --option region=eu-west-1",
+    "svc provider edit mine --option image_urls=true",
+  ],
+  async run(invocation) {
+    const { positionals, flags, switches, lists, wiring } = invocation;
+    const [name = ""] = positionals;
+    const isAllowed = switches.has("allow-private");
+    if (isAllowed && switches.has("refuse-private"))
+      throw new Problem({
+        code: "invalid",
+        message: "A private address is either allowed or refused.",
+        field: "allow_private",
+      });
+    const options = (lists["option"] ?? []).map(readPair);
+    const saved = await wiring.withOperations((operations) =>
+      operations.providers.update({
+        name,
+        base_url: flags["base-url"],
+        ...(isAllowed || switches.has("refuse-private") ? { allow_private: isAllowed } : {}),
+        ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+      }),
+    );
+    printSaved(invocation, saved, "changed");
+  },
+};
+
+function readPair(text: string): readonly [string, string | null] {
+  const at = text.indexOf("=");
+  if (at < 1)
+    throw new Problem({
+      code: "invalid",
+      message: "An option has the form name=value.",
+      field: "option",
+    });
+  const value = text.slice(at + 1);
+  return [text.slice(0, at), value === "" ? null : value];
+}
+
+const providerKey: Command = {
+  name: "provider key",
+  about: "Replaces the key of a provider. It is kept encrypted, or read from a variable.",
+  positionals: ["NAME"],
+  flags: {
+    "key-env": { about: "the variable that holds the key", value: "NAME" },
+    "key-stdin": { about: "read the key from standard input" },
+    remove: { about: "take the key away" },
+    ...jsonFlag,
+  },
+  examples: [
+    "svc provider key groq",
+    "svc provider key groq --key-env GROQ_API_KEY",
+    "svc provider key groq --key-stdin < key.txt",
+  ],
+  run: (invocation) =>
+    interruptible(async (signal) => {
+      const { positionals, wiring } = invocation;
+      const [name = ""] = positionals;
+      const key = await newKey(invocation, signal);
+      const saved = await wiring.withOperations((operations) =>
+        operations.providers.update({ name, api_key: key }),
+      );
+      printSaved(invocation, saved, key === null ? "removed the key of" : "replaced the key of");
+    }),
+};
+
+async function newKey(invocation: Invocation, signal: AbortSignal): Promise<string | null> {
+  const { flags, switches, positionals } = invocation;
+  const variable = flags["key-env"];
+  const given = [variable !== undefined, switches.has("key-stdin"), switches.has("remove")];
+  if (given.filter(Boolean).length > 1)
+    throw new Problem({
+      code: "invalid",
+      message: "A key comes from a variable or from standard input, or is removed.",
+      field: "key_env",
+    });
+  if (switches.has("remove")) return null;
+  if (variable !== undefined) return toReference(variable);
+  if (switches.has("key-stdin")) return readKey(await Bun.stdin.text());
+  if (isInteractive(invocation))
+    return readKey(await askSecret(`API key of ${positionals[0]} (kept encrypted)`, signal));
+  throw new Problem({
+    code: "invalid",
+    message: "The key is missing. Name a variable, or hand the key over on standard input.",
+    field: "key_stdin",
+  });
+}
+
+export function toReference(variable: string): string {
+  if (/^[A-Za-z_]\w*$/.test(variable)) return `\${${variable}}`;
+  throw new Problem({
+    code: "invalid",
+    message: "Expected the name of a variable, not the key itself.",
+    field: "key_env",
+  });
+}
+
+/** Checked before it is sent: the first line of a file is a key, its head is not. */
+export function readKey(text: string): string {
+  const key = text.trim();
+  if (key === "")
+    throw new Problem({ code: "invalid", message: "The key is empty.", field: "key_stdin" });
+  // What a header cannot carry is no key: most often more than one line, or a file's head.
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Problem({
+      code: "invalid",
+      message: "A key is one line without spaces.",
+      field: "key_stdin",
+    });
+  return key;
+}
+
+function printSaved({ switches }: Invocation, saved: SavedProvider, verb: string): void {
+  const { name, warnings } = saved;
+  if (switches.has("json"))
+    return printJson({ name, warnings: warnings.map(({ message }) => message) });
+  printWarnings(warnings);
+  print(`${style.green(verb)} ${name}`);
+  print(style.dim(`svc provider test ${name} makes a call of each kind.`));
+}
+
+const providerRemove: Command = {
+  name: "provider remove",
+  about: "Removes a provider with all routes to it. Models stay.",
+  positionals: ["NAME"],
+  flags: {
+    yes: { about: "also when models are not served any more without it" },
+    "dry-run": { about: "show what would change and change nothing" },
+    ...jsonFlag,
+  },
+  examples: ["svc provider remove groq --dry-run", "svc provider remove groq --yes"],
+  async run(invocation) {
+    const { positionals, switches, wiring } = invocation;
+    const [name = ""] = positionals;
+    const dryRun = switches.has("dry-run");
+    const { routes, emptied, unserved } = await wiring.withOperations(async (operations) => {
+      const planned = await operations.providers.remove({ name, dryRun: true });
+      const models = await operations.models.list({});
+      const isEmptied = ({ id, served }: (typeof models)[number]) =>
+        served && planned.emptied.includes(id);
+      return { ...planned, unserved: models.filter(isEmptied).map(({ id }) => id) };
+    });
+    if (unserved.length > 0 && !dryRun && !switches.has("yes"))
+      await confirmRemoval({ name, unserved, invocation });
+    if (!dryRun)
+      await wiring.withOperations((operations) =>
+        operations.providers.remove({ name, emptiesModels: true }),
+      );
+    if (switches.has("json"))
+      return printJson({ provider: name, routes, emptied, unserved, applied: !dryRun });
+    print(
+      `${style.red("-")} provider ${name}, and ${routes} route${routes === 1 ? "" : "s"} to it`,
+    );
+    for (const id of emptied)
+      print(`${style.yellow("!")} model ${id} has no route any more: it is not served`);
+    print(dryRun ? "Nothing was changed (--dry-run)." : `${style.green("removed")} ${name}`);
+  },
+};
+
+async function confirmRemoval(options: {
+  readonly name: string;
+  readonly unserved: readonly string[];
+  readonly invocation: Invocation;
+}): Promise<void> {
+  const { name, unserved, invocation } = options;
+  const what = `Without ${name} nobody serves ${unserved.join(", ")}.`;
+  if (!isInteractive(invocation))
+    throw new Problem({
+      code: "conflict",
+      message: `${what} Give ${unserved.length === 1 ? "it" : "them"} another route first, or confirm with --yes. Nothing was changed.`,
+      field: "yes",
+    });
+  const isMeant = await interruptible((signal) =>
+    askYes({ question: `${what} Remove it?`, offered: false, signal }),
+  );
+  if (!isMeant) throw new Problem({ code: "failed", message: "Nothing was changed." });
+}
+
+export const providerChangeCommands: readonly Command[] = [
+  providerEdit,
+  providerKey,
+  providerRemove,
+];

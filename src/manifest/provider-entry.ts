@@ -1,0 +1,76 @@
+import { Problem } from "../base/problem.ts";
+import type { ProviderEntry, StoredOption, StoredSecret } from "../catalog/model.ts";
+import { type ProviderKind, providerKindShapes } from "../catalog/provider-kinds.ts";
+import { referencedName, type Secrets } from "../secrets/secrets.ts";
+import { storedMark } from "./literals.ts";
+import type { ManifestProvider } from "./read-provider.ts";
+
+/** A provider as the store keeps it: literals sealed, `<stored>` as it was before. */
+export function toEntry(options: {
+  readonly given: ManifestProvider;
+  readonly before: ProviderEntry | undefined;
+  readonly secrets: Secrets;
+}): ProviderEntry {
+  const { given, before, secrets } = options;
+  const { apiKey: text, options: texts, stated: _, ...rest } = given;
+  const place = `provider:${given.name}`;
+  const apiKey =
+    text === undefined ? undefined : toStored({ text, place, before: before?.apiKey, secrets });
+  const stored = texts && toOptions({ given, before, secrets });
+  return {
+    ...rest,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(stored === undefined ? {} : { options: stored }),
+  };
+}
+
+/** Those that are secrets are kept like keys, each sealed for its own place. */
+function toOptions(options: {
+  readonly given: ManifestProvider;
+  readonly before: ProviderEntry | undefined;
+  readonly secrets: Secrets;
+}): Readonly<Record<string, StoredOption>> {
+  const { given, before, secrets } = options;
+  const stored = Object.entries(given.options ?? {}).map(([name, text]) => {
+    const variable = referencedName(text);
+    if (variable !== undefined) return [name, { variable }] as const;
+    if (!isSecretOption(given.kind, name)) return [name, { text }] as const;
+    const known = before?.options?.[name];
+    const place = optionPlace(given.name, name);
+    const sealedBefore = known !== undefined && "sealed" in known ? known : undefined;
+    return [name, toStored({ text, place, before: sealedBefore, secrets })] as const;
+  });
+  return Object.fromEntries(stored);
+}
+
+/** What a sealed option is bound to, so that it opens nowhere else. */
+export const optionPlace = (provider: string, option: string) => `provider:${provider}:${option}`;
+
+/** What is passed to a package may be anything: it is kept as a secret. */
+export function isSecretOption(kind: ProviderKind, name: string): boolean {
+  if (name.startsWith("options.")) return true;
+  return providerKindShapes[kind].options[name]?.isSecret === true;
+}
+
+function toStored(options: {
+  readonly text: string;
+  readonly place: string;
+  readonly before: StoredSecret | undefined;
+  readonly secrets: Secrets;
+}): StoredSecret {
+  const { text, place, before, secrets } = options;
+  const variable = referencedName(text);
+  if (variable !== undefined) return { variable };
+  if (text === storedMark) {
+    if (before !== undefined && "sealed" in before) return before;
+    throw new Problem({
+      code: "invalid",
+      message: `${place.replace(":", " ")}: api_key is ${storedMark}, but this store holds none for it. Write the key, or \${NAME} for a variable.`,
+      field: "api_key",
+    });
+  }
+  // Sealing the same text again gives other bytes: keep the old ones, so that nothing seems changed.
+  if (before !== undefined && "sealed" in before && secrets.open(before.sealed, place) === text)
+    return before;
+  return { sealed: secrets.seal(text, place) };
+}

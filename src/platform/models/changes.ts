@@ -1,0 +1,250 @@
+import { Problem } from "../../base/problem.ts";
+import type { PriceKey } from "../../call/price.ts";
+import type { VoiceMap } from "../../call/speak.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import type { Model } from "../../catalog/model.ts";
+import { checkFields } from "../../catalog/origin.ts";
+import { isRecord, type ModelDraft } from "../../manifest/draft.ts";
+import { toModelDraft, toRouteDraft } from "../../manifest/export.ts";
+import { readDraft } from "../../manifest/manifest.ts";
+import { hasSameRoutes, replaceModel } from "../../manifest/merge-model.ts";
+import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
+import { findModel } from "../input/values.ts";
+import { auditOfEntry, type CatalogChangeParts, planOn, put } from "../manifest/change.ts";
+import { type CatalogEntryView, type CatalogParts, toEntryView } from "./operations.ts";
+
+/** In seconds; null: as for every model. */
+export interface TimeoutChanges {
+  readonly connect?: number | null | undefined;
+  readonly first_byte?: number | null | undefined;
+  readonly idle?: number | null | undefined;
+  readonly total?: number | null | undefined;
+}
+
+/** What is not named stays; null takes it away. */
+export interface ModelChanges {
+  readonly endpoint?: string | undefined;
+  /** Of embeddings: text or media. */
+  readonly input?: string | undefined;
+  readonly owned_by?: string | undefined;
+  readonly context_length?: number | null | undefined;
+  readonly max_output_tokens?: number | null | undefined;
+  readonly max_image_tokens?: number | null | undefined;
+  readonly max_audio_seconds?: number | null | undefined;
+  readonly timeouts?: TimeoutChanges | null | undefined;
+}
+
+interface Target {
+  readonly provider: string;
+  /** By the upstream's own name. */
+  readonly model: string;
+}
+
+type CostTexts = Readonly<Partial<Record<PriceKey, string | undefined>>>;
+
+/** How a target is used. What is not named stays as it is, or has its default; null removes it. */
+export interface RouteChanges {
+  readonly priority?: number | undefined;
+  readonly weight?: number | undefined;
+  readonly voices?: VoiceMap | undefined;
+  readonly dimensions?: "own" | "3072" | null | undefined;
+  /** What the vendor asks, in USD by class. */
+  readonly cost?: CostTexts | null | undefined;
+}
+
+export interface RouteInput extends Target, RouteChanges {}
+
+export interface NewModel extends ModelChanges {
+  readonly id: string;
+  readonly price?: CostTexts | undefined;
+  readonly routes?: readonly RouteInput[] | undefined;
+}
+
+export interface ModelChangeOperations {
+  create(input: NewModel): Promise<CatalogEntryView>;
+  update(input: ModelChanges & { id: string }): Promise<CatalogEntryView>;
+  /** All routes of a model; what is known of those that stay is kept. */
+  setRoutes(input: { id: string; routes: readonly RouteInput[] }): Promise<CatalogEntryView>;
+  addRoute(input: RouteInput & { id: string }): Promise<CatalogEntryView>;
+  updateRoute(input: RouteInput & { id: string }): Promise<CatalogEntryView>;
+  removeRoute(input: Target & { id: string }): Promise<CatalogEntryView>;
+}
+
+type Parts = CatalogChangeParts & CatalogParts;
+
+export const modelChangeAudits = {
+  create: { action: "model.create", detail: (input) => omit(input, "id") },
+  update: { action: "model.update", detail: (input) => omit(input, "id") },
+  setRoutes: { action: "model.routes", detail: ({ routes }) => ({ routes }) },
+  addRoute: { action: "model.routes", detail: (input) => ({ add: omit(input, "id") }) },
+  updateRoute: { action: "model.routes", detail: (input) => ({ update: omit(input, "id") }) },
+  removeRoute: { action: "model.routes", detail: (input) => ({ remove: omit(input, "id") }) },
+} satisfies Audits<ModelChangeOperations>;
+
+/** Changes of models in the store. */
+export function modelChangeOperations(
+  parts: Parts,
+): Unbound<ModelChangeOperations, typeof modelChangeAudits> {
+  const { mutex } = parts;
+  const changeRoutes = (
+    id: string,
+    author: Author,
+    change: (model: Model) => readonly RouteInput[],
+  ) =>
+    mutex.run(async () => {
+      const current = await parts.catalog.load();
+      const model = findModel(current.models, id);
+      const routes = change(model).map((route) => routeDraft(model, route));
+      return save(parts, { current, model, changes: { routes }, fields: ["routes"], author });
+    });
+  return {
+    create: (input, author) => mutex.run(() => create(parts, input, author)),
+    update: ({ id, ...changes }, author) =>
+      mutex.run(async () => {
+        const current = await parts.catalog.load();
+        const model = findModel(current.models, id);
+        const fields = Object.entries(changes).flatMap(([name, value]) =>
+          value === undefined ? [] : [name],
+        );
+        return save(parts, { current, model, changes: modelDraft(model, changes), fields, author });
+      }),
+    setRoutes: ({ id, routes }, author) => changeRoutes(id, author, () => routes),
+    addRoute: ({ id, ...route }, author) =>
+      changeRoutes(id, author, ({ routes }) => {
+        if (routes.some((known) => isSame(known, route)))
+          throw new Problem({
+            code: "conflict",
+            message: `Model ${id} has a route to ${route.provider}/${route.model} already.`,
+            field: "model",
+          });
+        return [...routes.map(toName), route];
+      }),
+    updateRoute: ({ id, ...route }, author) =>
+      changeRoutes(id, author, (model) => {
+        findRoute(model, route);
+        return model.routes.map((known) => (isSame(known, route) ? route : toName(known)));
+      }),
+    removeRoute: ({ id, provider, model: target }, author) =>
+      changeRoutes(id, author, (model) => {
+        const gone = findRoute(model, { provider, model: target });
+        return model.routes.filter((known) => known !== gone).map(toName);
+      }),
+  };
+}
+
+const toName = ({ provider, model }: Target): RouteInput => ({ provider, model });
+
+const isSame = (one: Target, other: Target) =>
+  one.provider === other.provider && one.model === other.model;
+
+function findRoute(model: Model, route: Target): Model["routes"][number] {
+  const found = model.routes.find((known) => isSame(known, route));
+  if (found !== undefined) return found;
+  throw new Problem({
+    code: "not_found",
+    message: `Model ${model.id} has no route to ${route.provider}/${route.model}.`,
+    field: "model",
+    command: "model list",
+  });
+}
+
+async function create(parts: Parts, input: NewModel, author: Author): Promise<CatalogEntryView> {
+  const { id, price, routes = [], ...changes } = input;
+  const current = await parts.catalog.load();
+  if (current.models.some((known) => known.id === id))
+    throw new Problem({
+      code: "conflict",
+      message: `A model named ${id} exists already.`,
+      field: "id",
+    });
+  const draft: ModelDraft = {
+    endpoint: "chat",
+    ...modelDraft(undefined, changes),
+    ...(price === undefined ? {} : { price }),
+    ...(routes.length === 0 ? {} : { routes: routes.map((route) => routeDraft(undefined, route)) }),
+  };
+  const manifest = readModels(parts, current, { [id]: draft });
+  await put(parts, {
+    plan: planOn(parts, { manifest, current }),
+    toAudit: auditOfEntry(author, id),
+  });
+  return toEntryView(findModel((await parts.catalog.load()).models, id), parts);
+}
+
+const readModels = (
+  { checkAddress }: Parts,
+  { providers }: CatalogContent,
+  models: Readonly<Record<string, ModelDraft>>,
+) => {
+  for (const draft of Object.values(models)) checkTargets(draft);
+  return readDraft({ models }, { checkAddress, known: providers.map(({ name }) => name) });
+};
+
+const mostRoutes = 50;
+
+function checkTargets({ routes }: ModelDraft): void {
+  const targets = (Array.isArray(routes) ? routes : []).flatMap((route: unknown) =>
+    isRecord(route) ? [`${String(route["provider"])}/${String(route["model"])}`] : [],
+  );
+  const double = targets.find((target, at) => targets.indexOf(target) !== at);
+  if (double !== undefined)
+    throw new Problem({
+      code: "invalid",
+      message: `There are two routes to ${double}. Keep one.`,
+      field: "routes",
+    });
+  if (targets.length > mostRoutes)
+    throw new Problem({
+      code: "invalid",
+      message: `A model has at most ${mostRoutes} routes.`,
+      field: "routes",
+    });
+}
+
+async function save(
+  parts: Parts,
+  options: {
+    readonly current: CatalogContent;
+    readonly model: Model;
+    /** By the names of svc.yaml; null takes a field away. */
+    readonly changes: ModelDraft;
+    readonly fields: readonly string[];
+    readonly author: Author;
+  },
+): Promise<CatalogEntryView> {
+  const { current, model, changes, fields, author } = options;
+  const nowMs = parts.clock.nowMs();
+  // The price has versions of its own, and may lack a class without harm to this change.
+  const { price: _, ...draft } = toModelDraft(model, nowMs);
+  const [given] = readModels(parts, current, { [model.id]: { ...draft, ...changes } }).models;
+  if (given === undefined) throw new Error("the draft was not read");
+  const after = replaceModel({ given, before: model, all: current.models });
+  const changed = fields.filter((field) => field !== "routes" || !hasSameRoutes(model, after));
+  checkFields({ subject: `Model ${model.id}`, entry: model, fields: changed });
+  const audit = author.audit({ subject: model.id });
+  await parts.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
+  await parts.takeEffect();
+  return toEntryView(findModel((await parts.catalog.load()).models, model.id), parts);
+}
+
+/** Only what is named; timeouts are changed one by one. */
+function modelDraft(model: Model | undefined, changes: ModelChanges): ModelDraft {
+  const { timeouts, ...rest } = changes;
+  const named = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const before = model === undefined ? {} : toModelDraft(model, 0)["timeouts"];
+  const merged = { ...(isRecord(before) ? before : {}), ...timeouts };
+  const isNone = Object.values(merged).every((value) => value === null || value === undefined);
+  return {
+    ...Object.fromEntries(named),
+    ...(timeouts === undefined ? {} : { timeouts: timeouts === null || isNone ? null : merged }),
+  };
+}
+
+/** What was known of a target stays with it, wherever it stands among the routes. */
+function routeDraft(model: Model | undefined, route: RouteInput): ModelDraft {
+  const before = model?.routes.find(
+    (known) => known.provider === route.provider && known.model === route.model,
+  );
+  const named = Object.entries(route).filter(([, value]) => value !== undefined);
+  return { ...(before === undefined ? {} : toRouteDraft(before)), ...Object.fromEntries(named) };
+}

@@ -91,6 +91,16 @@ describe("routes that are changed", () => {
     });
 });
 
+test("a model moves to another endpoint, and leaves behind what only the old one has", async () => {
+  const body = { id: "moves", endpoint: "embeddings", input: "media" };
+  expect((await operator.ask("POST /api/catalog", { body })).status).toBe(200);
+  const moved = await operator.ask("PATCH /api/catalog/:model", {
+    params: { model: "moves" },
+    body: { endpoint: "chat" },
+  });
+  expect(moved.body).toMatchObject({ endpoint: "chat", input: "text" });
+});
+
 test("a file's routes stay as they are, and only a cost that it does not state can be set", async () => {
   const manifest = `
 providers:

@@ -35,7 +35,7 @@ export function placeProblem(place: Place, allowPrivate: boolean): string | unde
     case "private":
       return allowPrivate
         ? undefined
-        : "is a private or loopback address: add allow_private: true if you mean it";
+        : "is a private or loopback address. Set allow_private to allow it";
     case "link-local":
       return "is a link-local address, which is never called";
     case "metadata":

@@ -13,7 +13,7 @@ models:
 
 let home: OperatorHome;
 beforeAll(async () => {
-  home = await startOperatorHome({ manifest });
+  home = await startOperatorHome({ manifest, isInStore: true });
   home.gateway.upstream.replyWith(chatAnswers.plain());
   await home.window.goto("/operator/prices");
 });

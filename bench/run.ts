@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { commitTable, type Watched, watchCommits } from "./commits.ts";
+import { commitTable, type Watched, watchCommits } from "./gateway/commits.ts";
 import {
   copyStock,
   countReceipts,
@@ -15,11 +15,9 @@ import {
   type Stock,
   startGateway,
   writeSums,
-} from "./gateway.ts";
-import type { Part, PartsJob } from "./money-parts.ts";
-import { fromCommandLine, help, type Options } from "./options.ts";
-import { type Child, Children } from "./processes.ts";
-import { Progress } from "./progress.ts";
+} from "./gateway/gateway.ts";
+import type { Part, PartsJob } from "./gateway/money-steps.ts";
+import { fromCommandLine, help, type Options } from "./gateway/options.ts";
 import {
   aligned,
   doubts,
@@ -28,9 +26,11 @@ import {
   summarise,
   type TargetName,
   table,
-} from "./report.ts";
-import { type Phase, phasesOf, runRound, type Target, weighAll } from "./rounds.ts";
-import { publicModel, upstreamModel } from "./traffic.ts";
+} from "./gateway/report.ts";
+import { type Phase, phasesOf, runRound, type Target, weighAll } from "./gateway/rounds.ts";
+import { type Child, Children } from "./load/processes.ts";
+import { Progress } from "./load/progress.ts";
+import { publicModel, upstreamModel } from "./load/traffic.ts";
 
 /** Bun's fetch lets only 256 requests run at once unless told; both proxies are told the same. */
 const proxyEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: "4096" };
@@ -65,11 +65,15 @@ async function bench(options: Options): Promise<void> {
     throw new Error("there is no src/main.ts to measure; --only bare runs without it");
   }
   const progress = new Progress();
-  const upstream = children.start({ name: "upstream", args: ["bench/upstream.ts"], talks: true });
+  const upstream = children.start({
+    name: "upstream",
+    args: ["bench/load/upstream.ts"],
+    talks: true,
+  });
   const upstreamPort = await upstream.ready();
   const generator = children.start({
     name: "load generator",
-    args: ["bench/load.ts"],
+    args: ["bench/load/load.ts"],
     talks: true,
   });
   await generator.ready();
@@ -113,7 +117,7 @@ async function startTargets(
     { name: "direct", port: upstreamPort, model: upstreamModel, keys, proxy: undefined },
   ];
   if (options.only !== "gateway") {
-    const args = ["bench/bare-proxy.ts", String(upstreamPort)];
+    const args = ["bench/load/bare-proxy.ts", String(upstreamPort)];
     const proxy = children.start({ name: "bare proxy", args, env: proxyEnv, talks: true });
     targets.push({ name: "bare", port: await proxy.ready(), model: publicModel, keys, proxy });
   }
@@ -253,7 +257,11 @@ async function measureParts(
   progress: Progress,
 ): Promise<readonly Part[]> {
   progress.tell("the parts of money and limits");
-  const child = children.start({ name: "parts", args: ["bench/money-parts.ts"], talks: true });
+  const child = children.start({
+    name: "parts",
+    args: ["bench/gateway/money-steps.ts"],
+    talks: true,
+  });
   await child.ready();
   const job: PartsJob = { accounts, keys };
   return (await child.ask(job, partsTimeoutMs)) as readonly Part[];

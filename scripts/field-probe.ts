@@ -2,14 +2,14 @@
 import { ApiError } from "../src/base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../src/call/chat.ts";
 import type { Provider } from "../src/providers/contract.ts";
-import { httpReply } from "../test/fake/http-reply.ts";
+import { httpReply } from "../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../test/fake/upstream.ts";
-import { anthropicDialect } from "../test/providers/anthropic-dialect.ts";
-import { bedrockKeyDialect } from "../test/providers/bedrock-dialect.ts";
 import { weatherTool } from "../test/providers/calls.ts";
 import type { Dialect, VendorReply } from "../test/providers/dialect.ts";
-import { geminiDialect } from "../test/providers/gemini-dialect.ts";
-import { vertexDialect } from "../test/providers/vertex-dialect.ts";
+import { anthropicDialect } from "../test/providers/dialects/anthropic.ts";
+import { bedrockKeyDialect } from "../test/providers/dialects/bedrock.ts";
+import { geminiDialect } from "../test/providers/dialects/gemini.ts";
+import { vertexDialect } from "../test/providers/dialects/vertex.ts";
 
 /** The vendors whose format is not chat completions. */
 const dialects: Readonly<Record<string, Dialect>> = {

@@ -1,8 +1,8 @@
 import packageJson from "../package.json" with { type: "json" };
 import { withLedger, withOperations } from "./app/store.ts";
 import { createLog } from "./base/log.ts";
+import { socketPath } from "./base/network/socket-path.ts";
 import { Problem } from "./base/problem.ts";
-import { socketPath } from "./base/socket-path.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
 import { print } from "./cli/terminal/output.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { trustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { trustedProxies } from "../base/network/client-address.ts";
 import type { Configuration } from "../config/load.ts";
 import { Invites } from "../people/invites.ts";
 import { People } from "../people/people.ts";

@@ -1,4 +1,4 @@
-import { readNetwork } from "../base/client-address.ts";
+import { readNetwork } from "../base/network/client-address.ts";
 
 /** What a setting must be, where its text is something else. */
 export class Wrong {

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback } from "../base/network/loopback.ts";
 import { host, origins, platformUrl, proxies, publicUrl, Wrong } from "./setting-readers.ts";
 import { suggestion } from "./suggestion.ts";
 

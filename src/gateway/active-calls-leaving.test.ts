@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from "bun:test";
-import { callLimits as limits } from "../../test/call-limits.ts";
+import { callLimits as limits } from "../../test/setup/call-limits.ts";
 import { type ActiveCall, ActiveCalls, callerLeft } from "./active-calls.ts";
 
 const reason = callerLeft("the caller closed the connection");

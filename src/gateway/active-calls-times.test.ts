@@ -1,5 +1,5 @@
 import { expect, jest, setSystemTime, test } from "bun:test";
-import { callLimits as limits } from "../../test/call-limits.ts";
+import { callLimits as limits } from "../../test/setup/call-limits.ts";
 import { monotonicMs } from "../base/clock.ts";
 import { ActiveCall, ActiveCalls } from "./active-calls.ts";
 

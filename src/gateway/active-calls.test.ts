@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { callLimits as limits } from "../../test/call-limits.ts";
+import { callLimits as limits } from "../../test/setup/call-limits.ts";
 import { monotonicMs } from "../base/clock.ts";
 import { ApiError } from "../base/errors.ts";
 import { ActiveCall, ActiveCalls, type TimedModel } from "./active-calls.ts";

@@ -8,9 +8,9 @@ import type { KeyRecord } from "../keys/directory.ts";
 import type { Purse } from "../ledger/purses.ts";
 import { formatReset, type Limiter, type Permit, type RateState } from "../limits/limiter.ts";
 import { setRetryHeaders, toErrorBody } from "../wire/v1/error-reply.ts";
-import type { HeldBody } from "./body-bytes.ts";
-import type { Charge } from "./charge.ts";
+import type { Charge } from "./billing/charge.ts";
 import type { StoredReply } from "./idempotency.ts";
+import type { HeldBody } from "./request/body-bytes.ts";
 
 /** What replies are made with. */
 export interface ExchangeParts {

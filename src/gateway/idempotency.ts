@@ -3,7 +3,7 @@ import { ApiError } from "../base/errors.ts";
 import type { JsonObject } from "../call/chat.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { Claim, LedgerStore } from "../ledger/store.ts";
-import { storeUnavailable } from "./charge.ts";
+import { storeUnavailable } from "./billing/charge.ts";
 
 export interface Reply {
   readonly contentType: string;

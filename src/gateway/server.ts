@@ -1,10 +1,10 @@
 import { ApiError } from "../base/errors.ts";
-import { listen } from "../base/listen.ts";
-import { requestPath } from "../base/request-path.ts";
+import { listen } from "../base/network/listen.ts";
+import { requestPath } from "../base/network/request-path.ts";
 import { shuttingDown } from "./active-calls.ts";
 import { noteFailure } from "./failures.ts";
-import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./gateway.ts";
-import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./majors.ts";
+import { type BunServer, type GatewayParts, idleTimeoutS, respond } from "./pipeline.ts";
+import { type Endpoint, type Endpoints, findEndpoint, get, type Major, mount } from "./versions.ts";
 
 export interface GatewayServerOptions {
   readonly parts: GatewayParts;

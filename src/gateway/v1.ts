@@ -2,8 +2,8 @@ import { serveChat } from "./endpoints/chat/chat.ts";
 import { serveEmbeddings } from "./endpoints/embeddings/embeddings.ts";
 import { listModels, listVoices, showModel } from "./endpoints/models/models.ts";
 import { serveSpeech } from "./endpoints/speech/speech.ts";
-import { modelEndpoint } from "./gateway.ts";
-import { get, type Major, post } from "./majors.ts";
+import { modelEndpoint } from "./pipeline.ts";
+import { get, type Major, post } from "./versions.ts";
 
 /** Version 1 of the API. */
 export const v1: Major = {

@@ -9,8 +9,8 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { ownUid, socketPath } from "../base/network/socket-path.ts";
 import { Problem } from "../base/problem.ts";
-import { ownUid, socketPath } from "../base/socket-path.ts";
 import type { Operations } from "./operations.ts";
 
 /**

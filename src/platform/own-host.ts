@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isLoopback } from "../base/loopback.ts";
+import { isLoopback } from "../base/network/loopback.ts";
 
 export interface OwnHosts {
   /** The address or name that the platform listens on. */

@@ -1,10 +1,10 @@
-import { clientAddress, type TrustedProxies } from "../base/client-address.ts";
-import { listen } from "../base/listen.ts";
-import { requestPath } from "../base/request-path.ts";
+import { clientAddress, type TrustedProxies } from "../base/network/client-address.ts";
+import { listen } from "../base/network/listen.ts";
+import { requestPath } from "../base/network/request-path.ts";
 import { mayEnter } from "../people/role.ts";
 import type { Tokens } from "../people/tokens.ts";
 import { type Change, toChangesText } from "../wire/changes.ts";
-import { toOpenApi } from "../wire/v1/openapi.ts";
+import { toOpenApi } from "../wire/v1/openapi/openapi.ts";
 import type { Api } from "./http/api.ts";
 import { bearerOf } from "./http/entry.ts";
 import { toPlatformOpenApi } from "./http/openapi.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { createCertificate } from "../../test/fake/certificate.ts";
-import { failures, operatorErrors, rateLimits } from "../../test/fake/error-replies.ts";
+import { failures, operatorErrors, rateLimits } from "../../test/fake/openai/error-replies.ts";
 import { chatStream, DONE, httpReply, vendorError } from "../../test/fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../test/fake/upstream.ts";
 import { textOf, vendorErrors } from "../../test/providers/error-bodies.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { failure } from "../../test/router-home.ts";
+import { failure } from "../../test/setup/router-home.ts";
 import { ApiError, type UpstreamReason } from "../base/errors.ts";
 import { Breaker, type Probed } from "./breaker.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Call, failure, one, Served } from "../../test/router-home.ts";
+import { Call, failure, one, Served } from "../../test/setup/router-home.ts";
 import { Router } from "./router.ts";
 
 /** Counts who listens for the end of the call. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Call, failure, left, modelOf, one, ranked, Served } from "../../test/router-home.ts";
+import { Call, failure, left, modelOf, one, ranked, Served } from "../../test/setup/router-home.ts";
 import { ApiError } from "../base/errors.ts";
 
 describe("by priority,", () => {

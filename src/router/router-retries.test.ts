@@ -8,7 +8,7 @@ import {
   one,
   ranked,
   Served,
-} from "../../test/router-home.ts";
+} from "../../test/setup/router-home.ts";
 import { ApiError } from "../base/errors.ts";
 import { Router } from "./router.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { readMetrics } from "../../test/metrics-text.ts";
+import { readMetrics } from "../../test/replies/metrics-text.ts";
 import type { TargetHealth } from "../catalog/health.ts";
 import { Metrics } from "./metrics.ts";
 

@@ -1,4 +1,4 @@
-import { toOpenApi } from "../../src/wire/v1/openapi.ts";
+import { toOpenApi } from "../../src/wire/v1/openapi/openapi.ts";
 import { breakingChanges } from "./compare.ts";
 
 /** Each case changes the real document in one way; what would break a client must be found. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Change, readChanges } from "../../src/wire/changes.ts";
-import { toOpenApi } from "../../src/wire/v1/openapi.ts";
+import { toOpenApi } from "../../src/wire/v1/openapi/openapi.ts";
 import { breakingChanges } from "./compare.ts";
 import { isSchema, type Schema } from "./schema-tree.ts";
 

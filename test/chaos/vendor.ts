@@ -4,8 +4,8 @@
  */
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { usageOf } from "../fake/chat-json.ts";
-import { MessageReader } from "../fake/http-message.ts";
+import { MessageReader } from "../fake/http/message.ts";
+import { usageOf } from "../fake/openai/chat-json.ts";
 import { chatAnswers, chatStreams, type Recording, rateLimits } from "../fake/recordings.ts";
 
 /** A number from 0 to below 1, the same ones in every run. */

@@ -15,7 +15,7 @@ import {
   tool,
 } from "ai";
 import { z } from "zod";
-import { embeddingReplies } from "../fake/embedding-replies.ts";
+import { embeddingReplies } from "../fake/openai/embedding-replies.ts";
 import {
   badRequests,
   chatAnswers,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, spyOn } from "bun:test";
 import type { SetName } from "../../engine/weights/sets.ts";
-import { type EngineHome, startEngineHome } from "../engine-home.ts";
-import { startTestGateway, type TestGateway } from "../harness.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 
 /** What a client is tried against. */
 export interface Stage {

@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { launchBrowser } from "../browser.ts";
-import { startTestGateway, type TestGateway } from "../harness.ts";
-import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./tab.ts";
+import { launchBrowser } from "../setup/browser.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
+import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./setup/tab.ts";
 
 let gateway: TestGateway;
 let browser: Browser;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
-import { chatJson, usageOf } from "../fake/chat-json.ts";
+import { chatJson, usageOf } from "../fake/openai/chat-json.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { hello, helloMost } from "../money-home.ts";
-import type { Window } from "./console-home.ts";
-import { sendCurl } from "./curl.ts";
-import { type MemberHome, MovedClock, shownDialog, startMemberHome } from "./member-home.ts";
-import { expectRefusal, openedDialog } from "./operator-home.ts";
+import { hello, helloMost } from "../setup/money-home.ts";
+import type { Window } from "./setup/console-home.ts";
+import { sendCurl } from "./setup/curl.ts";
+import { type MemberHome, MovedClock, shownDialog, startMemberHome } from "./setup/member-home.ts";
+import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
 
 const dayMs = 86_400_000;
 const clock = new MovedClock();

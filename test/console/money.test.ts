@@ -2,13 +2,13 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { toUsd } from "../../src/base/money.ts";
-import { chatJson, usageOf } from "../fake/chat-json.ts";
+import { chatJson, usageOf } from "../fake/openai/chat-json.ts";
 import { failures } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { flash, hello, helloMost } from "../money-home.ts";
-import type { Window } from "./console-home.ts";
-import { type MemberHome, startMemberHome } from "./member-home.ts";
-import { expectRefusal, tile } from "./operator-home.ts";
+import { flash, hello, helloMost } from "../setup/money-home.ts";
+import type { Window } from "./setup/console-home.ts";
+import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
+import { expectRefusal, tile } from "./setup/operator-home.ts";
 
 /** What a willing vendor's answer costs, and the worst case of the same call. */
 const usual = 11n * flash.input + 8n * flash.cached + 10n * flash.output;

@@ -1,11 +1,11 @@
 /** Who may do what in an account, and how that changes while they are looking at it. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { machine, password, type Visitor, visitor } from "../platform-home.ts";
-import type { Window } from "./console-home.ts";
-import { sendCurl } from "./curl.ts";
-import { type MemberHome, shownDialog, startMemberHome } from "./member-home.ts";
-import { expectRefusal, joinByLink, openedDialog } from "./operator-home.ts";
+import { machine, password, type Visitor, visitor } from "../setup/platform-home.ts";
+import type { Window } from "./setup/console-home.ts";
+import { sendCurl } from "./setup/curl.ts";
+import { type MemberHome, shownDialog, startMemberHome } from "./setup/member-home.ts";
+import { expectRefusal, joinByLink, openedDialog } from "./setup/operator-home.ts";
 
 const email = "linus@example.com";
 

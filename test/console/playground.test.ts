@@ -5,9 +5,9 @@ import { chatStream, embeddingsReply, openaiEvents, rateLimits } from "../fake/r
 import { cutAfter, pausedAfter } from "../fake/script.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import type { Window } from "./console-home.ts";
-import { type MemberHome, startMemberHome } from "./member-home.ts";
-import { expectRefusal, openedDialog } from "./operator-home.ts";
+import type { Window } from "./setup/console-home.ts";
+import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
+import { expectRefusal, openedDialog } from "./setup/operator-home.ts";
 
 const dayMs = 86_400_000;
 const retires = new Date(Date.now() + 30 * dayMs).toISOString().slice(0, 10);

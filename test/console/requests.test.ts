@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { failures } from "../fake/recordings.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { hello } from "../money-home.ts";
-import type { Window } from "./console-home.ts";
-import { type MemberHome, startMemberHome } from "./member-home.ts";
+import { hello } from "../setup/money-home.ts";
+import type { Window } from "./setup/console-home.ts";
+import { type MemberHome, startMemberHome } from "./setup/member-home.ts";
 
 /** More than the page asks for at once. */
 const pageSize = 50;

@@ -5,9 +5,9 @@
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./console-home.ts";
-import { type Demo, startDemo } from "./demo.ts";
-import { type ConsolePage, consolePages } from "./pages.ts";
+import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./setup/console-home.ts";
+import { type Demo, startDemo } from "./setup/demo.ts";
+import { type ConsolePage, consolePages } from "./setup/page-list.ts";
 
 interface Picture {
   readonly page: string;

@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { launchBrowser } from "../browser.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../harness.ts";
-import { hello } from "../money-home.ts";
-import { visitor } from "../platform-home.ts";
-import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./tab.ts";
+import { launchBrowser } from "../setup/browser.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
+import { hello } from "../setup/money-home.ts";
+import { visitor } from "../setup/platform-home.ts";
+import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./setup/tab.ts";
 
 let gateway: TestGateway;
 let browser: Browser;

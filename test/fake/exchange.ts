@@ -1,8 +1,8 @@
 /** One request that the fake received, and the playing of its reply. */
 
 import type { Socket } from "node:net";
-import { MalformedMessage, MessageReader } from "./http-message.ts";
-import { toBuffer } from "./http-reply.ts";
+import { MalformedMessage, MessageReader } from "./http/message.ts";
+import { toBuffer } from "./http/reply.ts";
 import type { Script, Step } from "./script.ts";
 
 export interface RecordedRequest {

@@ -3,15 +3,16 @@
  * OpenAI, Gemini's compatible face, vLLM, llama.cpp and TGI; ids, texts and counts are made up.
  */
 
+export { httpChunk, httpReply, jsonReply, type Recording } from "./http/reply.ts";
 export {
   CHAT_USAGE,
   chatAnswers,
   chatJson,
   TOOL_CALL,
-} from "./chat-json.ts";
-export { chatChunk, chatStream, DONE, openaiEvents } from "./chat-stream.ts";
-export { chatStreams } from "./chat-streams.ts";
-export { embeddingReplies, embeddingsReply, VECTORS } from "./embedding-replies.ts";
+} from "./openai/chat-json.ts";
+export { chatChunk, chatStream, DONE, openaiEvents } from "./openai/chat-stream.ts";
+export { chatStreams } from "./openai/chat-streams.ts";
+export { embeddingReplies, embeddingsReply, VECTORS } from "./openai/embedding-replies.ts";
 export {
   badRequests,
   errorReply,
@@ -19,6 +20,5 @@ export {
   operatorErrors,
   rateLimits,
   vendorError,
-} from "./error-replies.ts";
-export { httpChunk, httpReply, jsonReply, type Recording } from "./http-reply.ts";
-export { speechReplies, tone } from "./speech-replies.ts";
+} from "./openai/error-replies.ts";
+export { speechReplies, tone } from "./openai/speech-replies.ts";

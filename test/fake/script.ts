@@ -1,6 +1,6 @@
 /** What a fake upstream does on the wire for one request, step by step. */
 
-import type { Bytes, Recording } from "./http-reply.ts";
+import type { Bytes, Recording } from "./http/reply.ts";
 
 export type Step =
   /** `everyByte` and `pieces` (offsets to cut at) make each piece a TCP write of its own. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { httpReply } from "./http-reply.ts";
+import { httpReply } from "./http/reply.ts";
 import { chatAnswers, chatStreams, httpChunk } from "./recordings.ts";
 import { byteByByte, cutAfter, inPieces, pausedAfter } from "./script.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";

@@ -8,8 +8,8 @@
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Exchange, type RecordedRequest } from "./exchange.ts";
-import { MalformedMessage, MessageReader } from "./http-message.ts";
-import { jsonReply } from "./http-reply.ts";
+import { MalformedMessage, MessageReader } from "./http/message.ts";
+import { jsonReply } from "./http/reply.ts";
 import { type Reply, toScript } from "./script.ts";
 
 export type { RecordedRequest } from "./exchange.ts";

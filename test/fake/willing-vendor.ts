@@ -1,4 +1,4 @@
-import { embeddingsReply } from "./embedding-replies.ts";
+import { embeddingsReply } from "./openai/embedding-replies.ts";
 import { chatAnswers, chatStreams, jsonReply, speechReplies } from "./recordings.ts";
 import type { RecordedRequest } from "./upstream.ts";
 

@@ -1,8 +1,8 @@
 /** Many callers at once, over raw connections: whether a reply came whole is told by its bytes. */
 
 import { connect } from "node:net";
-import { MessageReader } from "../fake/http-message.ts";
-import { Dice } from "../fuzz/dice.ts";
+import { MessageReader } from "../fake/http/message.ts";
+import { Dice } from "../fuzz/cases/dice.ts";
 
 export type CallKind = "chat" | "stream" | "embeddings" | "speech";
 

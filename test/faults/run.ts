@@ -1,10 +1,10 @@
 /** npm run test:faults. Ends with 1 when anything was found. */
 
-import { KillCampaign, type RoundResult } from "./kill-campaign.ts";
+import { runOutages } from "./disk/outages.ts";
+import { runPowerCut } from "./disk/power-cut.ts";
+import { KillCampaign, type RoundResult } from "./kill/kill-campaign.ts";
+import { killSteps } from "./kill/steps.ts";
 import { fromCommandLine, help, type Options } from "./options.ts";
-import { runOutages } from "./outages.ts";
-import { runPowerCut } from "./power-cut.ts";
-import { killSteps } from "./steps.ts";
 import type { TrialResult } from "./trial.ts";
 
 interface Results {

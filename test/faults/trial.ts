@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { toUsd } from "../../src/base/money.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import type { LedgerReader } from "../../src/ledger/store.ts";
-import { verifyLedger } from "../../src/ledger/verify.ts";
+import { verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { connectControl } from "../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import type { Answered, Target } from "./callers.ts";

@@ -4,13 +4,13 @@
  * it was written for.
  */
 
-import { chatJson, usageOf } from "../fake/chat-json.ts";
-import { chatStream, openaiEvents } from "../fake/chat-stream.ts";
-import { embeddingsReply } from "../fake/embedding-replies.ts";
-import { httpReply, type Recording } from "../fake/http-reply.ts";
+import { httpReply, type Recording } from "../fake/http/reply.ts";
+import { chatJson, usageOf } from "../fake/openai/chat-json.ts";
+import { chatStream, openaiEvents } from "../fake/openai/chat-stream.ts";
+import { embeddingsReply } from "../fake/openai/embedding-replies.ts";
 import { inPieces, pausedAfter, type Reply } from "../fake/script.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
-import type { OuterStep } from "./steps.ts";
+import type { OuterStep } from "./kill/steps.ts";
 
 /** So many bytes of audio are one token. */
 const bytesPerAudioToken = 1_920;

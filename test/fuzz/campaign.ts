@@ -1,8 +1,8 @@
-import { makeCase } from "./cases.ts";
+import { makeCase } from "./cases/cases.ts";
+import type { FuzzCase } from "./cases/fuzz-case.ts";
+import { keyMark, promptMark } from "./cases/odd-values.ts";
 import { Connection, type Outcome } from "./connection.ts";
-import type { FuzzCase } from "./fuzz-case.ts";
 import { judge } from "./judge.ts";
-import { keyMark, promptMark } from "./odd-values.ts";
 
 export interface Campaign {
   readonly origin: string;

@@ -2,16 +2,16 @@
 
 import { describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { chatRequest } from "../../src/wire/v1/chat-request.ts";
-import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
-import { speechRequest } from "../../src/wire/v1/speech-request.ts";
-import { bodyKinds, wholeBodies } from "./bodies.ts";
+import { chatRequest } from "../../src/wire/v1/chat/request.ts";
+import { embeddingRequest } from "../../src/wire/v1/embeddings/request.ts";
+import { speechRequest } from "../../src/wire/v1/speech/request.ts";
 import { leaksIn, runCampaign, samenessIn } from "./campaign.ts";
-import { makeCase } from "./cases.ts";
+import { bodyKinds, wholeBodies } from "./cases/bodies.ts";
+import { makeCase } from "./cases/cases.ts";
+import type { Expectation, FuzzCase } from "./cases/fuzz-case.ts";
+import { keyMark, promptMark } from "./cases/odd-values.ts";
 import { Connection, type Outcome, type WireReply } from "./connection.ts";
-import type { Expectation, FuzzCase } from "./fuzz-case.ts";
 import { checkReply, judge } from "./judge.ts";
-import { keyMark, promptMark } from "./odd-values.ts";
 import { fromCommandLine } from "./options.ts";
 import { isRefused } from "./oracle.ts";
 import { runOurs } from "./ours.ts";

@@ -1,7 +1,7 @@
-import { parseStream } from "../event-stream.ts";
+import { parseStream } from "../replies/event-stream.ts";
+import type { Expectation, FuzzCase } from "./cases/fuzz-case.ts";
+import { keyMark, promptMark } from "./cases/odd-values.ts";
 import type { Outcome, WireReply } from "./connection.ts";
-import type { Expectation, FuzzCase } from "./fuzz-case.ts";
-import { keyMark, promptMark } from "./odd-values.ts";
 import { replyProblem } from "./oracle.ts";
 
 export interface Verdict {

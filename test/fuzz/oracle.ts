@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { chatRequest } from "../../src/wire/v1/chat-request.ts";
-import { embeddingRequest } from "../../src/wire/v1/embedding-request.ts";
+import { chatRequest } from "../../src/wire/v1/chat/request.ts";
+import { embeddingRequest } from "../../src/wire/v1/embeddings/request.ts";
 import { ownKeywords } from "../../src/wire/v1/schema.ts";
-import { speechRequest } from "../../src/wire/v1/speech-request.ts";
-import { problemsOf } from "../conformance.ts";
-import type { BodyKind } from "./bodies.ts";
+import { speechRequest } from "../../src/wire/v1/speech/request.ts";
+import { problemsOf } from "../replies/conformance.ts";
+import type { BodyKind } from "./cases/bodies.ts";
 
 /** A validator of its own, so that the gateway's is not judged by itself. */
 const ajv = new Ajv({ discriminator: true, strict: false, strictNumbers: true }).addVocabulary([

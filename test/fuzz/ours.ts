@@ -7,7 +7,7 @@ import {
   runCampaign,
   samenessIn,
 } from "./campaign.ts";
-import { makeCase } from "./cases.ts";
+import { makeCase } from "./cases/cases.ts";
 import type { Progress } from "./progress.ts";
 import { startFuzzTarget } from "./target.ts";
 

@@ -1,4 +1,3 @@
-import { type ChildServer, createHome } from "../child.ts";
 import {
   chatJson,
   chatStreams,
@@ -7,7 +6,8 @@ import {
   speechReplies,
 } from "../fake/recordings.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
-import { standardManifest } from "../harness.ts";
+import { type ChildServer, createHome } from "../setup/child.ts";
+import { standardManifest } from "../setup/harness.ts";
 
 /** The gateway as a process of its own, in front of an upstream that answers everything well. */
 export interface FuzzTarget {

@@ -1,5 +1,5 @@
 import type { BudgetPeriod } from "../../src/call/limits.ts";
-import { Dice } from "../fuzz/dice.ts";
+import { Dice } from "../fuzz/cases/dice.ts";
 
 /** What a call used, in percent of the most that it was let in for. */
 export interface Use {

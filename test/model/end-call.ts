@@ -1,6 +1,6 @@
 import { ApiError } from "../../src/base/errors.ts";
 import { callerLeft } from "../../src/gateway/active-calls.ts";
-import type { Charge, Measured } from "../../src/gateway/charge.ts";
+import type { Charge, Measured } from "../../src/gateway/billing/charge.ts";
 import type { Ending, Use } from "./commands.ts";
 import type { PlainUnits } from "./plain-ledger.ts";
 

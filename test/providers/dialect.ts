@@ -8,7 +8,7 @@ import type { ErrorCode, UpstreamReason } from "../../src/base/errors.ts";
 import type { FinishReason, JsonObject } from "../../src/call/chat.ts";
 import type { Usage } from "../../src/call/usage.ts";
 import type { Provider } from "../../src/providers/contract.ts";
-import type { Bytes } from "../fake/http-reply.ts";
+import type { Bytes } from "../fake/http/reply.ts";
 import type { RecordedRequest } from "../fake/upstream.ts";
 
 /** The key that `credential` must read back. Where the vendor has a sign-in, it is the token of it. */

@@ -3,11 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiError } from "../../src/base/errors.ts";
 import { quirksOf, vendors } from "../../src/catalog/vendors.ts";
-import { aiSdkDialect } from "./ai-sdk-dialect.ts";
-import { anthropicDialect } from "./anthropic-dialect.ts";
-import { bedrockKeyDialect } from "./bedrock-dialect.ts";
 import { plainCall } from "./calls.ts";
 import type { Dialect, VendorReply } from "./dialect.ts";
+import { aiSdkDialect } from "./dialects/ai-sdk.ts";
+import { anthropicDialect } from "./dialects/anthropic.ts";
+import { bedrockKeyDialect } from "./dialects/bedrock.ts";
+import { geminiDialect } from "./dialects/gemini.ts";
+import { openAiDialect } from "./dialects/openai.ts";
+import { vertexDialect } from "./dialects/vertex.ts";
 import {
   type ErrorBody,
   expectedOf,
@@ -15,10 +18,7 @@ import {
   type VendorErrors,
   vendorErrors,
 } from "./error-bodies.ts";
-import { geminiDialect } from "./gemini-dialect.ts";
-import { openAiDialect } from "./openai-dialect.ts";
 import { apiErrorOf, Stage } from "./stage.ts";
-import { vertexDialect } from "./vertex-dialect.ts";
 
 const openAi = (vendor: string) => openAiDialect({ name: vendor, quirks: quirksOf(vendor, "") });
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OpenAI } from "openai";
 import { isJsonObject, type JsonObject } from "../../src/call/chat.ts";
-import { chatStream, DONE } from "../fake/chat-stream.ts";
-import { jsonReply, type Recording } from "../fake/http-reply.ts";
+import { jsonReply, type Recording } from "../fake/http/reply.ts";
+import { chatStream, DONE } from "../fake/openai/chat-stream.ts";
 import { inPieces } from "../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../harness.ts";
-import { openPayer, type Payer } from "../money-home.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
+import { openPayer, type Payer } from "../setup/money-home.ts";
 import {
   costNano,
   countReplies,

@@ -13,7 +13,7 @@ import {
 } from "../../src/call/chat.ts";
 import { latestUsage, type Usage } from "../../src/call/usage.ts";
 import type { Provider, ProviderCall } from "../../src/providers/contract.ts";
-import { type Framing, httpReply, type Recording, toBuffer } from "../fake/http-reply.ts";
+import { type Framing, httpReply, type Recording, toBuffer } from "../fake/http/reply.ts";
 import type { Reply } from "../fake/script.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../fake/upstream.ts";
 import type { Dialect, VendorReply } from "./dialect.ts";

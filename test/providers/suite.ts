@@ -4,14 +4,14 @@
  */
 
 import { describe, expect, test } from "bun:test";
-import { answerCases } from "./answer-cases.ts";
-import { cutCases } from "./cut-cases.ts";
+import { answerCases } from "./cases/answers.ts";
+import { cutCases } from "./cases/cuts.ts";
+import { errorCases } from "./cases/errors.ts";
+import { leavingCases } from "./cases/leaving.ts";
+import { requestCases } from "./cases/requests.ts";
+import { transportCases } from "./cases/transport.ts";
 import { type Dialect, type ErrorClass, type Wait, waitForms } from "./dialect.ts";
-import { errorCases } from "./error-cases.ts";
-import { leavingCases } from "./leaving-cases.ts";
-import { requestCases } from "./request-cases.ts";
 import { providerName, Stage } from "./stage.ts";
-import { transportCases } from "./transport-cases.ts";
 
 export function providerContract(dialect: Dialect): void {
   describe(`${dialect.name} keeps the contract of a provider`, () => {

@@ -3,8 +3,8 @@ import { newId } from "../../src/base/ids.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { hourMs, type Sums } from "../../src/ledger/rollups.ts";
 import type { StoredSums } from "../../src/ledger/store.ts";
-import { Problems } from "../../src/ledger/verify-problems.ts";
-import { checkFolded } from "../../src/ledger/verify-sums.ts";
+import { Problems } from "../../src/ledger/verify/problems.ts";
+import { checkFolded } from "../../src/ledger/verify/sums.ts";
 import type { Store } from "../../src/store/sqlite/store.ts";
 import type { Opened } from "./ledger-contract.ts";
 import {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { weightsDir } from "../../engine/weights/test-weights.ts";
-import { type EngineHome, startEngineHome } from "../engine-home.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 import { type LlamaServer, startLlamaServer } from "./llama-server.ts";
 
 /** The real gateway, with the embedded engine, in front of real llama.cpp servers. */

@@ -1,5 +1,5 @@
+import { SseReader } from "../../base/network/sse.ts";
 import { Problem } from "../../base/problem.ts";
-import { SseReader } from "../../base/sse.ts";
 import type { Command, Invocation } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { curlText } from "./curl-line.ts";

@@ -7,7 +7,7 @@ import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
 import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import type { LedgerReader, ReceiptFilter } from "../../ledger/store.ts";
-import { type LedgerFindings, verifyLedger } from "../../ledger/verify.ts";
+import { type LedgerFindings, verifyLedger } from "../../ledger/verify/verify.ts";
 import {
   type AccountNames,
   operatorColumns,

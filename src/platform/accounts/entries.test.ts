@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import {
+  type OperationsHome,
+  openOperations,
+  problemOf,
+} from "../../../test/setup/operations-home.ts";
 import { newId } from "../../base/ids.ts";
 import { Hold } from "../../ledger/purse.ts";
 import { Purses } from "../../ledger/purses.ts";

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { hello } from "../../../test/money-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { hello } from "../../../test/setup/money-home.ts";
 import {
   join,
   joinMember,
   joinOperator,
   machine,
   type Visitor,
-} from "../../../test/platform-home.ts";
+} from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

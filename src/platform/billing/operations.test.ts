@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import {
+  type OperationsHome,
+  openOperations,
+  problemOf,
+} from "../../../test/setup/operations-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import { type BillingOperations, type BillingView, billingOperations } from "./operations.ts";

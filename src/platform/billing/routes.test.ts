@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { hello } from "../../../test/money-home.ts";
-import { joinMember, joinOperator, nobody, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { hello } from "../../../test/setup/money-home.ts";
+import {
+  joinMember,
+  joinOperator,
+  nobody,
+  type Visitor,
+} from "../../../test/setup/platform-home.ts";
 import { fromUsd, toUsd } from "../../base/money.ts";
 
 const startMs = Date.parse("2027-03-15T12:00:00Z");

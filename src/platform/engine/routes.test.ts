@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinOperator } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { joinOperator } from "../../../test/setup/platform-home.ts";
 
 let off: TestGateway;
 let on: TestGateway;

@@ -1,14 +1,15 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { newId } from "../../base/ids.ts";
-import { JsonWeight } from "../../base/json-weight.ts";
+import { JsonWeight } from "../../base/json/weight.ts";
+import { requestPath } from "../../base/network/request-path.ts";
 import { Problem } from "../../base/problem.ts";
-import { requestPath } from "../../base/request-path.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
 import { takesGzip } from "../site/encoding.ts";
 import { ChangeLimits } from "./change-limits.ts";
+import { Share } from "./concurrency-share.ts";
 import { type Actor, actorOf, type Context, type PlatformParts, type Standing } from "./context.ts";
 import {
   bearerOf,
@@ -24,7 +25,6 @@ import {
 import { apiHeaders, Refused, refuse, toRefusal } from "./refusal.ts";
 import type { Route, Told } from "./route.ts";
 import { RouteTable } from "./route-table.ts";
-import { Share } from "./share.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../base/loopback.ts";
+import { isLoopback } from "../../base/network/loopback.ts";
 import { covers, mayEnter } from "../../people/role.ts";
 import type { Actor } from "./context.ts";
 import { Refused } from "./refusal.ts";

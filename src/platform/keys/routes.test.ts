@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { hello } from "../../../test/money-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { hello } from "../../../test/setup/money-home.ts";
 import {
   type Answer,
   joinMember,
   joinOperator,
   nobody,
   type Visitor,
-} from "../../../test/platform-home.ts";
+} from "../../../test/setup/platform-home.ts";
 
 const startMs = Date.parse("2027-03-15T12:00:00Z");
 const clock = { ms: startMs };

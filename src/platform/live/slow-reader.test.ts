@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from "bun:test";
-import { type OperationsHome, openOperations } from "../../../test/operations-home.ts";
+import { type OperationsHome, openOperations } from "../../../test/setup/operations-home.ts";
 import { receiptOf } from "../../../test/store/ledger-samples.ts";
 import { createLog } from "../../base/log.ts";
 import { Minutes } from "../../ledger/minutes.ts";

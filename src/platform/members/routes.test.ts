@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
 import {
   join,
   joinMember,
   joinOperator,
   nobody,
   type Visitor,
-} from "../../../test/platform-home.ts";
+} from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type OperationsHome, openOperations, problemOf } from "../../../test/operations-home.ts";
+import {
+  type OperationsHome,
+  openOperations,
+  problemOf,
+} from "../../../test/setup/operations-home.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import { lifecycleOperations } from "./lifecycle.ts";
 

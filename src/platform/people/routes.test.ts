@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { openOperations } from "../../../test/operations-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { openOperations } from "../../../test/setup/operations-home.ts";
 import {
   join,
   joinMember,
@@ -9,7 +9,7 @@ import {
   nobody,
   password,
   type Visitor,
-} from "../../../test/platform-home.ts";
+} from "../../../test/setup/platform-home.ts";
 import { Invites } from "../../people/invites.ts";
 import { People } from "../../people/people.ts";
 import { scopes } from "../../people/role.ts";

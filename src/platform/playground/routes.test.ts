@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chatAnswers } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinMember, joinOperator, nobody, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import {
+  joinMember,
+  joinOperator,
+  nobody,
+  type Visitor,
+} from "../../../test/setup/platform-home.ts";
 
 const startMs = Date.parse("2027-03-15T12:00:00Z");
 const clock = { ms: startMs };

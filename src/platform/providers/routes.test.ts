@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { jsonReply, operatorErrors } from "../../../test/fake/recordings.ts";
 import { willingVendor } from "../../../test/fake/willing-vendor.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chatAnswers, embeddingsReply, failures } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { hello, openPayer, type Payer } from "../../../test/money-home.ts";
-import { joinMember, joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { hello, openPayer, type Payer } from "../../../test/setup/money-home.ts";
+import { joinMember, joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinOperator, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { joinOperator, type Visitor } from "../../../test/setup/platform-home.ts";
 import { settingList } from "../../config/settings.ts";
 
 const secret = "correct-horse-battery-staple-0123456789";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { requestPath } from "../../base/request-path.ts";
+import { requestPath } from "../../base/network/request-path.ts";
 import { chooseEncoding } from "./encoding.ts";
 import { pageHeaders } from "./page-headers.ts";
 

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { joinMember, joinOperator, machine, type Visitor } from "../../../test/platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import {
+  joinMember,
+  joinOperator,
+  machine,
+  type Visitor,
+} from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chatAnswers, failures } from "../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../test/harness.ts";
-import { fromUsd, hello, openPayer, type Payer } from "../../../test/money-home.ts";
+import { startTestGateway, type TestGateway } from "../../../test/setup/harness.ts";
+import { fromUsd, hello, openPayer, type Payer } from "../../../test/setup/money-home.ts";
 import {
   type Answer,
   joinMember,
   joinOperator,
   type Visitor,
-} from "../../../test/platform-home.ts";
+} from "../../../test/setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

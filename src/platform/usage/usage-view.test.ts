@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fromUsd } from "../../../test/money-home.ts";
+import { fromUsd } from "../../../test/setup/money-home.ts";
 import {
   latencyBoundsMs,
   noShortestMs,

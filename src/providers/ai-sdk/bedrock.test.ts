@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { anthropicMessage } from "../../../test/fake/anthropic-messages.ts";
+import { httpReply } from "../../../test/fake/http/reply.ts";
+import { anthropicMessage } from "../../../test/fake/vendors/anthropic-messages.ts";
 import {
   type BedrockBlock,
   bedrockEvents,
   bedrockReply,
-} from "../../../test/fake/bedrock-converse.ts";
-import { httpReply } from "../../../test/fake/http-reply.ts";
+} from "../../../test/fake/vendors/bedrock-converse.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
 import type { ChatPart, JsonObject } from "../../call/chat.ts";
 

@@ -1,14 +1,14 @@
-import { isTooHeavy, smallJsonChars } from "../../base/json-bounds.ts";
+import { isTooHeavy, smallJsonChars } from "../../base/json/bounds.ts";
 import type { ProviderCall } from "../contract.ts";
 import type { Dialer, Pin } from "../kit/dial.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { maxReplyBytes, readWhole, send, toNetworkError } from "../kit/http.ts";
 import { PacketReader } from "../kit/packets.ts";
+import type { ReplyFix } from "./chat/reply-fixes.ts";
+import { WholeReply } from "./chat/whole-reply.ts";
 import { toldIn } from "./failure.ts";
 import { Recent } from "./recent.ts";
-import type { ReplyFix } from "./reply-fixes.ts";
 import type { AwsSigner } from "./sign-aws.ts";
-import { WholeReply } from "./whole-reply.ts";
 
 /** Of one call: what the package's request belongs to, found by the signal that it passes on. */
 export class Call {

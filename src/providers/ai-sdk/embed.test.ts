@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { jsonReply } from "../../../test/fake/http-reply.ts";
+import { jsonReply } from "../../../test/fake/http/reply.ts";
 import { type Bridge, openBridge } from "../../../test/providers/bridge.ts";
 import { apiErrorOf } from "../../../test/providers/stage.ts";
 import { isJsonObject } from "../../call/chat.ts";

@@ -2,7 +2,7 @@ import { type EmbedCall, type EmbedResult, lengthOf } from "../../call/embed.ts"
 import type { Usage } from "../../call/usage.ts";
 import { toCount } from "../kit/count.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { refusal } from "./content.ts";
+import { refusal } from "./chat/content.ts";
 import { toBridgeError } from "./failure.ts";
 import { type EmbeddingModel, type Fields, familyOf, isFields, optionsKey } from "./model.ts";
 

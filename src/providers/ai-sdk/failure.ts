@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import { parseBounded } from "../../base/json-bounds.ts";
+import { parseBounded } from "../../base/json/bounds.ts";
 import { toldStatus } from "../kit/error-body.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";

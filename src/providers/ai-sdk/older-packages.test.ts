@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../call/chat.ts";
-import { toCallOptions } from "./call-options.ts";
+import { toCallOptions } from "./chat/call-options.ts";
+import { WholeReply } from "./chat/whole-reply.ts";
 import { isFields, type LanguageModel } from "./model.ts";
-import { WholeReply } from "./whole-reply.ts";
 
 /** A model of a package of the given version, which is asked for nothing here. */
 const modelOf = (specificationVersion: string): LanguageModel => ({

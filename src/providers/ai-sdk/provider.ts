@@ -5,15 +5,15 @@ import { LengthMemory } from "../kit/length-memory.ts";
 import { SetupFault } from "../kit/setup-fault.ts";
 import { listAnthropicModels } from "./anthropic-models.ts";
 import { Call, createBridgeFetch } from "./bridge-fetch.ts";
-import { toCallOptions } from "./call-options.ts";
-import { fromGenerated } from "./chat-reply.ts";
-import { AiSdkChatStream } from "./chat-stream.ts";
+import { toCallOptions } from "./chat/call-options.ts";
+import { JsonToolText, writesByTool } from "./chat/json-tool.ts";
+import { fromGenerated } from "./chat/reply.ts";
+import { replyFixOf } from "./chat/reply-fixes.ts";
+import { AiSdkChatStream } from "./chat/stream.ts";
 import { embedTexts } from "./embed.ts";
 import { toBridgeError } from "./failure.ts";
-import { JsonToolText, writesByTool } from "./json-tool.ts";
 import { type EmbeddingModel, ownerOf } from "./model.ts";
 import { type PackageSettings, ProviderPackage } from "./package.ts";
-import { replyFixOf } from "./reply-fixes.ts";
 import { AwsSigner } from "./sign-aws.ts";
 
 export type AiSdkOptions = Omit<PackageSettings, "kind"> & {

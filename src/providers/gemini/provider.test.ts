@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { jsonReply } from "../../../test/fake/http/reply.ts";
+import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
 import {
   geminiAudio,
   geminiEvent,
   geminiJson,
   geminiReply,
   geminiStream,
-} from "../../../test/fake/gemini-replies.ts";
-import { jsonReply } from "../../../test/fake/http-reply.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
+} from "../../../test/fake/vendors/gemini-replies.ts";
 import type { Provider, ProviderCall } from "../contract.ts";
 import { Dialer } from "../kit/dial.ts";
 import { createGeminiProvider } from "./provider.ts";

@@ -2,8 +2,8 @@ import type { Provider, UpstreamModel } from "../contract.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { baseHeaders, readJson, send, toBody } from "../kit/http.ts";
 import { LengthMemory } from "../kit/length-memory.ts";
+import { createGenerateCalls, type GenerateSending } from "./chat/generate.ts";
 import { fromEmbedReply, toEmbedRequest } from "./embeddings.ts";
-import { createGenerateCalls, type GenerateSending } from "./generate.ts";
 import { fromModelPage } from "./models.ts";
 import { withoutFolder } from "./wire.ts";
 

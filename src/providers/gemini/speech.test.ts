@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { geminiAudio, geminiEvent, geminiReply } from "../../../test/fake/gemini-replies.ts";
+import {
+  geminiAudio,
+  geminiEvent,
+  geminiReply,
+} from "../../../test/fake/vendors/gemini-replies.ts";
 import { ApiError } from "../../base/errors.ts";
 import { GeminiSpeech, toSpeechBody } from "./speech.ts";
 

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from "../../call/chat.ts";
 import type { SpeakCall, SpeakStream, SpeakUsage, VoiceMap } from "../../call/speak.ts";
 import { upstreamError } from "../kit/failure.ts";
-import { shortWord, toFinishReason } from "./finish-reason.ts";
-import { partsOf } from "./from-candidates.ts";
-import { ReplyReader, type ReplyReaderOptions } from "./reply-reader.ts";
+import { shortWord, toFinishReason } from "./chat/finish-reason.ts";
+import { partsOf } from "./chat/from-candidates.ts";
+import { ReplyReader, type ReplyReaderOptions } from "./chat/reply-reader.ts";
 import { throwTold } from "./told-failure.ts";
 import { fromSpeechUsage } from "./usage.ts";
 import { isWavFile, wavSamples } from "./wav-samples.ts";

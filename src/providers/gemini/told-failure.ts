@@ -1,7 +1,7 @@
-import { parseBounded } from "../../base/json-bounds.ts";
+import { parseBounded } from "../../base/json/bounds.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../call/chat.ts";
 import { toApiFailure, upstreamError } from "../kit/failure.ts";
-import { shortWord } from "./finish-reason.ts";
+import { shortWord } from "./chat/finish-reason.ts";
 
 /** Throws where a reply of status 200, or an event, tells of a failure, or that the prompt was blocked. */
 export function throwTold(reply: JsonObject, provider: string): void {

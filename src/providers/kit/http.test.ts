@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { httpReply } from "../../../test/fake/http-reply.ts";
+import { httpReply } from "../../../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../../test/fake/upstream.ts";
 import { ApiError } from "../../base/errors.ts";
 import { Dialer } from "./dial.ts";

@@ -1,5 +1,5 @@
 import { ApiError } from "../../base/errors.ts";
-import { parseBoundedInTurns, smallJsonChars } from "../../base/json-bounds.ts";
+import { parseBoundedInTurns, smallJsonChars } from "../../base/json/bounds.ts";
 import type { Probe } from "../contract.ts";
 import type { Dialer, Dialled, Pin } from "./dial.ts";
 import { toApiFailure, upstreamError } from "./failure.ts";

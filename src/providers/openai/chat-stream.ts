@@ -1,5 +1,5 @@
-import { parseBounded } from "../../base/json-bounds.ts";
-import { SseReader } from "../../base/sse.ts";
+import { parseBounded } from "../../base/json/bounds.ts";
+import { SseReader } from "../../base/network/sse.ts";
 import { type ChatPart, type ChatStream, isJsonObject, type JsonObject } from "../../call/chat.ts";
 import { upstreamError } from "../kit/failure.ts";
 import { toNetworkError } from "../kit/http.ts";

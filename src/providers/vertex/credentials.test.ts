@@ -10,9 +10,9 @@ import {
   serviceAccount,
   signInRefusals,
   tokenReply,
-} from "../../../test/fake/vertex-account.ts";
-import { vertexRefusals } from "../../../test/fake/vertex-replies.ts";
-import { embed, errorOf, startMs, VertexScene } from "../../../test/fake/vertex-scene.ts";
+} from "../../../test/fake/vendors/vertex-account.ts";
+import { vertexRefusals } from "../../../test/fake/vendors/vertex-replies.ts";
+import { embed, errorOf, startMs, VertexScene } from "../../../test/fake/vendors/vertex-scene.ts";
 import type { ApiError } from "../../base/errors.ts";
 
 const scene = new VertexScene();

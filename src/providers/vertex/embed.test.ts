@@ -6,8 +6,8 @@ import {
   textPredictions,
   vertexRefusals,
   videoPrediction,
-} from "../../../test/fake/vertex-replies.ts";
-import { embed, errorOf, oneImage, VertexScene } from "../../../test/fake/vertex-scene.ts";
+} from "../../../test/fake/vendors/vertex-replies.ts";
+import { embed, errorOf, oneImage, VertexScene } from "../../../test/fake/vendors/vertex-scene.ts";
 import { isJsonObject } from "../../call/chat.ts";
 import type { EmbedInput } from "../../call/embed.ts";
 

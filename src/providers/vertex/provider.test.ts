@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { jsonReply } from "../../../test/fake/http-reply.ts";
-import { publisherModels, vertexRefusals } from "../../../test/fake/vertex-replies.ts";
-import { embed, errorOf, VertexScene } from "../../../test/fake/vertex-scene.ts";
+import { jsonReply } from "../../../test/fake/http/reply.ts";
+import { publisherModels, vertexRefusals } from "../../../test/fake/vendors/vertex-replies.ts";
+import { embed, errorOf, VertexScene } from "../../../test/fake/vendors/vertex-scene.ts";
 
 const scene = new VertexScene();
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Provider } from "../contract.ts";
-import { createGenerateCalls } from "../gemini/generate.ts";
+import { createGenerateCalls } from "../gemini/chat/generate.ts";
 import { createBroken } from "../kit/broken.ts";
 import type { Dialer } from "../kit/dial.ts";
 import { modelPath, type Place, placePath, placeProblem, toBaseUrl } from "./address.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { jsonReply } from "../../../test/fake/http-reply.ts";
+import { jsonReply } from "../../../test/fake/http/reply.ts";
 import {
   accountEmail,
   accountKeyPem,
@@ -8,9 +8,9 @@ import {
   serviceAccount,
   signInRefusals,
   tokenReply,
-} from "../../../test/fake/vertex-account.ts";
-import { vertexRefusals } from "../../../test/fake/vertex-replies.ts";
-import { embed, errorOf, startMs, VertexScene } from "../../../test/fake/vertex-scene.ts";
+} from "../../../test/fake/vendors/vertex-account.ts";
+import { vertexRefusals } from "../../../test/fake/vendors/vertex-replies.ts";
+import { embed, errorOf, startMs, VertexScene } from "../../../test/fake/vendors/vertex-scene.ts";
 import { Dialer } from "../kit/dial.ts";
 import { SignIn } from "./sign-in.ts";
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { entryOf, receiptOf, write } from "../../../test/store/ledger-samples.ts";
-import { verifyLedger } from "../../ledger/verify.ts";
+import { verifyLedger } from "../../ledger/verify/verify.ts";
 import { openLedgerReader } from "./ledger/reader.ts";
 import { MarkFile, readMark } from "./mark.ts";
 import { openSqlite } from "./sqlite.ts";

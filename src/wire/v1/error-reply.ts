@@ -1,5 +1,5 @@
 import type { ApiError } from "../../base/errors.ts";
-import type { ErrorReply } from "./replies.ts";
+import type { ErrorReply } from "./openapi/replies.ts";
 
 /** The one shape of errors, on every path and in streams: all four keys, always. */
 export function toErrorBody({ message, type, param, code }: ApiError): ErrorReply {

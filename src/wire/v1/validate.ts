@@ -3,10 +3,10 @@ import type { TSchema } from "typebox";
 import { ApiError } from "../../base/errors.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { JsonObject } from "../../call/chat.ts";
-import { type ChatRequest, chatRequest } from "./chat-request.ts";
-import { type EmbeddingRequest, embeddingFields } from "./embedding-request.ts";
+import { type ChatRequest, chatRequest } from "./chat/request.ts";
+import { type EmbeddingRequest, embeddingFields } from "./embeddings/request.ts";
 import { ownKeywords } from "./schema.ts";
-import { type SpeechRequest, speechRequest } from "./speech-request.ts";
+import { type SpeechRequest, speechRequest } from "./speech/request.ts";
 import { checkText } from "./well-formed.ts";
 
 const ajv = new Ajv({

@@ -9,7 +9,7 @@ import {
   RateLimitError,
 } from "openai";
 import { badRequests, failures, rateLimits } from "../../fake/recordings.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
 import type { Check } from "../report.ts";
 import type { Stage } from "../stage.ts";
 

@@ -8,7 +8,7 @@ import {
   rateLimits,
   vendorError,
 } from "../../fake/recordings.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
 import type { Check } from "../report.ts";
 import { type Stage, waitsDuring } from "../stage.ts";
 

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
-import type { ErrorBody } from "../../event-stream.ts";
 import { CHAT_USAGE, chatAnswers, TOOL_CALL } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import type { ErrorBody } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

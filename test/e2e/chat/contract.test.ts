@@ -1,7 +1,6 @@
 /** Chat beyond the contract's own fields: each is taken, passed on, and its answer handed back. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { expectWellFormed, readStream, reasoningOf, textOf } from "../../event-stream.ts";
 import {
   chatAnswers,
   chatChunk,
@@ -12,7 +11,8 @@ import {
   TOOL_CALL,
 } from "../../fake/recordings.ts";
 import type { Reply } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { expectWellFormed, readStream, reasoningOf, textOf } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

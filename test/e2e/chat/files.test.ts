@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/call/chat.ts";
-import { anthropicMessage } from "../../fake/anthropic-messages.ts";
-import { geminiJson, geminiReply } from "../../fake/gemini-replies.ts";
-import { jsonReply } from "../../fake/http-reply.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { jsonReply } from "../../fake/http/reply.ts";
+import { anthropicMessage } from "../../fake/vendors/anthropic-messages.ts";
+import { geminiJson, geminiReply } from "../../fake/vendors/gemini-replies.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

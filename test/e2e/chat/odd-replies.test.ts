@@ -1,11 +1,11 @@
 /** Replies of upstreams that say one thing and mean another: never a clean end, never a wrong type. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { problemsOf } from "../../conformance.ts";
-import { parseStream } from "../../event-stream.ts";
 import { httpReply, jsonReply, type Recording } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { problemsOf } from "../../replies/conformance.ts";
+import { parseStream } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { expectWellFormed, finishOf, readStream, toolCallsOf } from "../../event-stream.ts";
 import { chatAnswers, chatJson, chatStreams } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { expectWellFormed, finishOf, readStream, toolCallsOf } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const model = "svc-3-flash";
 const messages = [{ role: "user", content: "Hi" }];

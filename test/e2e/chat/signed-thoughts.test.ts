@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/call/chat.ts";
-import { type AnthropicBlock, anthropicEvents } from "../../fake/anthropic-messages.ts";
-import { httpReply } from "../../fake/http-reply.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { httpReply } from "../../fake/http/reply.ts";
+import { type AnthropicBlock, anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -2,14 +2,6 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
-  BodyReader,
-  type ErrorBody,
-  type EventStream,
-  parseStream,
-  readStream,
-  textOf,
-} from "../../event-stream.ts";
-import {
   chatChunk,
   chatStream,
   chatStreams,
@@ -18,8 +10,16 @@ import {
   type Recording,
 } from "../../fake/recordings.ts";
 import { byteByByte, cutAfter, type Reply } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { thrownBy } from "../../refusal.ts";
+import {
+  BodyReader,
+  type ErrorBody,
+  type EventStream,
+  parseStream,
+  readStream,
+  textOf,
+} from "../../replies/event-stream.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "b
 import { join } from "node:path";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import { ActiveCalls } from "../../../src/gateway/active-calls.ts";
+import { type MeantChoice, type OddStream, oddStream } from "../../fake/openai/odd-streams.ts";
 import {
   type EventStream,
   expectWellFormed,
@@ -13,10 +14,9 @@ import {
   type ToolCall,
   textOf,
   toolCallsOf,
-} from "../../event-stream.ts";
-import { type MeantChoice, type OddStream, oddStream } from "../../fake/odd-streams.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

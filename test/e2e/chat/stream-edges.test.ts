@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type EventStream, expectWellFormed, readStream, textOf } from "../../event-stream.ts";
 import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import {
+  type EventStream,
+  expectWellFormed,
+  readStream,
+  textOf,
+} from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const model = "svc-3-flash";
 const chat = { model, messages: [{ role: "user", content: "Hi" }], stream: true };

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { BodyReader, type ErrorBody, parseStream, textOf } from "../../event-stream.ts";
 import { chatAnswers, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter, type Reply, type Step } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { thrownBy } from "../../refusal.ts";
+import { BodyReader, type ErrorBody, parseStream, textOf } from "../../replies/event-stream.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const whole = {
   model: "svc-3-flash",

@@ -3,14 +3,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import {
-  type EventStream,
-  expectWellFormed,
-  finishOf,
-  readStream,
-  textOf,
-  toolPiecesOf,
-} from "../../event-stream.ts";
-import {
   chatChunk,
   chatStream,
   chatStreams,
@@ -19,7 +11,15 @@ import {
   type Recording,
 } from "../../fake/recordings.ts";
 import { byteByByte, inPieces, type Reply } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import {
+  type EventStream,
+  expectWellFormed,
+  finishOf,
+  readStream,
+  textOf,
+  toolPiecesOf,
+} from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

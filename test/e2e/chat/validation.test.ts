@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { once } from "node:events";
 import { connect } from "node:net";
 import { BadRequestError } from "openai";
-import type { ErrorBody } from "../../event-stream.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import type { ErrorBody } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

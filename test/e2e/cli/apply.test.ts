@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createHome, type Home } from "../../child.ts";
+import { createHome, type Home } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 

@@ -10,10 +10,10 @@ import {
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { type CallHome, startCallHome } from "../../call-home.ts";
-import { createHome } from "../../child.ts";
 import { chatAnswers, chatChunk, chatStreams, httpChunk } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
+import { type CallHome, startCallHome } from "../../setup/call-home.ts";
+import { createHome } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { OpenAI } from "openai";
 import { readInvocation, type Wiring } from "../../../src/cli/command.ts";
 import { commands } from "../../../src/cli/commands.ts";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 

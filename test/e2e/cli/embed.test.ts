@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CallHome, startCallHome } from "../../call-home.ts";
 import { embeddingReplies, embeddingsReply } from "../../fake/recordings.ts";
+import { type CallHome, startCallHome } from "../../setup/call-home.ts";
 
 setDefaultTimeout(60_000);
 

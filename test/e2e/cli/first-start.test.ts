@@ -12,10 +12,10 @@ import { existsSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { controlPath } from "../../../src/platform/control-socket.ts";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
 import { chatStreams } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 

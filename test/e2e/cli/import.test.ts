@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createHome, type Home } from "../../child.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
+import { createHome, type Home } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 

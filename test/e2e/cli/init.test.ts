@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createHome, type Home } from "../../child.ts";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
-import { startOnTerminal } from "../../terminal.ts";
+import { createHome, type Home } from "../../setup/child.ts";
+import { startOnTerminal } from "../../setup/terminal.ts";
 
 let ollama: LocalServer;
 let home: Home;

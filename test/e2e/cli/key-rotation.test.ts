@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { createHome } from "../../child.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
-import { clockAt, hello, openPayer, type TestClock } from "../../money-home.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { createHome } from "../../setup/child.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { clockAt, hello, openPayer, type TestClock } from "../../setup/money-home.ts";
 
 interface KeyWords {
   readonly id: string;

@@ -9,12 +9,12 @@ import {
   test,
 } from "bun:test";
 import { OpenAI } from "openai";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHome } from "../../child.ts";
+import { tone } from "../../fake/openai/speech-replies.ts";
+import type { Reply } from "../../fake/script.ts";
+import type { RecordedRequest } from "../../fake/upstream.ts";
 import {
   GEMINI_USAGE,
   geminiAudio,
@@ -13,15 +15,13 @@ import {
   geminiJson,
   geminiReply,
   geminiStream,
-} from "../../fake/gemini-replies.ts";
-import type { Reply } from "../../fake/script.ts";
-import { tone } from "../../fake/speech-replies.ts";
-import type { RecordedRequest } from "../../fake/upstream.ts";
-import { readAssertion, serviceAccount, tokenReply } from "../../fake/vertex-account.ts";
-import { imagePrediction, videoPrediction } from "../../fake/vertex-replies.ts";
+} from "../../fake/vendors/gemini-replies.ts";
+import { readAssertion, serviceAccount, tokenReply } from "../../fake/vendors/vertex-account.ts";
+import { imagePrediction, videoPrediction } from "../../fake/vendors/vertex-replies.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer, type Payer } from "../../money-home.ts";
+import { createHome } from "../../setup/child.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer, type Payer } from "../../setup/money-home.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-google-"));
 const accountFile = join(folder, "account.json");

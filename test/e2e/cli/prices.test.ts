@@ -10,11 +10,11 @@ import {
 } from "bun:test";
 import { OpenAI } from "openai";
 import { fromUsd, toUsd } from "../../../src/base/money.ts";
-import { createHome, type Home } from "../../child.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 

@@ -9,9 +9,9 @@ import {
 } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CallHome, startCallHome } from "../../call-home.ts";
 import { speechReplies, tone } from "../../fake/recordings.ts";
 import { cutAfter } from "../../fake/script.ts";
+import { type CallHome, startCallHome } from "../../setup/call-home.ts";
 
 setDefaultTimeout(60_000);
 

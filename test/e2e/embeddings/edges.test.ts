@@ -9,8 +9,8 @@ import {
   VECTORS,
 } from "../../fake/recordings.ts";
 import type { RecordedRequest, ReplySource } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 /** Two models of one provider; what it remembers of the one is nothing to the other. */
 const manifest = `

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { embeddingReplies, embeddingsReply, jsonReply, VECTORS } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf, thrownBy } from "../../refusal.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const model = "svc-embedding-2";
 const three = ["one", "two", "three"];

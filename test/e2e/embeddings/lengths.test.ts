@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { isJsonObject, type JsonObject } from "../../../src/call/chat.ts";
-import { jsonReply } from "../../fake/http-reply.ts";
+import { jsonReply } from "../../fake/http/reply.ts";
 import { badRequests, embeddingsReply } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const model = (name: string, provider: string, upstream: string, more = "") =>
   `  ${name}: { endpoint: embeddings, input: text, price: { input: "0.02" }, routes: [{ provider: ${provider}, model: "${upstream}"${more} }] }`;

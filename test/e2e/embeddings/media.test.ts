@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { embeddingsReply, jsonReply } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const model = "multimodal-embedding-1";
 const base64Of = (name: string) => Buffer.from(fixtureBytes(name)).toString("base64");

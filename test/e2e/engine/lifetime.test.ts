@@ -6,9 +6,9 @@ import { weightSets } from "../../../engine/weights/sets.ts";
 import { readyDir } from "../../../engine/weights/state.ts";
 import { testCacheDir, weightsDir } from "../../../engine/weights/test-weights.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { createHome } from "../../child.ts";
-import { type EngineHome, type EngineStatus, startEngineHome } from "../../engine-home.ts";
-import { type ErrorBody, parseStream } from "../../event-stream.ts";
+import { type ErrorBody, parseStream } from "../../replies/event-stream.ts";
+import { createHome } from "../../setup/child.ts";
+import { type EngineHome, type EngineStatus, startEngineHome } from "../../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
-import { type EngineHome, startEngineHome } from "../../engine-home.ts";
-import type { ErrorBody } from "../../event-stream.ts";
+import type { ErrorBody } from "../../replies/event-stream.ts";
+import { type EngineHome, startEngineHome } from "../../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 

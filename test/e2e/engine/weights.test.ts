@@ -10,7 +10,7 @@ import {
 } from "../../../engine/weights/sets.ts";
 import { removeSets } from "../../../engine/weights/state.ts";
 import { createPullHome, first, one, type PullHome } from "../../../engine/weights/test-home.ts";
-import { createHome, type Environment, type Home } from "../../child.ts";
+import { createHome, type Environment, type Home } from "../../setup/child.ts";
 
 setDefaultTimeout(60_000);
 

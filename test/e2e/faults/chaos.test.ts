@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { type LoadResult, runLoad } from "../../chaos/load.ts";
 import { diceOf, limitOf, type Plan, promptTokens, Vendor, wordOf } from "../../chaos/vendor.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { flash, openPayer, type Payer } from "../../money-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { flash, openPayer, type Payer } from "../../setup/money-home.ts";
 
 setDefaultTimeout(240_000);
 

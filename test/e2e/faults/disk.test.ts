@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { type LedgerFindings, verifyLedger } from "../../../src/ledger/verify.ts";
+import { type LedgerFindings, verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
-import { BodyReader, parseStream } from "../../event-stream.ts";
-import { chatJson } from "../../fake/chat-json.ts";
-import { chatStream, openaiEvents } from "../../fake/chat-stream.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
+import { chatStream, openaiEvents } from "../../fake/openai/chat-stream.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { FaultyStore } from "../../faults/faulty-store.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { FaultyStore } from "../../faults/disk/faulty-store.ts";
+import { BodyReader, parseStream } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const creditNano = 10_000_000_000n;
 const chat = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { KillCampaign } from "../../faults/kill-campaign.ts";
-import { killSteps } from "../../faults/steps.ts";
+import { KillCampaign } from "../../faults/kill/kill-campaign.ts";
+import { killSteps } from "../../faults/kill/steps.ts";
 
 /** One round a step; `npm run test:faults` runs many (test/faults/). */
 let campaign: KillCampaign;

@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
 import {
   chatAnswers,
   chatChunk,
@@ -17,6 +16,7 @@ import {
 } from "../../fake/recordings.ts";
 import { pausedAfter, type Script } from "../../fake/script.ts";
 import { type FakeUpstream, type RecordedRequest, startFakeUpstream } from "../../fake/upstream.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
 
 const megabyte = 1024 * 1024;
 const floodBytes = 500 * megabyte;

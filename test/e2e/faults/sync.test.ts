@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
-import { BodyReader } from "../../event-stream.ts";
-import type { GateOrder, GateState } from "../../faults/disk-gate.ts";
+import type { GateOrder, GateState } from "../../faults/disk/disk-gate.ts";
 import { type ServerProcess, startServerProcess } from "../../faults/server-process.ts";
 import { manifestFor, Vendor } from "../../faults/vendor.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
 
 /**
  * The real process on a disk whose `fdatasync` is held up, let go or made to fail from here: what
@@ -32,7 +32,7 @@ beforeAll(async () => {
   server = await startServerProcess({
     dataDir,
     configPath,
-    preload: resolve(import.meta.dir, "../../faults/disk-gate.ts"),
+    preload: resolve(import.meta.dir, "../../faults/disk/disk-gate.ts"),
     onMessage: (message) => {
       gate = message as GateState;
       onGate();

@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { idTimeMs } from "../../../src/base/ids.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
 import { toHour } from "../../../src/ledger/rollups.ts";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { chatJson, embeddingsReply, type Recording } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { FaultyStore } from "../../faults/faulty-store.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { fromUsd, hello, waitUntil } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { FaultyStore } from "../../faults/disk/faulty-store.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { fromUsd, hello, waitUntil } from "../../setup/money-home.ts";
 
 async function readLedger({ dataDir }: TestGateway) {
   const reader = openLedgerReader(join(dataDir, "svc.db"));

@@ -11,11 +11,11 @@ import { openStore } from "../../../src/app/store.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import type { LedgerStore, LedgerWrite } from "../../../src/ledger/store.ts";
 import { createSecrets } from "../../../src/secrets/secrets.ts";
-import { BodyReader, type ErrorBody } from "../../event-stream.ts";
 import { chatJson, chatStreams, speechReplies } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { clockAt, hello, leaver, openPayer, type TestClock } from "../../money-home.ts";
+import { BodyReader, type ErrorBody } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { clockAt, hello, leaver, openPayer, type TestClock } from "../../setup/money-home.ts";
 
 /** Every commit of the ledger, as it begins; `before` may keep it waiting. */
 const commits: (readonly LedgerWrite[])[] = [];

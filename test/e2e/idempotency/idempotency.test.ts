@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
 import { chatJson, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { clockAt, openPayer, type TestClock } from "../../money-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { clockAt, openPayer, type TestClock } from "../../setup/money-home.ts";
 
 const day = (number: number, time = "12:00:00Z") => `2027-03-0${number}T${time}`;
 const clock: TestClock = clockAt(day(1));

@@ -1,7 +1,6 @@
 /** When an Idempotency-Key is refused, and when it may be used again. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { ErrorBody } from "../../event-stream.ts";
 import {
   badRequests,
   chatJson,
@@ -10,9 +9,10 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import type { Script } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer, type Payer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import type { ErrorBody } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer, type Payer } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

@@ -1,10 +1,11 @@
 /** Requests at a time: a place is taken by a call that runs, and given back however it ends. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
 import { chatJson, chatStreams, failures, type Recording } from "../../fake/recordings.ts";
 import { pausedAfter, type Reply } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   leaver,
@@ -12,8 +13,7 @@ import {
   type Payer,
   type PayerOptions,
   waitUntil,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

@@ -1,8 +1,7 @@
 /** What a call counts for before anybody knows what it uses, and how an answer is made to fit. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatJson,
   chatStreams,
@@ -11,9 +10,17 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { clockAt, hello, helloMost, mostOf, openPayer, type Payer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  clockAt,
+  hello,
+  helloMost,
+  mostOf,
+  openPayer,
+  type Payer,
+} from "../../setup/money-home.ts";
 
 // It stands still: what is waited for is exact.
 const clock = clockAt("2027-03-01T12:00:00Z");

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { OpenAI } from "openai";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatJson,
   chatStreams,
@@ -10,9 +10,15 @@ import {
   failures,
   speechReplies,
 } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { clockAt, hello, openPayer, type Payer, type PayerOptions } from "../../money-home.ts";
-import { thrownBy } from "../../refusal.ts";
+import { thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  clockAt,
+  hello,
+  openPayer,
+  type Payer,
+  type PayerOptions,
+} from "../../setup/money-home.ts";
 
 const clock = clockAt("2027-03-01T12:00:00Z");
 let gateway: TestGateway;

@@ -1,9 +1,10 @@
 /** Requests and tokens a minute: who is let in, and what those who are not are told. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, embeddingsReply, failures } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   hello,
@@ -11,8 +12,7 @@ import {
   type Payer,
   type PayerOptions,
   type TestClock,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 const beginMs = Date.parse("2027-03-01T12:00:00Z");
 const clock: TestClock = clockAt(new Date(beginMs).toISOString());

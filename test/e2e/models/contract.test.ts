@@ -10,7 +10,6 @@ import {
   setSystemTime,
   test,
 } from "bun:test";
-import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
 import {
   chatAnswers,
   chatStreams,
@@ -20,8 +19,9 @@ import {
 } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 

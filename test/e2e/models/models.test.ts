@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { chatAnswers, chatStreams, failures, speechReplies } from "../../fake/recordings.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf, thrownBy } from "../../refusal.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const served = [
   "multimodal-embedding-1",

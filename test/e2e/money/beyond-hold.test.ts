@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { toUsd } from "../../../src/base/money.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, openaiEvents } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { flash, helloMost, openPayer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { flash, helloMost, openPayer } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

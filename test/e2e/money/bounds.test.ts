@@ -15,8 +15,8 @@ import {
   speechNeed,
 } from "../../../src/gateway/endpoints/speech/speech-money.ts";
 import { worstCase } from "../../../src/ledger/need.ts";
-import { toChatOrder } from "../../../src/wire/v1/chat-call.ts";
-import { Dice } from "../../fuzz/dice.ts";
+import { toChatOrder } from "../../../src/wire/v1/chat/call.ts";
+import { Dice } from "../../fuzz/cases/dice.ts";
 
 const seed = 20_261_115;
 const cases = 400;

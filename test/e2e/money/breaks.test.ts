@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { BodyReader, parseStream } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatChunk,
   chatJson,
@@ -16,7 +15,9 @@ import {
   vendorError,
 } from "../../fake/recordings.ts";
 import type { Reply, Step } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader, parseStream } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -25,8 +26,7 @@ import {
   openPayer,
   type Payer,
   warmCounter,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

@@ -5,9 +5,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   flash,
@@ -18,8 +19,7 @@ import {
   type Payer,
   type TestClock,
   waitUntil,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 const cap = 10;
 /** Each call uses all that is held for it. */

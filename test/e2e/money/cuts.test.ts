@@ -1,11 +1,17 @@
 /** Answers that are longer than was allowed, or that nobody counted: what is cut, what is paid. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader, finishOf, parseStream, readStream, textOf } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
+import {
+  BodyReader,
+  finishOf,
+  parseStream,
+  readStream,
+  textOf,
+} from "../../replies/event-stream.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -13,7 +19,7 @@ import {
   openPayer,
   warmCounter,
   withoutUsage,
-} from "../../money-home.ts";
+} from "../../setup/money-home.ts";
 
 const manifest = `${standardManifest}
   long-answers: { endpoint: chat, max_output_tokens: 200000, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: long }] }

@@ -1,10 +1,10 @@
 /** What is charged where no upstream has counted: what a tokenizer counts, however long it takes. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
 import { chatChunk, chatStream } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { countTokens, leaver, openPayer, warmCounter } from "../../money-home.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { countTokens, leaver, openPayer, warmCounter } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

@@ -1,9 +1,14 @@
 /** Answers that a vendor's filter stopped before their first word: the prompt is paid as counted. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { geminiEvent, geminiJson, geminiReply, geminiStream } from "../../fake/gemini-replies.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer } from "../../money-home.ts";
+import {
+  geminiEvent,
+  geminiJson,
+  geminiReply,
+  geminiStream,
+} from "../../fake/vendors/gemini-replies.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

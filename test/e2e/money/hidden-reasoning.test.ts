@@ -4,12 +4,12 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatStream, DONE, httpChunk, type Recording } from "../../fake/recordings.ts";
 import type { Script } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -18,7 +18,7 @@ import {
   type Payer,
   waitUntil,
   warmCounter,
-} from "../../money-home.ts";
+} from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

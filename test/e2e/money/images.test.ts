@@ -1,10 +1,10 @@
 /** Images are held at the most that the vendor counts for one. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer } from "../../money-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

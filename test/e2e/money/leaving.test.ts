@@ -4,8 +4,7 @@
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatChunk,
   chatJson,
@@ -18,7 +17,8 @@ import {
 } from "../../fake/recordings.ts";
 import type { Script, Step } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -28,7 +28,7 @@ import {
   openPayer,
   waitUntil,
   warmCounter,
-} from "../../money-home.ts";
+} from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

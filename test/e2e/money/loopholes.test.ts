@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { mostInputTokens } from "../../../src/call/chat-size.ts";
-import { parseStream } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatJson, chatStream, DONE, embeddingsReply } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { hello, openPayer, warmCounter } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { parseStream } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { hello, openPayer, warmCounter } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

@@ -4,9 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { embeddingsReply, httpReply, speechReplies, tone } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
-import { countTokens, flashTts, openPayer, type Payer, warmCounter } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  countTokens,
+  flashTts,
+  openPayer,
+  type Payer,
+  warmCounter,
+} from "../../setup/money-home.ts";
 
 const manifest = `${standardManifest}
   short-tts: { endpoint: speech, max_audio_seconds: 1, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }

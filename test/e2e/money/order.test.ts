@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerOptions } from "../../../src/app/server.ts";
 import { openStore } from "../../../src/app/store.ts";
 import type { LedgerStore } from "../../../src/ledger/store.ts";
-import { BodyReader } from "../../event-stream.ts";
 import {
   chatJson,
   chatStream,
@@ -13,8 +12,9 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { flash, leaver, openPayer, type Payer, waitUntil } from "../../money-home.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { flash, leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
 
 type Commit = LedgerStore["commit"];
 

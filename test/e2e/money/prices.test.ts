@@ -1,11 +1,12 @@
 /** A call costs what the model cost when it was let in, whatever happens to the price meanwhile. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, chatStream, openaiEvents } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   clockAt,
   flash,
@@ -13,8 +14,7 @@ import {
   openPayer,
   type Payer,
   type TestClock,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 const usage = usageOf({ prompt: 10, completion: 4 });
 const oldCost = 10n * flash.input + 4n * flash.output;

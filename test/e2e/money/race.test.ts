@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { toUsd } from "../../../src/base/money.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatJson,
   chatStream,
@@ -11,7 +11,8 @@ import {
   type Recording,
   speechReplies,
 } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   flash,
   flashTts,
@@ -20,8 +21,7 @@ import {
   mostOf,
   openPayer,
   type Payer,
-} from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+} from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

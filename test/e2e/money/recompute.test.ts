@@ -6,10 +6,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toUsd } from "../../../src/base/money.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatJson, embeddingsReply, httpReply, speechReplies } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { openPayer, type Payer } from "../../money-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { openPayer, type Payer } from "../../setup/money-home.ts";
 
 const script = join(import.meta.dir, "../../../docs/recompute.py");
 const python = Bun.which("python3");

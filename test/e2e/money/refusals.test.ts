@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { toUsd } from "../../../src/base/money.ts";
-import { readStream } from "../../event-stream.ts";
 import { chatJson, chatStream, embeddingsReply, openaiEvents } from "../../fake/recordings.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
-import { flash, flashTts, helloMost, openPayer, type Payer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { readStream } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { flash, flashTts, helloMost, openPayer, type Payer } from "../../setup/money-home.ts";
 
 const manifest = `${standardManifest}
   short-model: { endpoint: chat, max_output_tokens: 100, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: short }] }

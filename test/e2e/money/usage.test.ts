@@ -1,8 +1,7 @@
 /** Upstreams tell what they used in many ways, or not at all: what is charged is exact all the same. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { finishOf, parseStream, readStream } from "../../event-stream.ts";
-import { TOOL_CALL, usageOf } from "../../fake/chat-json.ts";
+import { TOOL_CALL, usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatAnswers,
   chatChunk,
@@ -13,7 +12,8 @@ import {
   type Recording,
 } from "../../fake/recordings.ts";
 import { inPieces, type Script } from "../../fake/script.ts";
-import { standardManifest, startTestGateway, type TestGateway } from "../../harness.ts";
+import { finishOf, parseStream, readStream } from "../../replies/event-stream.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -24,7 +24,7 @@ import {
   openPayer,
   warmCounter,
   withoutUsage,
-} from "../../money-home.ts";
+} from "../../setup/money-home.ts";
 
 const manifest = `${standardManifest}
   image-model: { endpoint: chat, max_image_tokens: 85, price: { input: "0.30", output: "2.50" }, routes: [{ provider: fake, model: image }] }

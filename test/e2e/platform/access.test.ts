@@ -2,8 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Scope, scopes } from "../../../src/people/role.ts";
 import type { Route } from "../../../src/platform/http/route.ts";
 import { routes } from "../../../src/platform/routes.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { joinMember, joinOperator, machine, nobody, type Visitor } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  joinMember,
+  joinOperator,
+  machine,
+  nobody,
+  type Visitor,
+} from "../../setup/platform-home.ts";
 
 /**
  * Who may do what, said a second time: a route that lets somebody else in, or is not in this list,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   type Answer,
   joinMember,
@@ -8,7 +8,7 @@ import {
   nobody,
   password,
   type Visitor,
-} from "../../platform-home.ts";
+} from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

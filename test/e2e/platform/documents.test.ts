@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readChanges } from "../../../src/wire/changes.ts";
-import { toOpenApi } from "../../../src/wire/v1/openapi.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { toOpenApi } from "../../../src/wire/v1/openapi/openapi.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

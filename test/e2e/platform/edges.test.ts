@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newId } from "../../../src/base/ids.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { join, joinOperator, type Visitor } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { join, joinOperator, type Visitor } from "../../setup/platform-home.ts";
 
 const publicUrl = "https://console.example.com";
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type Scope, scopes } from "../../../src/people/role.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { joinOperator } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { joinOperator } from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 afterEach(() => gateway.stop());

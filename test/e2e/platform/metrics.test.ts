@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { priceKeys } from "../../../src/call/price.ts";
 import type { Receipt } from "../../../src/ledger/receipt.ts";
-import { BodyReader } from "../../event-stream.ts";
 import {
   chatChunk,
   chatJson,
@@ -16,11 +15,16 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { cutAfter } from "../../fake/script.ts";
-import { FaultyStore } from "../../faults/faulty-store.ts";
+import { FaultyStore } from "../../faults/disk/faulty-store.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../../harness.ts";
-import { type MetricsRead, readMetrics } from "../../metrics-text.ts";
-import { fromUsd, leaver, openPayer, type Payer, waitUntil } from "../../money-home.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { type MetricsRead, readMetrics } from "../../replies/metrics-text.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../../setup/harness.ts";
+import { fromUsd, leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
 
 const manifest = `
 providers:

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { join, nobody, password } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { join, nobody, password } from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   join,
   joinMember,
@@ -7,7 +7,7 @@ import {
   machine,
   nobody,
   type Visitor,
-} from "../../platform-home.ts";
+} from "../../setup/platform-home.ts";
 
 /** Whoever is taken out of something is out: nothing that they made before lets them in again. */
 let gateway: TestGateway;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { join, nobody, password, type Visitor, visitor } from "../../platform-home.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { join, nobody, password, type Visitor, visitor } from "../../setup/platform-home.ts";
 
 const email = "ada@example.com";
 let gateway: TestGateway;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   join,
   joinMember,
@@ -8,7 +8,7 @@ import {
   password,
   type Visitor,
   visitor,
-} from "../../platform-home.ts";
+} from "../../setup/platform-home.ts";
 
 let gateway: TestGateway;
 let operator: Visitor;

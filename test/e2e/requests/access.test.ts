@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { chatAnswers } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf, thrownBy } from "../../refusal.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user" as const, content: "Hi" }] };
 const postPaths = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/speech"];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const page = "https://app.example";
 const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }] };

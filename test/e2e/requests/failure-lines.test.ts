@@ -1,10 +1,9 @@
 /** The log of the gateway: a line for each failure, and in none of them what somebody said or a key. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { modelEndpoint } from "../../../src/gateway/gateway.ts";
-import { type Major, post } from "../../../src/gateway/majors.ts";
+import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { v1 } from "../../../src/gateway/v1.ts";
-import { BodyReader } from "../../event-stream.ts";
+import { type Major, post } from "../../../src/gateway/versions.ts";
 import {
   chatChunk,
   chatJson,
@@ -15,9 +14,14 @@ import {
   vendorError,
 } from "../../fake/recordings.ts";
 import { cutAfter, type Reply } from "../../fake/script.ts";
-import { FaultyStore } from "../../faults/faulty-store.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../../harness.ts";
-import { leaver, openPayer, type Payer, waitUntil } from "../../money-home.ts";
+import { FaultyStore } from "../../faults/disk/faulty-store.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../../setup/harness.ts";
+import { leaver, openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
 
 /** Words that must never be in a log: whoever finds one has found what it stood in. */
 const canary = {

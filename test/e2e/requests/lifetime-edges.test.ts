@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { BodyReader } from "../../event-stream.ts";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { BodyReader } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const chat = { model: "svc-3-flash", messages: [{ role: "user", content: "Hi" }] };
 

@@ -11,11 +11,11 @@ import {
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { OpenAI } from "openai";
-import { type ChildServer, createHome, type Environment, type Home } from "../../child.ts";
 import { chatJson, chatStreams, embeddingsReply, speechReplies } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
+import { type ChildServer, createHome, type Environment, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
 

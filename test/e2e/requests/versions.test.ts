@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { modelEndpoint } from "../../../src/gateway/gateway.ts";
-import { get, type Major, mount, post } from "../../../src/gateway/majors.ts";
+import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { v1 } from "../../../src/gateway/v1.ts";
+import { get, type Major, mount, post } from "../../../src/gateway/versions.ts";
 import { chatJson } from "../../fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 /** A next version that breaks: other paths, and another form of the same call. */
 const v2: Major = {

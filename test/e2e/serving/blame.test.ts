@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers, errorReply, operatorErrors, vendorError } from "../../fake/recordings.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { openPayer, type Payer, waitUntil } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
-import { callsTo, probesTo, type ServingHome, startServing } from "../../serving-home.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
+import { callsTo, probesTo, type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 let home: ServingHome;
 let hostile: Payer;

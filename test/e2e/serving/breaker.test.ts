@@ -1,7 +1,6 @@
 /** A target that fails is left out, the others serve, and the operator sees it and can put it back. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader, parseStream } from "../../event-stream.ts";
 import {
   badRequests,
   chatAnswers,
@@ -13,9 +12,10 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { cutAfter } from "../../fake/script.ts";
-import { openPayer, waitUntil } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
-import { callsTo, probesTo, type ServingHome, startServing } from "../../serving-home.ts";
+import { BodyReader, parseStream } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { openPayer, waitUntil } from "../../setup/money-home.ts";
+import { callsTo, probesTo, type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const lines: string[] = [];
 let home: ServingHome;

@@ -1,12 +1,12 @@
 /** A count that was told before the last words is none of the whole, however the stream ends. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader, parseStream } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatStream, DONE } from "../../fake/recordings.ts";
 import type { Step } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { countTokens, flash, leaver, openPayer, warmCounter } from "../../money-home.ts";
+import { BodyReader, parseStream } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { countTokens, flash, leaver, openPayer, warmCounter } from "../../setup/money-home.ts";
 
 let gateway: TestGateway;
 

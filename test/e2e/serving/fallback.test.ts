@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { OpenAI } from "openai";
-import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   badRequests,
   chatAnswers,
@@ -19,9 +18,10 @@ import {
   vendorError,
 } from "../../fake/recordings.ts";
 import { cutAfter, type Reply } from "../../fake/script.ts";
-import { flash, leaver, openPayer, waitUntil } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
-import { callsTo, type ServingHome, startServing } from "../../serving-home.ts";
+import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { flash, leaver, openPayer, waitUntil } from "../../setup/money-home.ts";
+import { callsTo, type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 let home: ServingHome;
 

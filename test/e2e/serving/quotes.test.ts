@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chatAnswers, errorReply, vendorError } from "../../fake/recordings.ts";
-import { openPayer, waitUntil } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
-import { type ServingHome, startServing } from "../../serving-home.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { openPayer, waitUntil } from "../../setup/money-home.ts";
+import { type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 let home: ServingHome;
 

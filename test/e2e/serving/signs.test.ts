@@ -1,10 +1,7 @@
 /** What is a sign of life, what is nobody's fault, and what is not waited for. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
-import { anthropicEvents } from "../../fake/anthropic-messages.ts";
-import { usageOf } from "../../fake/chat-json.ts";
-import { geminiEvent, geminiReply } from "../../fake/gemini-replies.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatAnswers,
   chatChunk,
@@ -17,8 +14,11 @@ import {
   type Recording,
 } from "../../fake/recordings.ts";
 import { cutAfter, type Script } from "../../fake/script.ts";
-import { flash, leaver, openPayer } from "../../money-home.ts";
-import { type ServingHome, startServing } from "../../serving-home.ts";
+import { anthropicEvents } from "../../fake/vendors/anthropic-messages.ts";
+import { geminiEvent, geminiReply } from "../../fake/vendors/gemini-replies.ts";
+import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
+import { flash, leaver, openPayer } from "../../setup/money-home.ts";
+import { type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
 const both = `[{ provider: first, model: m1 }, { provider: second, model: m2, priority: 2 }]`;

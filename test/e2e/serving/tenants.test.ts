@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { RecordedRequest } from "../../fake/exchange.ts";
 import { chatAnswers, failures } from "../../fake/recordings.ts";
-import { openPayer, type Payer, waitUntil } from "../../money-home.ts";
-import { type ServingHome, startServing } from "../../serving-home.ts";
+import { openPayer, type Payer, waitUntil } from "../../setup/money-home.ts";
+import { type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 let home: ServingHome;
 let hostile: Payer;

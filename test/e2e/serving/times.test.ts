@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type DeafListener, startDeafListener } from "../../chaos/deaf-listener.ts";
-import { parseStream, textOf } from "../../event-stream.ts";
-import { usageOf } from "../../fake/chat-json.ts";
+import { usageOf } from "../../fake/openai/chat-json.ts";
 import {
   chatAnswers,
   chatStreams,
@@ -12,9 +11,10 @@ import {
   speechReplies,
 } from "../../fake/recordings.ts";
 import { cutAfter, type Script } from "../../fake/script.ts";
-import { flash, openPayer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
-import { type ServingHome, startServing } from "../../serving-home.ts";
+import { parseStream, textOf } from "../../replies/event-stream.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { flash, openPayer } from "../../setup/money-home.ts";
+import { type ServingHome, startServing } from "../../setup/serving-home.ts";
 
 const price = `price: { input: "0.30", output: "2.50" }`;
 const both = `[{ provider: first, model: m1 }, { provider: second, model: m2, priority: 2 }]`;

@@ -1,7 +1,6 @@
 /** What an upstream's failure means for the caller: our words, our codes, and never the vendor's. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { BodyReader, parseStream, textOf } from "../../event-stream.ts";
 import {
   badRequests,
   chatAnswers,
@@ -18,8 +17,9 @@ import {
 } from "../../fake/recordings.ts";
 import { cutAfter, type Reply } from "../../fake/script.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf, thrownBy } from "../../refusal.ts";
+import { BodyReader, parseStream, textOf } from "../../replies/event-stream.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 /** `two` has a second route, which is tried only after the first. */
 const manifest = `

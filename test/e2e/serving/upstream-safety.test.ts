@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { chatJson } from "../../fake/chat-json.ts";
-import { httpReply } from "../../fake/http-reply.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { httpReply } from "../../fake/http/reply.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const manifest = `
 providers:

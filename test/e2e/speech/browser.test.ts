@@ -6,10 +6,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import type { Browser, Page } from "playwright-core";
-import { launchBrowser } from "../../browser.ts";
 import { type Recording, speechReplies, tone } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
+import { launchBrowser } from "../../setup/browser.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const spoken = {
   model: "svc-2.5-flash-tts",

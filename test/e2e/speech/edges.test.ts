@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import { httpReply, type Recording, tone } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const pcm = tone(0.25);
 const unknownSize = 0xffff_ffff;

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { failures, speechReplies, tone } from "../../fake/recordings.ts";
 import { cutAfter, pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { countTokens, flashTts, openPayer } from "../../money-home.ts";
-import { refusalOf } from "../../refusal.ts";
+import { refusalOf } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { countTokens, flashTts, openPayer } from "../../setup/money-home.ts";
 
 const voices = "voices: same";
 const price = 'price: { input: "0.50", audio_output: 10 }';

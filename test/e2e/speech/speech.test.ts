@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { httpReply, speechReplies, tone } from "../../fake/recordings.ts";
 import { byteByByte, cutAfter, pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { refusalOf, thrownBy } from "../../refusal.ts";
+import { refusalOf, thrownBy } from "../../replies/refusal.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const flash = "svc-2.5-flash-tts";
 const pro = "svc-2.5-pro-tts";

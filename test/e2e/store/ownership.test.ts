@@ -10,10 +10,10 @@ import {
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
-import { chatJson, usageOf } from "../../fake/chat-json.ts";
+import { chatJson, usageOf } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 /** Real processes on one database: one of them may write it, whatever became of its lock files. */
 setDefaultTimeout(60_000);

@@ -14,10 +14,10 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../src/base/ids.ts";
 import { toUsd } from "../../../src/base/money.ts";
 import { connectControl } from "../../../src/platform/control-socket.ts";
-import { type ChildServer, createHome, type Home } from "../../child.ts";
-import { chatJson } from "../../fake/chat-json.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { standardManifest } from "../../harness.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
 
 /** What a start finds in the data directory, and what it makes of it. */
 setDefaultTimeout(60_000);

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { verifyLedger } from "../../../src/ledger/verify.ts";
+import { verifyLedger } from "../../../src/ledger/verify/verify.ts";
 import { openLedgerReader } from "../../../src/store/sqlite/ledger/reader.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../../src/store/sqlite/store.ts";
-import { BodyReader, parseStream } from "../../event-stream.ts";
-import { chatJson } from "../../fake/chat-json.ts";
-import { chatStream, openaiEvents } from "../../fake/chat-stream.ts";
+import { chatJson } from "../../fake/openai/chat-json.ts";
+import { chatStream, openaiEvents } from "../../fake/openai/chat-stream.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { startTestGateway, type TestGateway } from "../../harness.ts";
-import { waitUntil } from "../../money-home.ts";
+import { BodyReader, parseStream } from "../../replies/event-stream.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { waitUntil } from "../../setup/money-home.ts";
 
 /** A running server whose database another process takes over, or somebody moves away. */
 setDefaultTimeout(60_000);

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { Delivery } from "./stall-case.ts";
+import type { Delivery } from "./cases/stall-case.ts";
 
 /** One request over a connection of its own. */
 export interface SentRequest {

@@ -1,7 +1,7 @@
-import { type ChildServer, createHome, type Home } from "../../child.ts";
-import { standardManifest } from "../../harness.ts";
+import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { standardManifest } from "../../setup/harness.ts";
+import { vendorModels } from "./cases/vendor-cases.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
-import { vendorModels } from "./vendor-cases.ts";
 
 /** The real gateway as a process of its own, and all that is needed to call it. */
 export interface StallTarget {

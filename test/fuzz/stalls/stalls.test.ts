@@ -2,10 +2,10 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { fromCommandLine } from "../options.ts";
-import { corpus } from "./corpus.ts";
+import { corpus } from "./cases/corpus.ts";
+import { sizeProblem } from "./cases/stall-case.ts";
 import { Probe } from "./probe.ts";
 import { sendRequest } from "./sender.ts";
-import { sizeProblem } from "./stall-case.ts";
 import { findCases, problemsOf, type StallFigures } from "./stalls.ts";
 import { stallTable } from "./table.ts";
 

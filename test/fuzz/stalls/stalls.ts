@@ -1,10 +1,10 @@
-import { corpus } from "./corpus.ts";
+import { corpus } from "./cases/corpus.ts";
+import { type StallCase, type StallRequest, sizeProblem } from "./cases/stall-case.ts";
+import { usualReply } from "./cases/upstream-bytes.ts";
 import { Probe, type Rounds } from "./probe.ts";
 import { forgetPeak, peakBytes, processorSeconds } from "./process-figures.ts";
 import { sendRequest } from "./sender.ts";
-import { type StallCase, type StallRequest, sizeProblem } from "./stall-case.ts";
 import { type StallTarget, startStallTarget } from "./stall-target.ts";
-import { usualReply } from "./upstream-bytes.ts";
 
 export interface StallOptions {
   readonly cases?: readonly StallCase[];

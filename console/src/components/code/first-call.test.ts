@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jsonReply } from "../../../../test/fake/http-reply.ts";
+import { jsonReply } from "../../../../test/fake/http/reply.ts";
 import { chatAnswers, speechReplies } from "../../../../test/fake/recordings.ts";
-import { startTestGateway, type TestGateway } from "../../../../test/harness.ts";
+import { startTestGateway, type TestGateway } from "../../../../test/setup/harness.ts";
 import { firstCallSamples, modelToTry } from "./first-call.ts";
 
 const chat = { id: "svc-3-flash", endpoint: "chat", input: "text" };

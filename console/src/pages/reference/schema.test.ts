@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { toPlatformOpenApi } from "../../../../src/platform/http/openapi.ts";
 import { routes } from "../../../../src/platform/routes.ts";
-import { toOpenApi } from "../../../../src/wire/v1/openapi.ts";
+import { toOpenApi } from "../../../../src/wire/v1/openapi/openapi.ts";
 import {
   baseUrlOf,
   type Endpoint,

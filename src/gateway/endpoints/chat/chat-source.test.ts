@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ChatPart, ChatStream } from "../../../call/chat.ts";
-import { ChatEventWriter } from "../../../wire/v1/chat-events.ts";
+import { ChatEventWriter } from "../../../wire/v1/chat/events.ts";
 import { ChatSource } from "./chat-source.ts";
 import type { OpenedChat } from "./open-chat.ts";
 

@@ -4,7 +4,7 @@ import { TextBound } from "../../../call/text-bound.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
 import type { TokenCounter } from "../../../ledger/token-counter.ts";
 import { billedVideoSeconds } from "../../../media/video.ts";
-import type { Measured } from "../../charge.ts";
+import type { Measured } from "../../billing/charge.ts";
 
 /** What models put around each text. */
 const tokensAroundText = 8;

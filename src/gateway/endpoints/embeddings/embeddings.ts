@@ -8,16 +8,16 @@ import {
   type MediaInput,
   readMediaInput,
   readTextInput,
-} from "../../../wire/v1/embeddings-input.ts";
+} from "../../../wire/v1/embeddings/input.ts";
 import {
   type EmbeddingsReply,
   type EmbeddingUsage,
   embeddingsReplyPieces,
   toEmbeddingsReply,
-} from "../../../wire/v1/embeddings-reply.ts";
+} from "../../../wire/v1/embeddings/reply.ts";
 import { fieldError, readEmbeddingRequest } from "../../../wire/v1/validate.ts";
-import { type ModelCall, notProvided } from "../../gateway.ts";
-import { checkTextBytes, isLargeBody, largeBodyBytes } from "../../request-body.ts";
+import { type ModelCall, notProvided } from "../../pipeline.ts";
+import { checkTextBytes, isLargeBody, largeBodyBytes } from "../../request/read-body.ts";
 import { countTokens, embeddingNeed, toMeasured } from "./embeddings-money.ts";
 
 const defaultDimensions = 3072;

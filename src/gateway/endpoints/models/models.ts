@@ -8,9 +8,9 @@ import {
   toModel,
   toModelList,
   toVoiceList,
-} from "../../../wire/v1/models-reply.ts";
-import { authenticate, findCallable, toShown } from "../../admission.ts";
-import type { GatewayParts, Work } from "../../gateway.ts";
+} from "../../../wire/v1/models/reply.ts";
+import type { GatewayParts, Work } from "../../pipeline.ts";
+import { authenticate, findCallable, toShown } from "../../request/authenticate.ts";
 
 /** GET /v1/models: what this key may call. No upstream is asked. */
 export function listModels({ keys, catalog, purses, tally }: GatewayParts): Work {

@@ -1,9 +1,9 @@
 import { ApiError } from "../../../base/errors.ts";
 import { wavHeader } from "../../../media/wav.ts";
-import { keepAliveComment } from "../../../wire/v1/chat-events.ts";
+import { keepAliveComment } from "../../../wire/v1/chat/events.ts";
 import { toErrorBody } from "../../../wire/v1/error-reply.ts";
-import { toSpeechDelta, toSpeechDone } from "../../../wire/v1/speech-events.ts";
-import type { Charge, Measured } from "../../charge.ts";
+import { toSpeechDelta, toSpeechDone } from "../../../wire/v1/speech/events.ts";
+import type { Charge, Measured } from "../../billing/charge.ts";
 import { maxReplyBytes } from "../../idempotency.ts";
 import type { StreamSource } from "../../stream-reply.ts";
 import type { Pcm } from "./pcm.ts";

@@ -1,9 +1,9 @@
 import type { SpeakCall, SpeakOption, Voice } from "../../../call/speak.ts";
 import type { Model } from "../../../catalog/model.ts";
-import type { SpeechRequest } from "../../../wire/v1/speech-request.ts";
+import type { SpeechRequest } from "../../../wire/v1/speech/request.ts";
 import { fieldError, readSpeechRequest } from "../../../wire/v1/validate.ts";
 import { eventsType } from "../../exchange.ts";
-import { type GatewayParts, type ModelCall, notProvided } from "../../gateway.ts";
+import { type GatewayParts, type ModelCall, notProvided } from "../../pipeline.ts";
 import { toReplyStream } from "../../stream-reply.ts";
 import { openPcm } from "./pcm.ts";
 import { mostAudioBytes, speechNeed } from "./speech-money.ts";

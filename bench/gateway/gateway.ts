@@ -1,0 +1,154 @@
+/**
+ * Our gateway as an operator would run it: `main.ts serve` with everything on, SQLite in a directory
+ * of its own, one provider (the bench's upstream), one model, thousands of accounts and keys. Those
+ * are made once, by a gateway that then stops; every gateway under test begins with a copy.
+ */
+import { Database } from "bun:sqlite";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connectControl } from "../../src/platform/control-socket.ts";
+import { type Child, type Children, projectDir } from "../load/processes.ts";
+import { publicModel, upstreamModel } from "../load/traffic.ts";
+import { firstAccount, makeStock } from "./stock.ts";
+
+export type GatewayOptions = {
+  readonly children: Children;
+  readonly name: string;
+  readonly dataDir: string;
+  readonly configPath: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A script of the bench that runs before the gateway's own. */
+  readonly preload?: string;
+  /** The preload answers questions. */
+  readonly talks?: boolean;
+};
+
+export type Gateway = { readonly child: Child; readonly port: number };
+
+export type Stock = {
+  readonly dataDir: string;
+  readonly configPath: string;
+  readonly keys: readonly string[];
+};
+
+const listenTimeoutMs = 30_000;
+
+export function hasGateway(): boolean {
+  return existsSync(join(projectDir, "src/main.ts"));
+}
+
+/** A data directory with all accounts and keys in it, whose gateway has stopped. */
+export async function prepareStock(options: {
+  readonly children: Children;
+  /** Of the bench; removed by its owner. */
+  readonly dir: string;
+  readonly upstreamPort: number;
+  readonly accounts: number;
+  readonly keys: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly tell: (line: string) => void;
+}): Promise<Stock> {
+  const { children, dir, upstreamPort, accounts, keys, env, tell } = options;
+  const configPath = join(dir, "svc.yaml");
+  writeFileSync(configPath, manifest(upstreamPort));
+  const dataDir = join(dir, "stock");
+  const { child } = await startGateway({ children, name: "stock", dataDir, configPath, env });
+  try {
+    tell(`making ${accounts} accounts and ${keys} keys`);
+    const made = await makeStock({ dataDir, accounts, keys, tell });
+    await child.stop();
+    return { dataDir, configPath, keys: made };
+  } catch (error) {
+    throw withLastWords(error, child);
+  }
+}
+
+/** A data directory of its own with the same in it. */
+export function copyStock({ dataDir }: Stock, name: string): string {
+  const copy = join(dataDir, "..", name);
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { children, name, dataDir, configPath, preload, talks = false } = options;
+  const port = freePort();
+  const child = children.start({
+    name,
+    args: [...(preload === undefined ? [] : ["--preload", preload]), "src/main.ts", "serve"],
+    env: {
+      ...options.env,
+      SVC_PORT: String(port),
+      SVC_PLATFORM_PORT: String(freePort()),
+      SVC_DATA_DIR: dataDir,
+      SVC_CONFIG: configPath,
+      SVC_FIRST_KEY: "off",
+    },
+    talks,
+  });
+  try {
+    if (talks) await child.ready();
+    await listening(child, dataDir);
+    return { child, port };
+  } catch (error) {
+    throw withLastWords(error, child);
+  }
+}
+
+/** Makes a gateway write its sums by hour now, which it puts off for up to a minute. */
+export async function writeSums(dataDir: string): Promise<void> {
+  const control = await connectControl(dataDir);
+  if (control === undefined) throw new Error("the gateway has no control socket");
+  await control.operations.showAccount({ account: firstAccount });
+}
+
+/** Of a gateway that has stopped: how many calls it has charged, and that did not end well. */
+export function countReceipts(dataDir: string): { readonly ok: number; readonly other: number } {
+  const database = new Database(join(dataDir, "svc.db"));
+  try {
+    const count = database.query<{ ok: number; other: number }, []>(
+      "select count(*) filter (where outcome = 'ok' and charged > 0) as ok, count(*) filter (where outcome <> 'ok' or charged = 0) as other from receipts",
+    );
+    return count.get() ?? { ok: 0, other: 0 };
+  } finally {
+    database.close();
+  }
+}
+
+function manifest(upstreamPort: number): string {
+  return `providers:
+  bench: { kind: openai, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "literal", allow_private: true }
+models:
+  ${publicModel}:
+    endpoint: chat
+    owned_by: svc
+    max_output_tokens: 8192
+    price: { input: "0.30", output: "2.50" }
+    routes: [ { provider: bench, model: ${upstreamModel}, weight: 1 } ]
+`;
+}
+
+/** Free when asked; the gateway takes it a moment later, and a loss of that race ends the bench. */
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+/** The control socket is the last that a gateway opens: who answers there serves calls, too. */
+async function listening(child: Child, dataDir: string): Promise<void> {
+  const deadlineMs = performance.now() + listenTimeoutMs;
+  while (performance.now() < deadlineMs) {
+    if (child.ended) throw new Error(`${child.name} ended instead of listening`);
+    if ((await connectControl(dataDir)) !== undefined) return;
+    // Nothing of the gateway's tells the bench when it is there.
+    await Bun.sleep(50);
+  }
+  throw new Error(`${child.name} did not listen within ${listenTimeoutMs} ms`);
+}
+
+function withLastWords(error: unknown, child: Child): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Error(`${reason}\n${child.lastWords()}`, { cause: error });
+}

@@ -1,0 +1,240 @@
+import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { costOf, type Units } from "../../call/price.ts";
+import { type Model, type PriceInForce, type Route, routeCost } from "../../catalog/model.ts";
+import { type Journal, JournalError } from "../../ledger/journal.ts";
+import type { Hold } from "../../ledger/purse.ts";
+import type { Receipt, ReceiptTerms } from "../../ledger/receipt.ts";
+import type { Limiter, Permit } from "../../limits/limiter.ts";
+import { type Attempt, reasonText } from "../../router/attempt.ts";
+import { type ActiveCall, callerLeft, isCallerLeft } from "../active-calls.ts";
+import type { OpenClaim, Reply } from "../idempotency.ts";
+
+/** What a call has used. */
+export interface Measured {
+  readonly units: Units;
+  readonly reasoningTokens: number;
+  /** No upstream counted it. */
+  readonly estimated: boolean;
+}
+
+export interface ChargeOptions {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: Model;
+  readonly pricing: PriceInForce;
+  readonly hold: Hold;
+  readonly terms: ReceiptTerms;
+  /** How long the answer may become, once the hold is taken. */
+  readonly cap: number;
+  readonly permit: Permit | undefined;
+  readonly claim: OpenClaim | undefined;
+  readonly call: Pick<ActiveCall, "heard" | "isLeft">;
+  readonly parts: {
+    readonly journal: Journal;
+    readonly limiter: Limiter;
+    readonly clock: Clock;
+    readonly log: Log;
+  };
+}
+
+const nothing: Measured = { units: {}, reasoningTokens: 0, estimated: false };
+
+/**
+ * The money of one call: a hold when it is let in, one receipt when it is over. It belongs to the
+ * call, not to its stream: whichever end comes first settles it, and any other changes nothing.
+ */
+export class Charge {
+  readonly cap: number;
+  /** What was produced so far; set once there may be something. */
+  measure: (() => Measured | Promise<Measured>) | undefined;
+  readonly #options: ChargeOptions;
+  /** How often a target was asked. */
+  attempts = 0;
+  #isAccepted = false;
+  #firstByteMs: number | undefined;
+  #attempt: Attempt | undefined;
+  #failure: ApiError | undefined;
+  #settled: Promise<void> | undefined;
+
+  constructor(options: ChargeOptions) {
+    this.#options = options;
+    this.cap = options.cap;
+  }
+
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /** Who was asked last, if anybody was. */
+  get provider(): string | undefined {
+    return this.#attempt?.target.provider;
+  }
+
+  /** Whether the caller may ask for the same reply again. */
+  get keepsReply(): boolean {
+    return this.#options.claim !== undefined;
+  }
+
+  /** An upstream has taken the call, and has not failed. */
+  get isTaken(): boolean {
+    return this.#isAccepted && this.#attempt?.hasFailed !== true;
+  }
+
+  /** Another target is asked, unless nobody wants its answer any more. */
+  begin(attempt: Attempt): void {
+    if (this.#options.call.isLeft && !this.keepsReply)
+      throw callerLeft("the caller closed the connection");
+    this.#isAccepted = false;
+    this.attempts++;
+    this.#attempt = attempt;
+  }
+
+  /** An upstream has taken the call: a caller who disconnects from now on pays. */
+  readonly accepted = (): void => {
+    this.#isAccepted = true;
+    this.#options.call.heard();
+  };
+
+  /** Something of the answer goes to the caller. */
+  deliver(): void {
+    if (this.#firstByteMs !== undefined) return;
+    const { parts, startedMs } = this.#options;
+    this.#firstByteMs = Math.max(0, parts.clock.nowMs() - startedMs);
+  }
+
+  /**
+   * The whole answer is there: resolves when its receipt is durable, and only then may the last
+   * bytes leave. `reply`: kept for who sends the same Idempotency-Key again.
+   */
+  settle(measured: Measured, reply?: Reply): Promise<void> {
+    const isLeft = this.#options.call.isLeft && !this.keepsReply;
+    return this.#write(measured, isLeft ? "left" : "ok", reply);
+  }
+
+  /** The call is over. What nobody has settled is settled here; resolves when that is written. */
+  async close(failure: ApiError | undefined): Promise<void> {
+    if (this.#settled === undefined) {
+      // Between two attempts nobody has the call: the one that had it failed.
+      const { isTaken } = this;
+      if (failure !== undefined) this.#attempt?.fail(failure);
+      this.#failure = failure;
+      const isLeft = failure !== undefined && isCallerLeft(failure);
+      const pays = isLeft ? isTaken : this.#firstByteMs !== undefined;
+      const measured = pays && this.measure !== undefined ? await this.measure() : nothing;
+      this.#write(measured, isLeft ? "left" : (failure?.code ?? "internal_error"), undefined).catch(
+        () => {},
+      );
+    }
+    await this.#settled?.catch(() => {});
+  }
+
+  #write(measured: Measured, outcome: string, reply: Reply | undefined): Promise<void> {
+    if (this.#settled !== undefined) return this.#settled;
+    const { hold, permit, claim, parts } = this.#options;
+    const nowMs = parts.clock.nowMs();
+    const receipt = this.#toReceipt({ measured, outcome, nowMs });
+    const { units, charged } = receipt;
+    if (receipt.cost > receipt.hold) this.#logAnomaly(receipt);
+    if (permit !== undefined) parts.limiter.release(permit, tokensOf(units), nowMs);
+    // Nothing but the end of a stream has gone out before its receipt; a whole reply not at all.
+    const mayTakeBack = outcome === "ok" && this.#firstByteMs === undefined;
+    // Who fails may try again with the same key, whatever was delivered; who left has been served.
+    const isDone = outcome === "ok" || (outcome === "left" && charged > 0n);
+    this.#settled = parts.journal
+      .append(
+        {
+          type: "receipt",
+          receipt,
+          hold,
+          claim: isDone ? claim?.done(reply) : undefined,
+        },
+        mayTakeBack,
+      )
+      .catch((cause: unknown) => {
+        if (cause instanceof JournalError && cause.isTakenBack) {
+          hold.giveBack();
+          claim?.reopen();
+        }
+        throw storeUnavailable(cause);
+      });
+    return this.#settled;
+  }
+
+  #toReceipt(options: {
+    readonly measured: Measured;
+    readonly outcome: string;
+    readonly nowMs: number;
+  }): Receipt {
+    const { measured, outcome, nowMs } = options;
+    const { units, reasoningTokens, estimated } = measured;
+    const { hold, pricing, model, terms } = this.#options;
+    const cost = costOf(units, pricing.price);
+    const route = this.#attempt?.target;
+    const durationMs = Math.max(0, nowMs - this.#options.startedMs);
+    return {
+      id: this.#options.requestId,
+      accountId: this.#options.accountId,
+      keyId: this.#options.keyId,
+      model: model.id,
+      endpoint: model.endpoint,
+      provider: route?.provider ?? "",
+      attempts: this.#attemptsText(route),
+      priceVersion: pricing.version,
+      units,
+      reasoningTokens,
+      estimated,
+      hold: hold.nano,
+      cost,
+      charged: hold.settle(cost),
+      vendorCost: route?.cost === undefined ? undefined : costOf(units, route.cost),
+      outcome,
+      // A whole answer goes out in one piece, when it is done.
+      firstByteMs: this.#firstByteMs ?? (outcome === "ok" ? durationMs : undefined),
+      durationMs,
+      terms: route === undefined ? terms : { ...terms, cost: routeCost(model, route) },
+    };
+  }
+
+  /** The hold is the worst case that the caller was told: the rest is the operator's loss. */
+  #logAnomaly({ id, model, provider, units, hold, cost, charged }: Receipt): void {
+    this.#options.parts.log.warn("a call cost more than its worst case", {
+      request_id: id,
+      model,
+      provider,
+      tokens: tokensOf(units),
+      hold_nano: String(hold),
+      cost_nano: String(cost),
+      shortfall_nano: String(cost - charged),
+    });
+  }
+
+  #attemptsText(route: Route | undefined): string {
+    const { upstream } = this.#failure ?? {};
+    // Nobody was asked: why not is all there is to tell.
+    if (route === undefined)
+      return this.#failure === undefined || upstream === undefined
+        ? ""
+        : `none: ${reasonText(this.#failure)}`;
+    const tried = this.#attempt?.tried ?? [];
+    return tried.length === 0 ? `${route.provider}/${route.model}` : tried.join(", ");
+  }
+}
+
+function tokensOf(units: Units): number {
+  const { input = 0, cached_input = 0, cache_write = 0, output = 0, audio_output = 0 } = units;
+  return input + cached_input + cache_write + output + audio_output;
+}
+
+export function storeUnavailable(cause?: unknown): ApiError {
+  return new ApiError({
+    code: "store_unavailable",
+    message: "The gateway cannot write its ledger just now, so it takes no calls. Try again.",
+    retryAfterMs: 1_000,
+    detail: cause === undefined ? undefined : String(cause),
+    cause,
+  });
+}

@@ -1,0 +1,63 @@
+import { requestPath } from "../base/network/request-path.ts";
+import type { GatewayParts, Work } from "./pipeline.ts";
+
+export interface Endpoint {
+  readonly methods: readonly string[];
+  readonly work: Work;
+}
+
+/** By path. One that ends in `/*` takes every path below it and finds the rest in `exchange.rest`. */
+export type Endpoints = Readonly<Record<string, Endpoint>>;
+
+/** A major version of the API: mounted by its prefix, so that the next can stand beside it. */
+export interface Major {
+  readonly prefix: string;
+  readonly endpoints: (parts: GatewayParts) => Endpoints;
+}
+
+export const post = (work: Work): Endpoint => ({ methods: ["POST"], work });
+export const get = (work: Work): Endpoint => ({ methods: ["GET", "HEAD"], work });
+
+/** All majors' endpoints by their full paths. */
+export function mount(majors: readonly Major[], parts: GatewayParts): Endpoints {
+  const mounted: Record<string, Endpoint> = {};
+  for (const { prefix, endpoints } of majors)
+    for (const [path, endpoint] of Object.entries(endpoints(parts))) {
+      if (Object.hasOwn(mounted, prefix + path))
+        throw new Error(`${prefix}${path} is mounted twice`);
+      mounted[prefix + path] = endpoint;
+    }
+  return mounted;
+}
+
+export interface Found {
+  readonly endpoint: Endpoint;
+  /** What stands for the `*`, decoded; "" without one. */
+  readonly rest: string;
+}
+
+/** A base URL with a slash too many reaches the same endpoints. */
+export function findEndpoint(endpoints: Endpoints, url: string): Found | undefined {
+  const path = requestPath(url)
+    .replace(/\/{2,}/g, "/")
+    .replace(/(?<=.)\/$/, "");
+  const isPlain = Object.hasOwn(endpoints, path) && !path.endsWith("*");
+  const exact = isPlain ? endpoints[path] : undefined;
+  if (exact !== undefined) return { endpoint: exact, rest: "" };
+  for (const [pattern, endpoint] of Object.entries(endpoints)) {
+    const parent = pattern.endsWith("/*") ? pattern.slice(0, -1) : undefined;
+    const rest =
+      parent !== undefined && path.startsWith(parent) ? decode(path.slice(parent.length)) : "";
+    if (rest !== "") return { endpoint, rest };
+  }
+  return undefined;
+}
+
+/** SDKs percent-encode a slash in a model's id. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { Share } from "./concurrency-share.ts";
+
+/** Questions that are answered when the test says so. */
+function openShare(limits = { mostAtOnce: 2, mostWaiting: 3 }) {
+  const share = new Share(limits);
+  const begun: string[] = [];
+  const answers = new Map<string, PromiseWithResolvers<string>>();
+  return {
+    begun,
+    ask: (name: string, question: string) => {
+      const answer = Promise.withResolvers<string>();
+      answers.set(question, answer);
+      return share.run(name, () => {
+        begun.push(question);
+        return answer.promise;
+      });
+    },
+    answer: (question: string) => answers.get(question)?.resolve(question),
+    fail: (question: string) => answers.get(question)?.reject(new Error(question)),
+  };
+}
+
+test("one asker has so many at work, the others wait in their order, and none is lost", async () => {
+  const { begun, ask, answer, fail } = openShare();
+  const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
+  expect(begun).toEqual(["a", "b"]);
+  answer("b");
+  expect(await all[1]).toBe("b");
+  expect(begun).toEqual(["a", "b", "c"]);
+  fail("a");
+  await expect(all[0]).rejects.toThrow("a");
+  expect(begun).toEqual(["a", "b", "c", "d"]);
+  for (const question of ["c", "d", "e"]) answer(question);
+  expect(await Promise.all(all.slice(2))).toEqual(["c", "d", "e"]);
+});
+
+test("more than the line has room for is refused in words, and later is let in again", async () => {
+  const { begun, ask, answer } = openShare();
+  const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
+  await expect(ask("ada", "f")).rejects.toThrow("too many reports at once");
+  for (const question of ["a", "b", "c", "d", "e"]) answer(question);
+  await Promise.all(all);
+  const later = ["g", "h", "i"].map((question) => ask("ada", question));
+  expect(begun.slice(5)).toEqual(["g", "h"]);
+  for (const question of ["g", "h", "i"]) answer(question);
+  expect(await Promise.all(later)).toEqual(["g", "h", "i"]);
+});
+
+test("who asks for much keeps nobody else waiting", () => {
+  const { begun, ask } = openShare();
+  for (const question of ["a", "b", "c", "d", "e"]) void ask("ada", question);
+  void ask("bob", "of bob");
+  expect(begun).toEqual(["a", "b", "of bob"]);
+});
+
+test("who comes as a place becomes free does not push in before who waits", async () => {
+  const { begun, ask, answer } = openShare({ mostAtOnce: 1, mostWaiting: 3 });
+  const first = ask("ada", "a");
+  void ask("ada", "b");
+  answer("a");
+  await first;
+  void ask("ada", "c");
+  expect(begun).toEqual(["a", "b"]);
+});

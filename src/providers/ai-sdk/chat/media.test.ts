@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { jsonReply } from "../../../../test/fake/http/reply.ts";
+import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
+import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
+import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { apiErrorOf } from "../../../../test/providers/stage.ts";
+import type { JsonObject } from "../../../call/chat.ts";
+
+let anthropic: Bridge;
+let bedrock: Bridge;
+let compatible: Bridge;
+beforeAll(async () => {
+  anthropic = await openBridge({ kind: "anthropic" });
+  const said = { type: "text", text: "Seen." } as const;
+  const usage = { input_tokens: 3, output_tokens: 2 };
+  const message = anthropicMessage({ blocks: [said], stopReason: "end_turn", usage });
+  anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(message) }));
+  bedrock = await openBridge({ kind: "bedrock" });
+  const reply = bedrockReply({ blocks: [{ text: ["Seen."] }], stopReason: "end_turn" });
+  bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(reply) }));
+  compatible = await openBridge({
+    kind: "ai-sdk",
+    options: { package: "@ai-sdk/openai-compatible", "options.name": "acme" },
+  });
+  const choice = { message: { role: "assistant", content: "Seen." }, finish_reason: "stop" };
+  compatible.upstream.replyWith(jsonReply({ body: { choices: [choice] } }));
+});
+afterAll(() =>
+  Promise.all([anthropic, bedrock, compatible].map(({ upstream }) => upstream.stop())),
+);
+
+const pdf = "JVBERi0xLjcK";
+const text = Buffer.from("plain words").toString("base64");
+const file = (type: string, data: string): JsonObject => ({
+  type: "file",
+  file: { filename: "report.pdf", file_data: `data:${type};base64,${data}` },
+});
+const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+const audio = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
+const question = { type: "text", text: "What is it?" };
+const look = { type: "function", function: { name: "look", parameters: { type: "object" } } };
+
+const asking = (...content: JsonObject[]) => ({
+  messages: [{ role: "user", content: [question, ...content] }],
+  maxOutputTokens: 100,
+  options: {},
+});
+const resulting = (content: readonly JsonObject[], options: JsonObject = { tools: [look] }) => ({
+  messages: [
+    { role: "user", content: "Look!" },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "call_1", content },
+  ],
+  maxOutputTokens: 100,
+  options,
+});
+const lastOf = ({ asked }: Bridge) => (asked["messages"] as JsonObject[]).at(-1)?.["content"];
+
+test("Anthropic gets documents as such", async () => {
+  await anthropic.chat(asking(file("application/pdf", pdf), file("text/plain", text)));
+  expect(lastOf(anthropic)).toMatchObject([
+    { type: "text" },
+    {
+      type: "document",
+      title: "report.pdf",
+      source: { type: "base64", media_type: "application/pdf", data: pdf },
+    },
+    { type: "document", source: { type: "text", media_type: "text/plain", data: "plain words" } },
+  ]);
+});
+
+test("Anthropic gets images and documents in the result of a tool", async () => {
+  await anthropic.chat(resulting([question, image, file("application/pdf", pdf)]));
+  expect(lastOf(anthropic)).toMatchObject([
+    {
+      type: "tool_result",
+      tool_use_id: "call_1",
+      content: [
+        { type: "text", text: "What is it?" },
+        { type: "image", source: { type: "base64", media_type: "image/png" } },
+        { type: "document", source: { type: "base64", data: pdf } },
+      ],
+    },
+  ]);
+});
+
+test("Bedrock gets documents, and images in the result of a tool", async () => {
+  await bedrock.chat(asking(file("text/csv", text)));
+  expect(lastOf(bedrock)).toEqual([
+    { text: "What is it?" },
+    { document: { format: "csv", name: "report", source: { bytes: text } } },
+  ]);
+  await bedrock.chat(resulting([question, image]));
+  expect(lastOf(bedrock)).toMatchObject([
+    { toolResult: { content: [{ text: "What is it?" }, { image: { format: "png" } }] } },
+  ]);
+});
+
+test("an image in the result of a tool reaches Bedrock where no tool may be called, too", async () => {
+  await bedrock.chat(resulting([question, image], {}));
+  expect(lastOf(bedrock)).toMatchObject([
+    { text: "Result of the tool call call_1:\nWhat is it?" },
+    { image: { format: "png" } },
+  ]);
+});
+
+test("a package for servers that hear gets audio", async () => {
+  await compatible.chat(asking(audio));
+  expect(lastOf(compatible)).toMatchObject([{ type: "text" }, audio]);
+});
+
+test("what a vendor cannot take is refused by its field", async () => {
+  const content = "messages[0].content[1]";
+  for (const [bridge, call, param] of [
+    [anthropic, asking(audio), `${content}.input_audio`],
+    [bedrock, asking(audio), `${content}.input_audio`],
+    [anthropic, asking(file("application/zip", pdf)), `${content}.file.file_data`],
+    [bedrock, asking(file("application/zip", pdf)), `${content}.file.file_data`],
+    [compatible, resulting([question, image]), "messages[2].content[1].image_url"],
+    [compatible, resulting([file("application/pdf", pdf)]), "messages[2].content[0].file"],
+  ] as const) {
+    const before = bridge.upstream.requests.length;
+    const error = await apiErrorOf(bridge.chat(call));
+    expect([error.code, error.param]).toEqual(["invalid_request", param]);
+    expect(bridge.upstream.requests.length).toBe(before);
+  }
+});

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { jsonReply } from "../../../../test/fake/http/reply.ts";
+import { anthropicMessage } from "../../../../test/fake/vendors/anthropic-messages.ts";
+import { bedrockReply } from "../../../../test/fake/vendors/bedrock-converse.ts";
+import { type Bridge, openBridge } from "../../../../test/providers/bridge.ts";
+import { apiErrorOf } from "../../../../test/providers/stage.ts";
+import type { JsonObject } from "../../../call/chat.ts";
+
+const usage = { input_tokens: 3, output_tokens: 2 };
+const said = anthropicMessage({
+  blocks: [{ type: "text", text: "So." }],
+  stopReason: "end_turn",
+  usage,
+});
+const cloudSaid = bedrockReply({ blocks: [{ text: ["So."] }], stopReason: "end_turn" });
+
+let anthropic: Bridge;
+let bedrock: Bridge;
+beforeAll(async () => {
+  anthropic = await openBridge({ kind: "anthropic", options: { image_urls: "true" } });
+  anthropic.upstream.replyWith(jsonReply({ body: JSON.parse(said) }));
+  bedrock = await openBridge({ kind: "bedrock" });
+  bedrock.upstream.replyWith(jsonReply({ body: JSON.parse(cloudSaid) }));
+});
+afterAll(() => Promise.all([anthropic.upstream.stop(), bedrock.upstream.stop()]));
+
+const user = { role: "user", content: "Hello?" };
+const call = (messages: readonly JsonObject[], options: JsonObject = {}) => ({
+  messages,
+  maxOutputTokens: 100,
+  options,
+});
+const image = (url: string) => ({
+  role: "user",
+  content: [
+    { type: "text", text: "What is it?" },
+    { type: "image_url", image_url: { url } },
+  ],
+});
+
+describe("nobody but the vendor fetches what a caller names", () => {
+  test("an image's address goes to a vendor that takes addresses, as it stands", async () => {
+    await anthropic.chat(call([image("https://images.example/cat.png?size=1")]));
+    expect(anthropic.asked["messages"]).toMatchObject([
+      {
+        content: [
+          { type: "text" },
+          { type: "image", source: { type: "url", url: "https://images.example/cat.png?size=1" } },
+        ],
+      },
+    ]);
+  });
+
+  test("as it was parsed, so that nobody reads another host in it", async () => {
+    await anthropic.chat(call([image("https://public.example\\@127.0.0.1/x")]));
+    expect(JSON.stringify(anthropic.asked)).toContain("https://public.example/@127.0.0.1/x");
+  });
+
+  test("an address inside, or to a server of the operator's own, is refused", async () => {
+    const own = await openBridge({ kind: "anthropic" });
+    try {
+      for (const [bridge, url] of [
+        [anthropic, "https://vault.corp/x"],
+        [anthropic, "https://10.0.0.1/x"],
+        [anthropic, "https://user@images.example/x"],
+        [own, "https://images.example/cat.png"],
+      ] as const) {
+        const before = bridge.upstream.requests.length;
+        const error = await apiErrorOf(bridge.chat(call([image(url)])));
+        expect([error.code, error.param]).toEqual([
+          "invalid_request",
+          "messages[0].content[1].image_url.url",
+        ]);
+        expect(bridge.upstream.requests.length).toBe(before);
+      }
+    } finally {
+      await own.upstream.stop();
+    }
+  });
+
+  test("to others it is refused, and the field is named", async () => {
+    const before = bedrock.upstream.requests.length;
+    for (const url of ["https://images.example/cat.png", "http://127.0.0.1:1/x"]) {
+      const error = await apiErrorOf(bedrock.chat(call([user, image(url)])));
+      expect([error.code, error.param]).toEqual([
+        "invalid_request",
+        "messages[1].content[1].image_url.url",
+      ]);
+    }
+    expect(bedrock.upstream.requests.length).toBe(before);
+  });
+
+  test("an address in the operator's own cloud, or of another kind, is refused everywhere", async () => {
+    for (const url of ["s3://bucket-of-the-operator/secret.png", "file:///etc/hosts", "cat.png"])
+      for (const { chat } of [anthropic, bedrock]) {
+        const error = await apiErrorOf(chat(call([image(url)])));
+        expect([error.code, error.param]).toEqual([
+          "invalid_request",
+          "messages[0].content[1].image_url.url",
+        ]);
+      }
+  });
+});
+
+test("a data URI that names no type, or cannot be read, is refused by its field", async () => {
+  for (const url of ["data:,x", "data:;base64,AAAA", "data:image/svg+xml,%E0%A4%A"]) {
+    const error = await apiErrorOf(anthropic.chat(call([image(url)])));
+    expect([error.code, error.param]).toEqual([
+      "invalid_request",
+      "messages[0].content[1].image_url.url",
+    ]);
+  }
+});
+
+const assistant = (text: string) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: [
+    { id: "a", type: "function", function: { name: "look", arguments: "{}" } },
+    { id: "b", type: "function", function: { name: "look", arguments: text } },
+  ],
+});
+
+test("arguments that are no JSON of an object are refused by their field", async () => {
+  // What is nested without end would take seconds to write.
+  const deep = `{"a":${"[".repeat(12_000)}${"]".repeat(12_000)}}`;
+  for (const text of ['{"city":', "[1]", "7", "null", deep]) {
+    const error = await apiErrorOf(anthropic.chat(call([user, assistant(text)])));
+    expect([error.code, error.param]).toEqual([
+      "invalid_request",
+      "messages[1].tool_calls[1].function.arguments",
+    ]);
+  }
+});
+
+test("an answer to a tool call that nobody made is refused by its field", async () => {
+  const answer = { role: "tool", tool_call_id: "c", content: "rain" };
+  const error = await apiErrorOf(anthropic.chat(call([user, assistant("{}"), answer])));
+  expect([error.code, error.param]).toEqual(["invalid_request", "messages[2].tool_call_id"]);
+});
+
+test("more than one answer is refused by its field", async () => {
+  const error = await apiErrorOf(anthropic.chat(call([user], { n: 2 })));
+  expect([error.code, error.param]).toEqual(["invalid_request", "n"]);
+  await anthropic.chat(call([user], { n: 1 }));
+});
+
+test("instructions in the middle of a conversation go in front of it, in their order", async () => {
+  const messages = [
+    { role: "system", content: "One." },
+    user,
+    { role: "assistant", content: "Yes." },
+    { role: "developer", content: "Two." },
+    user,
+  ];
+  await anthropic.chat(call(messages));
+  expect(anthropic.asked).toMatchObject({
+    system: [{ text: "One." }, { text: "Two." }],
+    messages: [{ role: "user" }, { role: "assistant" }, { role: "user" }],
+  });
+  await bedrock.chat(call(messages));
+  expect(bedrock.asked["system"]).toEqual([{ text: "One." }, { text: "Two." }]);
+});
+
+describe("a wish for a cache", () => {
+  const wish = { cache_control: { type: "ephemeral", ttl: "1h" } };
+  const messages = [
+    {
+      role: "system",
+      content: [
+        { type: "text", text: "Long.", ...wish },
+        { type: "text", text: "Short." },
+      ],
+    },
+    { role: "user", content: [{ type: "text", text: "Hello?", ...wish }] },
+  ];
+
+  test("goes along with its part, and for no longer than the price is for", async () => {
+    await anthropic.chat(call(messages));
+    const cache_control = { type: "ephemeral" };
+    expect(anthropic.asked).toMatchObject({
+      system: [{ text: "Long.", cache_control }, { text: "Short." }],
+      messages: [{ content: [{ text: "Hello?", cache_control }] }],
+    });
+    expect(JSON.stringify(anthropic.asked)).not.toContain("1h");
+  });
+
+  test("goes to Amazon's cloud in its own form", async () => {
+    await bedrock.chat(call(messages));
+    const cachePoint = { type: "default" };
+    expect(bedrock.asked).toMatchObject({
+      system: [{ text: "Long." }, { cachePoint }, { text: "Short." }],
+      messages: [{ content: [{ text: "Hello?" }, { cachePoint }] }],
+    });
+  });
+});
+
+test("a wish for JSON of any form is told in words, where it cannot be told otherwise", async () => {
+  const response_format = { type: "json_object" };
+  await anthropic.chat(call([{ role: "system", content: "Be kind." }, user], { response_format }));
+  expect(anthropic.asked["system"]).toMatchObject([
+    { text: "Be kind." },
+    { text: "Answer with one JSON object and nothing else." },
+  ]);
+});
+
+test("one tool at a time, and who asks, go along", async () => {
+  const tools = [{ type: "function", function: { name: "look" } }];
+  await anthropic.chat(call([user], { tools, parallel_tool_calls: false, user: "user-7" }));
+  expect(anthropic.asked).toMatchObject({
+    tools: [{ name: "look", input_schema: { type: "object" } }],
+    tool_choice: { type: "auto", disable_parallel_tool_use: true },
+    metadata: { user_id: "user-7" },
+  });
+});

@@ -1,0 +1,189 @@
+import { parseBounded } from "../../../base/json/bounds.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../call/chat.ts";
+import type { Fields, Owner } from "../model.ts";
+import { fromCarried } from "./carried.ts";
+import {
+  joinedText,
+  type Reader,
+  refusal,
+  toMediaPart,
+  toUserParts,
+  withCache,
+  wordsOf,
+} from "./content.ts";
+import { fromReasoningDetails } from "./reasoning-details.ts";
+
+export interface PromptReader extends Reader {
+  readonly owner: Owner;
+  /** Whether calls of tools and their results may go as such, and not as text. */
+  readonly hasToolBlocks: boolean;
+}
+
+/** The conversation as packages take it. */
+export function toPrompt(messages: readonly JsonObject[], reader: PromptReader): Fields[] {
+  const prompt: Fields[] = [];
+  /** Names of the tools that were called, by the id of the call. */
+  const called = new Map<string, string>();
+  let systems = 0;
+  for (const [at, message] of messages.entries()) {
+    switch (message["role"]) {
+      case "system":
+      case "developer": {
+        const said = toSystem(message, reader);
+        // Some vendors have instructions in front of the conversation only.
+        const isInPlace = reader.family === "other";
+        prompt.splice(isInPlace ? prompt.length : systems, 0, ...said);
+        systems += said.length;
+        break;
+      }
+      case "assistant":
+        prompt.push(toAssistant({ message, at, called, reader }));
+        break;
+      case "tool":
+        prompt.push(toToolResult({ message, at, called, reader }));
+        break;
+      default:
+        prompt.push({
+          role: "user",
+          content: toUserParts(message["content"], `messages[${at}].content`, reader),
+          ...withCache(message, reader.family),
+        });
+    }
+  }
+  return prompt;
+}
+
+/** One of each part where a part is to be cached, so that it stays one. */
+function toSystem(message: JsonObject, { family }: Reader): Fields[] {
+  const { content } = message;
+  const cached = withCache(message, family);
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  if (!parts.some((part) => isJsonObject(part["cache_control"])))
+    return [{ role: "system", content: joinedText(content), ...cached }];
+  return parts.map((part) => ({
+    role: "system",
+    content: wordsOf(part),
+    ...withCache(part, family),
+  }));
+}
+
+interface Step {
+  readonly message: JsonObject;
+  readonly at: number;
+  readonly called: Map<string, string>;
+  readonly reader: PromptReader;
+}
+
+function toAssistant({ message, at, called, reader }: Step): Fields {
+  const { content, refusal: refused, reasoning_content: thought, tool_calls: calls } = message;
+  const { owner, family, hasToolBlocks } = reader;
+  // Signed thoughts belong to calls: where these go as text, they stay away.
+  const isPlain = !hasToolBlocks && Array.isArray(calls) && calls.length > 0;
+  const parts = isPlain ? [] : fromReasoningDetails(message, owner);
+  if (parts.length === 0 && family === "other" && typeof thought === "string" && thought !== "")
+    parts.push({ type: "reasoning", text: thought });
+  const said = Array.isArray(content) ? content : [{ text: joinedText(content) }];
+  for (const part of said)
+    if (isJsonObject(part) && wordsOf(part) !== "")
+      parts.push({ type: "text", text: wordsOf(part), ...withCache(part, family) });
+  if (joinedText(content) === "" && typeof refused === "string" && refused !== "")
+    parts.push({ type: "text", text: refused });
+  if (Array.isArray(calls))
+    for (const [place, call] of calls.entries())
+      if (isJsonObject(call))
+        parts.push(
+          toToolCall(call, {
+            param: `messages[${at}].tool_calls[${place}]`,
+            called,
+            owner,
+            hasToolBlocks,
+          }),
+        );
+  return { role: "assistant", content: parts, ...withCache(message, family) };
+}
+
+function toToolCall(
+  call: JsonObject,
+  {
+    param,
+    called,
+    owner,
+    hasToolBlocks,
+  }: Pick<Step, "called"> &
+    Pick<PromptReader, "owner" | "hasToolBlocks"> & { readonly param: string },
+): Fields {
+  const { id, function: target, extra_content: extra } = call;
+  const { name, arguments: text } = isJsonObject(target) ? target : {};
+  const toolCallId = String(id);
+  const toolName = String(name);
+  called.set(toolCallId, toolName);
+  const input = parseArguments(text, `${param}.function.arguments`);
+  if (!hasToolBlocks) {
+    const told = `Called the tool ${toolName} (${toolCallId}) with ${JSON.stringify(input)}`;
+    return { type: "text", text: told };
+  }
+  return { type: "tool-call", toolCallId, toolName, input, ...fromCarried(extra, owner) };
+}
+
+function parseArguments(text: Json | undefined, param: string): JsonObject {
+  // Some models write nothing where a tool needs nothing.
+  if (typeof text !== "string" || text.trim() === "") return {};
+  let input: unknown;
+  try {
+    input = parseBounded(text);
+  } catch {
+    input = undefined;
+  }
+  if (!isJsonObject(input)) throw refusal(param, "must be JSON of an object");
+  return input;
+}
+
+function toToolResult({ message, at, called, reader }: Step): Fields {
+  const { tool_call_id: id, content } = message;
+  const toolCallId = String(id);
+  const toolName = called.get(toolCallId);
+  if (toolName === undefined)
+    throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
+  const cached = withCache(message, reader.family);
+  const files = toResultFiles(content, `messages[${at}].content`, reader);
+  const isMixed = files.length > 0 && Array.isArray(content);
+  const text = joinedText(isMixed ? content.filter(isTextPart) : content);
+  if (!reader.hasToolBlocks) {
+    const told = { type: "text", text: `Result of the tool call ${toolCallId}:\n${text}` };
+    return { role: "user", content: [told, ...files], ...cached };
+  }
+  const said = text === "" ? [] : [{ type: "text", text }];
+  const output =
+    files.length === 0
+      ? { type: "text", value: text }
+      : { type: "content", value: [...said, ...files] };
+  return {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId, toolName, output }],
+    ...cached,
+  };
+}
+
+const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
+
+/** Packages of other vendors write what is no text out as JSON, which the model would read as such. */
+function toResultFiles(content: Json | undefined, at: string, reader: PromptReader): Fields[] {
+  if (!Array.isArray(content)) return [];
+  const files: Fields[] = [];
+  for (const [place, part] of content.entries()) {
+    if (!isJsonObject(part)) continue;
+    const { type } = part;
+    const param = `${at}[${place}].${type === "file" ? "file" : "image_url"}`;
+    if (type !== "text" && (reader.family === "other" || !reader.hasTaggedData))
+      throw refusal(param, "must be left out: this model takes only text as the result of a tool");
+    const file = toMediaPart(part, `${at}[${place}]`, reader);
+    if (file === undefined) continue;
+    if (reader.family === "anthropic" && file["mediaType"] === "text/plain")
+      throw refusal(
+        `${param}.file_data`,
+        "must be a PDF in the result of a tool: send text as text",
+      );
+    files.push(file);
+  }
+  return files;
+}

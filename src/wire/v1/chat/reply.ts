@@ -1,0 +1,71 @@
+import type { ChatResult, JsonObject } from "../../../call/chat.ts";
+import type { Usage } from "../../../call/usage.ts";
+import type { ChatCompletion } from "../openapi/replies.ts";
+import { callIdPrefix, toWholeCalls } from "./tool-pieces.ts";
+
+/** What all replies and chunks of one call share. */
+export interface ReplyIdentity {
+  readonly id: string;
+  readonly createdS: number;
+  readonly model: string;
+}
+
+/** Text put together piece by piece: objects made for the stringifier alone cost twice as much. */
+export function toChatReply(
+  { id, createdS, model }: ReplyIdentity,
+  { choices, extras }: ChatResult,
+  usage: Usage,
+): string {
+  let list = "";
+  for (const { index, message, logprobs, finishReason } of choices) {
+    const text = JSON.stringify(withWholeCalls(message, callIdPrefix(id, index)));
+    const likely = logprobs === null ? "null" : JSON.stringify(logprobs);
+    if (list !== "") list += ",";
+    list += `{"index":${index},"message":${text},"logprobs":${likely},"finish_reason":"${finishReason}"}`;
+  }
+  const head = `{"id":"${id}","object":"chat.completion","created":${createdS},"model":${JSON.stringify(model)}`;
+  const more = extras === undefined ? "" : fieldsOf(extras);
+  return `${head}${more},"choices":[${list}],"usage":${JSON.stringify(toWireUsage(usage))}}`;
+}
+
+/** An object's fields as they follow others in JSON, or nothing. */
+export function fieldsOf(fields: JsonObject): string {
+  const text = JSON.stringify(fields);
+  return text === "{}" ? "" : `,${text.slice(1, -1)}`;
+}
+
+function withWholeCalls(message: JsonObject, idPrefix: string): JsonObject {
+  const calls = message["tool_calls"];
+  return Array.isArray(calls) ? { ...message, tool_calls: toWholeCalls(calls, idPrefix) } : message;
+}
+
+export function toWireUsage({
+  inputTokens,
+  outputTokens,
+  cachedInputTokens,
+  reasoningTokens,
+  inputDetails,
+  outputDetails,
+}: Usage): ChatCompletion["usage"] {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedInputTokens === undefined && inputDetails === undefined
+      ? {}
+      : {
+          prompt_tokens_details: { ...inputDetails, ...named("cached_tokens", cachedInputTokens) },
+        }),
+    ...(reasoningTokens === undefined && outputDetails === undefined
+      ? {}
+      : {
+          completion_tokens_details: {
+            ...outputDetails,
+            ...named("reasoning_tokens", reasoningTokens),
+          },
+        }),
+  };
+}
+
+const named = (name: string, count: number | undefined) =>
+  count === undefined ? {} : { [name]: count };

@@ -1,0 +1,142 @@
+import { voices } from "../../../call/speak.ts";
+
+/** One example of every body, as the document shows them. A test holds each to its schema. */
+const created = 1_790_000_000;
+
+const model = {
+  id: "svc-3-flash",
+  object: "model",
+  created,
+  owned_by: "svc",
+  supported_endpoints: ["/v1/chat/completions"],
+  architecture: { input_modalities: ["text", "image"], output_modalities: ["text"] },
+  context_length: 1_048_576,
+  max_completion_tokens: 65_536,
+  pricing: { prompt: "0.0000003", completion: "0.0000025" },
+} as const;
+
+export const examples = {
+  chatRequest: {
+    model: "svc-3-flash",
+    messages: [
+      { role: "system", content: "Answer in one sentence." },
+      { role: "user", content: "Why is the sky blue?" },
+    ],
+    max_tokens: 100,
+    temperature: 0.7,
+  },
+  chatReply: {
+    id: "chatcmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "chat.completion",
+    created,
+    model: "svc-3-flash",
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: "Air scatters blue light more than red, so blue reaches us from everywhere.",
+          refusal: null,
+        },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: { prompt_tokens: 19, completion_tokens: 16, total_tokens: 35 },
+  },
+  chatChunk: {
+    id: "chatcmpl-0199f0d52c5d7b5c8a3e6f1d2b4c5a69",
+    object: "chat.completion.chunk",
+    created,
+    model: "svc-3-flash",
+    choices: [
+      {
+        index: 0,
+        delta: { role: "assistant", content: "Air" },
+        logprobs: null,
+        finish_reason: null,
+      },
+    ],
+  },
+  embeddingRequest: {
+    model: "svc-embedding-2",
+    input: ["a cat on a mat", "a dog in the fog"],
+  },
+  embeddingReply: {
+    object: "list",
+    // Shortened: a real one has 3072 numbers.
+    data: [
+      { object: "embedding", index: 0, embedding: [0.0123, -0.0456, 0.0789] },
+      { object: "embedding", index: 1, embedding: [-0.0321, 0.0654, -0.0987] },
+    ],
+    model: "svc-embedding-2",
+    usage: { prompt_tokens: 12, total_tokens: 12 },
+  },
+  speechRequest: {
+    model: "svc-2.5-flash-tts",
+    input: "Good morning. It is seven o'clock.",
+    voice: voices[0],
+    response_format: "wav",
+  },
+  speechEvent: {
+    type: "speech.audio.done",
+    usage: { input_tokens: 9, output_tokens: 74, total_tokens: 83 },
+  },
+  model,
+  voiceList: { voices: voices.map((name) => ({ id: name, name })) },
+  modelList: {
+    object: "list",
+    data: [
+      model,
+      {
+        id: "svc-2-flash",
+        object: "model",
+        created,
+        owned_by: "svc",
+        deprecated: true,
+        deprecated_at: created + 86_400,
+        retires_at: created + 90 * 86_400,
+        replacement: "svc-3-flash",
+      },
+    ],
+  },
+  errors: {
+    400: {
+      message: "dimensions must be 768, 1536 or 3072.",
+      type: "invalid_request_error",
+      param: "dimensions",
+      code: "invalid_request",
+    },
+    401: {
+      message: "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`.",
+      type: "invalid_request_error",
+      param: null,
+      code: "invalid_api_key",
+    },
+    402: {
+      message:
+        "This request may cost up to 0.0205 USD; the account has 0.0131 USD free and 0.00 USD held by running requests. Lower max_tokens or shorten the prompt. Ask the operator to add credit.",
+      type: "insufficient_quota",
+      param: null,
+      code: "insufficient_quota",
+    },
+    403: {
+      message: "This key cannot call the model.",
+      type: "permission_error",
+      param: "model",
+      code: "model_not_allowed",
+    },
+    429: {
+      message: "The key's limit of 60 requests per minute is reached. Try again in 0.84 s.",
+      type: "rate_limit_error",
+      param: null,
+      code: "rate_limit_exceeded",
+    },
+    default: {
+      message: "The model failed to answer.",
+      type: "upstream_error",
+      param: null,
+      code: "upstream_error",
+    },
+  },
+} as const;

@@ -1,0 +1,264 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Ajv } from "ajv";
+import { problemsOf } from "../../../../test/replies/conformance.ts";
+import { errorKinds } from "../../../base/errors.ts";
+import type { JsonObject } from "../../../call/chat.ts";
+import { endpointPaths } from "../../../call/endpoint.ts";
+import { chatRequest } from "../chat/request.ts";
+import { readMediaInput, readTextInput } from "../embeddings/input.ts";
+import { embeddingRequest } from "../embeddings/request.ts";
+import { speechRequest } from "../speech/request.ts";
+import { readChatRequest, readEmbeddingRequest, readSpeechRequest } from "../validate.ts";
+import { examples } from "./examples.ts";
+import { toOpenApi } from "./openapi.ts";
+
+const written = readFileSync(join(import.meta.dir, "../../../../docs/openapi.json"), "utf8");
+const document = JSON.parse(written);
+
+test("docs/openapi.json is what the code says: npm run openapi writes it", () => {
+  expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(toOpenApi())));
+});
+
+describe("the document", () => {
+  test("is OpenAPI 3.0.3, version 1.0.0 of the description, of v1", () => {
+    expect(document.openapi).toBe("3.0.3");
+    expect(document.info.version).toBe("1.0.0");
+    expect(document["x-api-version"]).toBe("v1");
+  });
+
+  test("has the contract's four operations and two more, each status by number and the rest as default", () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods as JsonObject).map(([method, operation]) => {
+        const { operationId, responses } = operation as { operationId: string; responses: object };
+        return [method, path, operationId, ...Object.keys(responses)].join(" ");
+      }),
+    );
+    expect(operations.toSorted()).toEqual([
+      "get /audio/voices listVoices 200 405 default",
+      "get /models listModels 200 401 default",
+      "get /models/{id} retrieveModel 200 401 default",
+      "post /audio/speech createSpeech 200 400 401 402 429 default",
+      "post /chat/completions createChatCompletion 200 401 402 403 429 default",
+      "post /embeddings createEmbedding 200 400 401 402 429 default",
+    ]);
+    for (const path of Object.values(endpointPaths))
+      expect(document.paths).toHaveProperty([path.replace("/v1", "")]);
+  });
+
+  test("asks for a bearer key everywhere but for the voices, and says preview of speech alone", () => {
+    expect(document.security).toEqual([{ bearer: [] }]);
+    expect(document.paths["/audio/voices"].get.security).toEqual([]);
+    expect(JSON.stringify(document.paths).match(/"security"/g)).toHaveLength(1);
+    expect(document.components.securitySchemes.bearer).toMatchObject({
+      type: "http",
+      scheme: "bearer",
+    });
+    const previews = Object.entries(document.paths).filter(([, methods]) =>
+      JSON.stringify(methods).includes("x-preview"),
+    );
+    expect(previews.map(([path]) => path)).toEqual(["/audio/speech"]);
+    expect(document.paths["/audio/speech"].post["x-preview"]).toBe(true);
+  });
+
+  test("describes every field, and keeps our own keywords to itself", () => {
+    expect(written).not.toContain("x-says");
+    expect(written).not.toContain("x-name");
+    const schemas: Record<string, { properties?: Record<string, JsonObject> }> =
+      document.components.schemas;
+    const mute = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .filter(([, field]) => {
+          // A field that can have one value only says all with it.
+          const isConstant = Array.isArray(field["enum"]) && field["enum"].length === 1;
+          return !isConstant && field["description"] === undefined && field["$ref"] === undefined;
+        })
+        .map(([field]) => `${name}.${field}`),
+    );
+    expect(mute).toEqual([]);
+  });
+});
+
+describe("a public linter", () => {
+  const lint = async (source: unknown) => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const found = await lintFromString({ source: JSON.stringify(source), config });
+    return found.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+  };
+
+  test("finds nothing to say", async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  test("would speak up: of a wrong example, a lost reference, an operation without id", async () => {
+    const broken = structuredClone(document);
+    broken.paths["/models"].get.responses[200].content["application/json"].example.data[0].id = 7;
+    broken.paths["/embeddings"].post.responses[401].$ref = "#/components/responses/None";
+    delete broken.paths["/audio/speech"].post.operationId;
+    const rules = (await lint(broken)).map((problem) => problem.split(":")[0]);
+    expect(rules).toContain("no-invalid-media-type-examples");
+    expect(rules).toContain("no-unresolved-refs");
+    expect(rules).toContain("operation-operationId");
+  });
+});
+
+test("every example obeys the schema that checks the real thing", () => {
+  const { embeddingRequest } = examples;
+  expect(() => readChatRequest({ ...examples.chatRequest })).not.toThrow();
+  expect(() => readSpeechRequest({ ...examples.speechRequest })).not.toThrow();
+  expect(() => readEmbeddingRequest({ ...embeddingRequest })).not.toThrow();
+  expect(() => readTextInput({ ...embeddingRequest })).not.toThrow();
+  expect(problemsOf.chat(examples.chatReply)).toEqual([]);
+  expect(problemsOf.chunk(examples.chatChunk)).toEqual([]);
+  expect(problemsOf.embeddings(examples.embeddingReply)).toEqual([]);
+  expect(problemsOf.models(examples.modelList)).toEqual([]);
+  expect(problemsOf.model(examples.model)).toEqual([]);
+  for (const error of Object.values(examples.errors))
+    expect(problemsOf.error({ error })).toEqual([]);
+  expect(problemsOf.error({ error: { ...examples.errors[400], code: null } })).not.toEqual([]);
+});
+
+/** The dialect of OpenAPI 3.0 says what our own schemas say: nothing is lost on the way. */
+describe("the document's schemas judge bodies as the gateway does", () => {
+  const ajv = new Ajv({ strict: false, strictNumbers: true });
+  ajv.addSchema(document, "openapi");
+  const accepts = (name: string) => {
+    const isValid = ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
+    return (body: JsonObject) => isValid(body);
+  };
+  const passes = (read: (body: JsonObject) => unknown) => (body: JsonObject) => {
+    // As the gateway does before it looks at a field.
+    const fields = Object.entries(body).filter(([, value]) => value !== null);
+    try {
+      read(Object.fromEntries(fields));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const values = [
+    [null, true, 0, -1, 1, 1.5, 2, 129, 1e21, "", "x", "auto", "wav", "float", "Kore"],
+    [[], ["x"], [1], [[1]], [{}], {}, { type: "text" }, { type: "x" }, { include_usage: null }],
+  ].flat();
+  const compare = (options: {
+    readonly name: string;
+    readonly base: JsonObject;
+    readonly reads: (body: JsonObject) => boolean;
+  }) => {
+    const { name, base, reads } = options;
+    const accept = accepts(name);
+    const fields = Object.keys(document.components.schemas[name].properties);
+    expect(fields.length).toBeGreaterThan(3);
+    let refused = 0;
+    for (const field of fields)
+      for (const value of values) {
+        // Null means absent there, too; OpenAPI 3.0 cannot say it of kinds told apart by a field.
+        if (field === "response_format" && value === null) continue;
+        const body = { ...base, [field]: value };
+        const expected = accept(body);
+        if (!expected) refused++;
+        expect({ field, value, passes: reads(body) }).toEqual({ field, value, passes: expected });
+      }
+    expect(refused).toBeGreaterThan(fields.length);
+  };
+
+  test("chat", () => {
+    compare({
+      name: "ChatCompletionRequest",
+      base: examples.chatRequest,
+      reads: passes(readChatRequest),
+    });
+    const messages = [
+      { role: "assistant", content: null },
+      { role: "assistant", content: [{ type: "refusal", refusal: "no" }], tool_calls: null },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "x", detail: null } }] },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "x", detail: "all" } }] },
+      { role: "user", content: [{ type: "refusal", refusal: "no" }] },
+      { role: "developer", content: "x", name: null },
+      { role: "tool", content: "x" },
+      { role: "function", content: "x" },
+      { content: "x" },
+      { role: "assistant" },
+      { role: "assistant", content: null, tool_calls: [], refusal: null },
+      { role: "assistant", content: null, refusal: "no" },
+      { role: "assistant", content: "" },
+      { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: "" } }] },
+      { role: "assistant", tool_calls: [{ id: "a" }] },
+      { role: "assistant", content: 5, refusal: "no" },
+    ];
+    const accept = accepts("ChatCompletionRequest");
+    const reads = passes(readChatRequest);
+    const verdicts = messages.map((message) => {
+      const body = { model: "m", messages: [message] };
+      expect({ message, passes: reads(body) }).toEqual({ message, passes: accept(body) });
+      return accept(body);
+    });
+    const passing = [1, 2, 5, 11, 12, 13];
+    expect(verdicts).toEqual(messages.map((_, at) => passing.includes(at)));
+  });
+
+  test("speech", () => {
+    const base = examples.speechRequest;
+    compare({ name: "SpeechRequest", base, reads: passes(readSpeechRequest) });
+  });
+
+  test("embeddings: an input is in the document when a model of text or of media takes its form", () => {
+    const base = examples.embeddingRequest;
+    const text = passes((body) => [readEmbeddingRequest(body), readTextInput(body)]);
+    const media = passes((body) => [readEmbeddingRequest(body), readMediaInput(body)]);
+    compare({ name: "EmbeddingRequest", base, reads: (body) => text(body) || media(body) });
+    const accept = accepts("EmbeddingRequest");
+    for (const input of ["", [""], ["a", ""]]) expect(accept({ model: "m", input })).toBe(false);
+    const video = { video: { bytesBase64Encoded: "AAAA" } };
+    for (const input of [
+      "",
+      [""],
+      ["a", ""],
+      video,
+      [video],
+      [video, video],
+      ["a", video],
+      Array(101).fill("a"),
+    ]) {
+      const body = { model: "m", input };
+      expect({ input, passes: text(body) || media(body) }).toEqual({ input, passes: accept(body) });
+    }
+  });
+});
+
+test("every code in an example is one that callers can meet", () => {
+  for (const [status, { code, type }] of Object.entries(examples.errors)) {
+    const kind = errorKinds[code];
+    expect({ code, type }).toEqual({ code, type: kind.type });
+    if (status !== "default") expect(kind.status).toBe(Number(status) as typeof kind.status);
+  }
+});
+
+test("every place that a request can be wrong in has words of our own", () => {
+  const schemas = { chatRequest, embeddingRequest, speechRequest };
+  const silent = Object.entries(schemas).flatMap(([name, schema]) =>
+    placesWithoutWords(schema as unknown as JsonObject, name),
+  );
+  expect(silent).toEqual([]);
+});
+
+/** Fields and entries whose error would be told in the validator's words. */
+function placesWithoutWords(schema: JsonObject, at: string): readonly string[] {
+  const fields = Object.entries((schema["properties"] ?? {}) as Record<string, JsonObject>);
+  const forms = (schema["anyOf"] ?? schema["oneOf"] ?? []) as readonly JsonObject[];
+  const items = schema["items"] as JsonObject | undefined;
+  const inner: readonly (readonly [string, JsonObject])[] = [
+    ...fields.map(([name, field]) => [`${at}.${name}`, field] as const),
+    ...(items === undefined ? [] : [[`${at}[]`, items] as const]),
+  ];
+  return [
+    // A constant is the tag of its kind: its own words are those of the choice.
+    ...inner
+      .filter(([, one]) => one["const"] === undefined && one["x-says"] === undefined)
+      .map(([place]) => place),
+    ...inner.flatMap(([place, one]) => placesWithoutWords(one, place)),
+    ...forms.flatMap((form) => placesWithoutWords(form, at)),
+  ];
+}

@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { formatUsd } from "../../../console/src/format/money.ts";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { hello } from "../../setup/money-home.ts";
+import type { Window } from "../setup/console-home.ts";
+import {
+  joinByLink,
+  type OperatorHome,
+  openedDialog,
+  startOperatorHome,
+  tile,
+  told,
+} from "../setup/operator-home.ts";
+
+const name = "acme research";
+
+let home: OperatorHome;
+let owner: Window;
+let account = "";
+/** A call with a key of the account. */
+let call = async (): Promise<Response> => new Response();
+beforeAll(async () => {
+  home = await startOperatorHome();
+  home.gateway.upstream.replyWith(chatAnswers.plain());
+  owner = await home.openOther();
+  await home.window.goto("/operator/accounts");
+});
+afterAll(() => home.stop());
+afterEach(() => expect([...home.window.complaints, ...owner.complaints]).toEqual([]));
+
+const button = (label: string) => home.window.page.getByRole("button", { name: label });
+const standing = () => home.gateway.server.operations.showStanding({ account });
+const codeOf = async (reply: Response) =>
+  ((await reply.json()) as { error: { code: string } }).error.code;
+
+test("an account is made with a first credit, and its owner joins by the link that is shown once", async () => {
+  const { window, gateway } = home;
+  await button("New account").click();
+  const dialog = await openedDialog(window, "New account");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("First credit in USD").fill("25");
+  await dialog.getByLabel("The owner's email (optional)").fill("grace@example.com");
+  await dialog.getByRole("button", { name: "Create the account" }).click();
+  const link = await dialog.getByText(/\/join#/).innerText();
+  expect(await window.barriers()).toEqual([]);
+
+  await owner.goto(link);
+  await owner.page.getByRole("heading", { level: 1, name: `Join ${name}` }).waitFor();
+  // Only who it is for can use it.
+  expect(await owner.page.getByLabel("Email").isEditable()).toBe(false);
+  await joinByLink(owner, link, { name: "Grace" });
+  await owner.page.waitForURL("**/a/*/overview");
+  account = /\/a\/(\w+)\/overview/.exec(owner.page.url())?.[1] ?? "";
+  await owner.page.getByRole("button", { name: `Account: ${name}` }).waitFor();
+  expect(await standing()).toMatchObject({ name, balance_usd: "25.00", status: "active" });
+
+  await dialog.getByRole("button", { name: "Open the account" }).click();
+  await window.page.getByRole("heading", { level: 1, name }).waitFor();
+  expect(await tile(window, "Balance").innerText()).toBe("$25.00");
+  await window.page.getByRole("row", { name: /Grace.*owner/ }).waitFor();
+  const { key } = await gateway.server.operations.createKey({ account, name: "first" });
+  call = () =>
+    gateway.call("/chat/completions", hello, { headers: { authorization: `Bearer ${key}` } });
+  expect((await call()).status).toBe(200);
+});
+
+test("money is booked by its reference once, and the second time is told to be there already", async () => {
+  const { window } = home;
+  const before = await standing();
+  await button("Book money").click();
+  const dialog = await openedDialog(window, `Book money on ${name}`);
+  const book = async () => {
+    await dialog.getByLabel("Amount in USD").fill("5");
+    await dialog.getByLabel("Reference (optional)").fill("invoice 1017");
+    await dialog.getByRole("button", { name: "Book it" }).click();
+  };
+  await book();
+  await dialog.waitFor({ state: "detached" });
+  const after = await standing();
+  expect(Number(after.balance_usd) - Number(before.balance_usd)).toBeCloseTo(5, 9);
+  await told(tile(window, "Balance"), formatUsd(after.balance_usd));
+
+  await button("Book money").click();
+  await book();
+  await told(dialog.getByRole("status"), "Nothing was changed: $5.00");
+  expect(await window.barriers()).toEqual([]);
+  expect((await standing()).balance_usd).toBe(after.balance_usd);
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await dialog.waitFor({ state: "detached" });
+  const entries = await home.gateway.server.operations.listEntries({ account });
+  expect(entries.filter(({ reference }) => reference === "invoice 1017")).toHaveLength(1);
+  await owner.goto(`/a/${account}/billing`);
+  await owner.page.getByText("invoice 1017").waitFor();
+});
+
+test("a limit holds from the next call on, and is gone when its field is emptied", async () => {
+  const { window } = home;
+  const limit = async (rpm: string) => {
+    await button("Change the limits").click();
+    const dialog = await openedDialog(window, `Limits of ${name}`);
+    await dialog.getByLabel("Requests a minute").fill(rpm);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  const shown = tile(window, "Requests a minute");
+  await limit("1");
+  await told(shown, /^1$/);
+  expect([(await call()).status, (await call()).status]).toEqual([200, 429]);
+  await limit("");
+  await told(shown, "no limit");
+  expect((await call()).status).toBe(200);
+});
+
+test("an account that is suspended is refused at once, and calls again when it is resumed", async () => {
+  const { window } = home;
+  await button("Suspend").click();
+  const dialog = await openedDialog(window, `Suspend ${name}?`);
+  expect((await call()).status).toBe(200);
+  await dialog.getByRole("button", { name: "Suspend" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await told(window.page.getByRole("status"), "402 account_suspended");
+  const refused = await call();
+  expect([refused.status, await codeOf(refused)]).toEqual([402, "account_suspended"]);
+  await button("Resume").click();
+  await button("Suspend").waitFor();
+  expect((await call()).status).toBe(200);
+  expect((await standing()).status).toBe("active");
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { joinMember, nobody, password } from "../../setup/platform-home.ts";
+import type { Window } from "../setup/console-home.ts";
+import {
+  expectRefusal,
+  joinByLink,
+  type OperatorHome,
+  openedDialog,
+  startOperatorHome,
+  told,
+} from "../setup/operator-home.ts";
+
+const memberEmail = "grace@example.com";
+const newPassword = "another long password";
+
+let home: OperatorHome;
+let other: Window;
+beforeAll(async () => {
+  home = await startOperatorHome();
+  const { gateway, operator } = home;
+  await joinMember(gateway, operator, {
+    account: gateway.account,
+    role: "owner",
+    email: memberEmail,
+  });
+  other = await home.openOther();
+  await home.window.goto("/operator/people");
+});
+afterAll(() => home.stop());
+
+const button = (label: string) => home.window.page.getByRole("button", { name: label });
+const row = (email: string) =>
+  home.window.page.getByRole("table", { name: "People" }).getByRole("row").filter({
+    hasText: email,
+  });
+const operators = async () =>
+  (await home.gateway.server.operations.listOperators({})).map(({ email }) => email);
+const signIn = async (given: string) =>
+  (
+    await nobody(home.gateway.platformUrl).ask("POST /api/session", {
+      body: { email: memberEmail, password: given },
+    })
+  ).status;
+
+test("the last operator cannot give up the role", async () => {
+  const { window, operator } = home;
+  await row("operator-").getByText("Operator: everything").waitFor();
+  expect(await button("Give up role of an operator").count()).toBe(0);
+  const { body } = await operator.ask("GET /api/session");
+  const { status } = await operator.ask("DELETE /api/people/:id/operator", {
+    params: { id: body.user.id },
+    query: { oneself: "yes" },
+  });
+  expect(status).toBe(409);
+  expect(await operators()).toHaveLength(1);
+  expect(window.complaints).toEqual([]);
+});
+
+test("who opens an operator's link is one, until the role is taken away", async () => {
+  const { window } = home;
+  await button("Invite an operator").click();
+  const dialog = await openedDialog(window, "Invite an operator");
+  await dialog.getByRole("button", { name: "Make the link" }).click();
+  const link = await dialog.getByText(/\/join#/).innerText();
+  expect(await window.barriers()).toEqual([]);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const links = window.page.getByRole("table", { name: "Open links" });
+  await told(links.getByRole("row").nth(1), "become an operator");
+
+  await joinByLink(other, link, { name: "Second", email: "second@example.com" });
+  await other.page.waitForURL("**/operator/overview");
+  expect(await operators()).toContain("second@example.com");
+  await window.goto("/operator/people");
+  expect(await links.count()).toBe(0);
+
+  await row("second@example.com")
+    .getByRole("button", { name: "Take role of an operator from Second" })
+    .click();
+  const question = await openedDialog(window, "Take the operator's role from Second?");
+  await question.getByRole("button", { name: "Take the role" }).click();
+  await question.waitFor({ state: "detached" });
+  await told(row("second@example.com"), "nothing: in no account");
+  expect(await operators()).not.toContain("second@example.com");
+  expect(await button("Give up role of an operator").count()).toBe(0);
+  expect([...window.complaints, ...other.complaints]).toEqual([]);
+
+  await other.page.getByRole("link", { name: "Settings" }).click();
+  // Said in the corner: the page goes with the role.
+  await other.page.getByText("This needs an operator; you are not one.").first().waitFor();
+  expectRefusal(other, 403);
+});
+
+test("a link for a new password works once, and the old password no more", async () => {
+  const { window } = home;
+  expect(await signIn(password)).toBe(200);
+  await row(memberEmail)
+    .getByRole("button", { name: /^New password for/ })
+    .click();
+  const question = await openedDialog(window, /^Make a link for a new password/);
+  await question.getByRole("button", { name: "Make the link" }).click();
+  await question.waitFor({ state: "detached" });
+  const shown = await openedDialog(window, /^New password for/);
+  const link = await shown.getByText(/\/join#/).innerText();
+  await shown.getByRole("button", { name: "Done" }).click();
+
+  const member = await home.openOther();
+  await member.goto(link);
+  expect(await member.barriers()).toEqual([]);
+  await member.page.getByLabel("New password").fill(newPassword);
+  await member.page.getByLabel("The same again").fill(newPassword);
+  await member.page.getByRole("button", { name: "Set the password and sign in" }).click();
+  await member.page.waitForURL(`**/a/${home.gateway.account}/overview`);
+  expect([await signIn(password), await signIn(newPassword)]).toEqual([401, 200]);
+  const again = await home.openOther();
+  await again.goto(link);
+  await again.page.getByRole("heading", { name: "This link does not open" }).waitFor();
+  expectRefusal(again, 404);
+  expect([...window.complaints, ...member.complaints]).toEqual([]);
+  await Promise.all([member.close(), again.close()]);
+});
+
+test("who is signed out everywhere is at the door with the next step", async () => {
+  const { window, gateway, operator } = home;
+  const email = "alan@example.com";
+  const { account } = gateway;
+  const visitor = await joinMember(gateway, operator, { account, role: "viewer", email });
+  const member = await home.openOther(visitor.cookie);
+  await member.goto(`/a/${account}/overview`);
+  await window.goto("/operator/people");
+  await row(email)
+    .getByRole("button", { name: /^Sign out/ })
+    .click();
+  const question = await openedDialog(window, /out everywhere\?$/);
+  await question.getByRole("button", { name: "Sign out" }).click();
+  await question.waitFor({ state: "detached" });
+  await told(row(email), "nowhere");
+  expect((await visitor.ask("GET /api/me/sessions")).status).toBe(401);
+  await member.page.getByRole("link", { name: "Billing" }).click();
+  await member.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+  expect(window.complaints).toEqual([]);
+  await member.close();
+});

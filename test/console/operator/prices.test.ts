@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { chatAnswers } from "../../fake/recordings.ts";
+import { hello } from "../../setup/money-home.ts";
+import {
+  type OperatorHome,
+  openedDialog,
+  startOperatorHome,
+  told,
+} from "../setup/operator-home.ts";
+
+const manifest = `
+providers:
+  openai: { vendor: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }
+models:
+  svc-3-flash: { endpoint: chat, price: { input: "0.30", output: "2.50" }, routes: [{ provider: openai, model: nobody-knows-it }] }
+  mini: { endpoint: chat, routes: [{ provider: openai, model: gpt-4o-mini }] }
+`;
+
+let home: OperatorHome;
+beforeAll(async () => {
+  home = await startOperatorHome({ manifest, isInStore: true });
+  home.gateway.upstream.replyWith(chatAnswers.plain());
+  await home.window.goto("/operator/prices");
+});
+afterAll(() => home.stop());
+afterEach(() => expect(home.window.complaints).toEqual([]));
+
+const button = (name: string | RegExp) => home.window.page.getByRole("button", { name });
+const row = (model: string) => home.window.page.getByRole("row", { name: new RegExp(`^${model}`) });
+const prices = (model: string) =>
+  home.gateway.server.operations.listPrices({ model, history: true });
+
+/** The arithmetic of the receipt of a call that is made now. */
+async function receiptOfCall() {
+  const reply = await home.gateway.call("/chat/completions", hello);
+  expect(reply.status).toBe(200);
+  const id = reply.headers.get("x-request-id") ?? "";
+  return (await home.operator.ask("GET /api/requests/:id", { params: { id } })).body;
+}
+
+interface Receipt {
+  readonly arithmetic: {
+    readonly rows: readonly { readonly class: string; readonly price_usd: string }[];
+  };
+}
+const priceOf = ({ arithmetic }: Receipt, name: string) =>
+  arithmetic.rows.find((row) => row.class === name)?.price_usd;
+
+test("a price that is set from now on is in force with the next call, and the old one stays in the history", async () => {
+  const { window } = home;
+  const before = await receiptOfCall();
+  expect([priceOf(before, "input"), priceOf(before, "output")]).toEqual(["0.30", "2.50"]);
+  await button("Set price of svc-3-flash").click();
+  const dialog = await openedDialog(window, "Price of svc-3-flash");
+  // It begins with the price in force.
+  expect(await dialog.getByLabel(/^Output, USD/).inputValue()).toBe("2.50");
+  await dialog.getByLabel(/^Input, USD/).fill("7");
+  await dialog.getByLabel(/^Output, USD/).fill("70");
+  await dialog.getByRole("button", { name: "Set the price" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await told(row("svc-3-flash"), "$70.00");
+
+  const after = await receiptOfCall();
+  expect(after.price_version).toBe(before.price_version + 1);
+  expect(after.arithmetic).toMatchObject({ adds_up: true, cost_usd: after.charged_usd });
+  expect([priceOf(after, "input"), priceOf(after, "output")]).toEqual(["7.00", "70.00"]);
+  const { input = 0, cached_input: cached = 0, output = 0 } = after.units;
+  expect(Number(after.charged_usd)).toBeCloseTo((7 * (input + cached) + 70 * output) / 1e6, 8);
+
+  await button("History of svc-3-flash").click();
+  const history = await openedDialog(window, "Prices of svc-3-flash");
+  const versions = history.getByRole("list", { name: "Prices, the newest first" });
+  const texts = await versions.getByRole("listitem").allInnerTexts();
+  expect(texts).toHaveLength(2);
+  expect(texts[0]).toMatch(/in force[\s\S]*\$7\.00[\s\S]*\$70\.00/);
+  expect(texts[1]).toMatch(/From the start[\s\S]*\$0\.30[\s\S]*\$2\.50/);
+  await window.page.keyboard.press("Escape");
+  await history.waitFor({ state: "detached" });
+});
+
+test("a price for a day to come waits for it, and calls keep the one in force", async () => {
+  const { window } = home;
+  await button("Set price of svc-3-flash").click();
+  const dialog = await openedDialog(window, "Price of svc-3-flash");
+  await dialog.getByLabel("From a day on").check();
+  await dialog.getByLabel(/^From the beginning of this day/).fill("2999-01-01");
+  await dialog.getByLabel(/^Input, USD/).fill("900");
+  await dialog.getByRole("button", { name: "Set the price" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await told(row("svc-3-flash"), /\$7\.00.*2999.*\$900\.00/);
+  expect((await prices("svc-3-flash")).map((one) => one.in_force)).toEqual([false, true, false]);
+  expect(priceOf(await receiptOfCall(), "input")).toBe("7.00");
+});
+
+test("an import shows what it would set before anything is set", async () => {
+  const { window } = home;
+  await row("mini").getByText("no price").waitFor();
+  await button("Import list prices").click();
+  const dialog = await openedDialog(window, "Import public list prices");
+  await dialog.getByLabel("Markup in percent").fill("100");
+  await dialog.getByRole("button", { name: "Show what would change" }).click();
+  await dialog.getByText("This would be set. Nothing is changed yet.").waitFor();
+  expect(await window.barriers()).toEqual([]);
+  const plan = dialog.getByRole("table", { name: "Prices that would be set" });
+  const shown = await plan.getByRole("row", { name: /what callers pay/ }).innerText();
+  expect((await prices("mini")).map(({ price }) => price)).toEqual([null]);
+
+  // Another markup is another plan: it is shown first, too.
+  await dialog.getByLabel("Markup in percent").fill("50");
+  await dialog.getByRole("button", { name: /^Take these/ }).waitFor({ state: "detached" });
+  await dialog.getByLabel("Markup in percent").fill("100");
+  await dialog.getByRole("button", { name: "Take these 2 over" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await row("mini").getByText("no price").waitFor({ state: "detached" });
+  const [made] = await prices("mini");
+  const usd = Number(made?.price?.["input"]);
+  expect(usd).toBeGreaterThan(0);
+  expect(shown).toContain(`$${made?.price?.["input"]}`);
+  expect(await row("mini").innerText()).toContain(`$${made?.price?.["input"]}`);
+  const { routes } = await home.gateway.server.operations.showCatalogModel({ id: "mini" });
+  expect(2 * Number(routes[0]?.cost?.["input"])).toBeCloseTo(usd, 9);
+});

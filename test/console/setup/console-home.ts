@@ -1,0 +1,124 @@
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { launchBrowser } from "../../setup/browser.ts";
+import type { TestGateway } from "../../setup/harness.ts";
+import { buildConsole } from "./tab.ts";
+
+export interface ConsoleBrowser {
+  /** A window of its own, signed in where a cookie is given. */
+  open(options?: OpenOptions): Promise<Window>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly platformUrl: string;
+  readonly cookie?: string;
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+  /** For pictures: how many dots a point has. */
+  readonly scale?: number;
+}
+
+export interface Window {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained of: errors, refused by its policy, missing files. */
+  readonly complaints: string[];
+  goto(path: string): Promise<void>;
+  /** What the checker of accessibility finds that is serious. */
+  barriers(): Promise<readonly string[]>;
+  /** By how much the page is wider than its window. */
+  overflowPx(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function openBrowser(): Promise<ConsoleBrowser> {
+  await buildConsole();
+  const browser = await launchBrowser();
+  return {
+    open: (options = { platformUrl: "" }) => openWindow(browser, options),
+    close: () => browser.close(),
+  };
+}
+
+async function openWindow(browser: Browser, options: OpenOptions): Promise<Window> {
+  const { platformUrl, cookie, scheme = "light", width = 1280, height = 900, scale = 1 } = options;
+  const context = await browser.newContext({
+    baseURL: platformUrl,
+    colorScheme: scheme,
+    viewport: { width, height },
+    deviceScaleFactor: scale,
+    reducedMotion: "reduce",
+  });
+  if (cookie !== undefined) {
+    const [name = "", value = ""] = cookie.split("=");
+    await context.addCookies([{ name, value, url: platformUrl, httpOnly: true }]);
+  }
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  return {
+    page,
+    context,
+    complaints,
+    async goto(path) {
+      await page.goto(path);
+      await settled(page);
+    },
+    barriers: () => findBarriers(page),
+    overflowPx: async () => {
+      // Charts are drawn anew some frames after the window has got another width.
+      await page
+        .waitForFunction(
+          () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+          undefined,
+          { timeout: 5_000 },
+        )
+        .catch(() => {});
+      return page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+    },
+    close: () => context.close(),
+  };
+}
+
+/** The page's heading is there, and nothing of it is still being fetched. */
+async function settled(page: Page): Promise<void> {
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string | null;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+async function findBarriers(page: Page): Promise<readonly string[]> {
+  // By the debugger, which the page's policy does not bind.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
+  );
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help} (${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")})`,
+    );
+}
+
+/** The console as somebody who has signed in sees it. */
+export const windowOf = (
+  browser: ConsoleBrowser,
+  gateway: Pick<TestGateway, "platformUrl">,
+  options: Omit<OpenOptions, "platformUrl"> = {},
+) => browser.open({ platformUrl: gateway.platformUrl, ...options });

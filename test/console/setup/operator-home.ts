@@ -1,0 +1,83 @@
+import { expect } from "bun:test";
+import type { Locator } from "playwright-core";
+import {
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "../../setup/harness.ts";
+import { joinOperator, password, type Visitor } from "../../setup/platform-home.ts";
+import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./console-home.ts";
+
+/** An operator at the console, in front of the real gateway and the fake vendor. */
+export interface OperatorHome {
+  readonly gateway: TestGateway;
+  readonly browser: ConsoleBrowser;
+  /** The same operator as the window's, without a browser. */
+  readonly operator: Visitor;
+  readonly window: Window;
+  /** Another browser, with nobody's cookies unless they are given. */
+  openOther(cookie?: string): Promise<Window>;
+  stop(): Promise<void>;
+}
+
+export async function startOperatorHome(options: TestGatewayOptions = {}): Promise<OperatorHome> {
+  const [gateway, browser] = await Promise.all([startTestGateway(options), openBrowser()]);
+  const operator = await joinOperator(gateway);
+  const openOther = (cookie?: string) =>
+    windowOf(browser, gateway, cookie === undefined ? {} : { cookie });
+  return {
+    gateway,
+    browser,
+    operator,
+    window: await openOther(operator.cookie),
+    openOther,
+    async stop() {
+      await browser.close();
+      await gateway.stop();
+    },
+  };
+}
+
+/** The dialog of that name, once it stands still; whoever cannot see it can use it too. */
+export async function openedDialog(window: Window, name: string | RegExp): Promise<Locator> {
+  const dialog = window.page.getByRole("dialog", { name });
+  await dialog.waitFor();
+  // It comes in a moment later, and what is half transparent has too little contrast.
+  await dialog.evaluate(async (element) => {
+    while (
+      getComputedStyle(element).opacity !== "1" ||
+      element.getAnimations().some(({ playState }) => playState === "running")
+    )
+      await new Promise(requestAnimationFrame);
+  });
+  expect(await window.barriers()).toEqual([]);
+  return dialog;
+}
+
+/** Waits until it says so, as it does when a change has come back to the page. */
+export const told = (place: Locator, words: string | RegExp) =>
+  place.filter({ hasText: words }).waitFor();
+
+/** A tile's figure, by its label. */
+export const tile = ({ page }: Window, label: string) =>
+  page.getByRole("term").filter({ hasText: label }).locator("xpath=following-sibling::dd[1]");
+
+/** What the browser itself says of a refusal, as it does of every 400; takes it off the list. */
+export function expectRefusal({ complaints }: Window, status: number): void {
+  expect(complaints.splice(0)).toEqual([expect.stringContaining(`status of ${status}`)]);
+}
+
+/** Through the form that a link opens; ends where the console begins. */
+export async function joinByLink(
+  { page }: Window,
+  link: string,
+  person: { readonly name: string; readonly email?: string },
+): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Your name").fill(person.name);
+  if (person.email !== undefined) await page.getByLabel("Email").fill(person.email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByLabel("The same again").fill(password);
+  await page.getByRole("button", { name: "Join and sign in" }).click();
+  await page.getByRole("button", { name: /^You:/ }).waitFor();
+}

@@ -1,0 +1,66 @@
+import { join as joinPath } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { TestGateway } from "../../setup/harness.ts";
+import { password } from "../../setup/platform-home.ts";
+
+/** The console as it is in the sources: built before a test opens it, if it is not already. */
+export async function buildConsole(): Promise<void> {
+  const script = joinPath(import.meta.dir, "..", "..", "console", "build.ts");
+  const child = Bun.spawn([process.execPath, script, "--if-needed"], { stderr: "pipe" });
+  const words = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(words);
+}
+
+/** A page of its own, with nobody's cookies, and what went wrong in it. */
+export interface Tab {
+  readonly page: Page;
+  /** What the browser kept from happening because of the page's policy. */
+  readonly forbidden: string[];
+  /** Errors that nobody caught. */
+  readonly crashes: string[];
+  close(): Promise<void>;
+}
+
+export async function openTab(
+  browser: Browser,
+  gateway: TestGateway,
+  options: BrowserContextOptions = {},
+): Promise<Tab> {
+  const context = await browser.newContext({ baseURL: gateway.platformUrl, ...options });
+  const page = await context.newPage();
+  const forbidden: string[] = [];
+  const crashes: string[] = [];
+  page.on("pageerror", (error) => crashes.push(String(error)));
+  await context.exposeFunction("noteForbidden", (words: string) => forbidden.push(words));
+  await context.addInitScript(() =>
+    addEventListener("securitypolicyviolation", (event) => {
+      const { noteForbidden } = globalThis as unknown as { noteForbidden(words: string): void };
+      const { violatedDirective, blockedURI, sample } = event as SecurityPolicyViolationEvent;
+      noteForbidden(`${violatedDirective} ${blockedURI} ${sample}`);
+    }),
+  );
+  return { page, forbidden, crashes, close: () => context.close() };
+}
+
+/** Opens a link as an operator-to-be, through the form; ends on the overview. */
+export async function joinAsOperator(
+  { page }: Tab,
+  gateway: TestGateway,
+  email = `operator-${crypto.randomUUID()}@example.com`,
+): Promise<string> {
+  const { link } = await gateway.server.operations.inviteOperator({});
+  await page.goto(link);
+  await page.getByLabel("Your name").fill("Ada Lovelace");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByLabel("The same again").fill(password);
+  await page.getByRole("button", { name: "Join and sign in" }).click();
+  await page.waitForURL("**/operator/overview");
+  return email;
+}
+
+export async function signIn({ page }: Tab, email: string, given = password): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(given);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}

@@ -1,0 +1,218 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { jsonReply } from "../../../fake/recordings.ts";
+import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
+
+setDefaultTimeout(60_000);
+
+const stage = useProviderHome();
+
+const add = (line: string, environment: Record<string, string> = {}) =>
+  stage.home.svc(["provider", "add", ...line.split(" ")], { environment });
+
+describe("models that are named", () => {
+  test("are looked up in the list, and a slip is told with what was meant; nothing is written", async () => {
+    const { code, stderr } = await add(stage.own(" --models big-chta,nothing-like-it"));
+    expect(code).toBe(2);
+    expect(stderr).toContain("mine does not offer big-chta; did you mean big-chat?");
+    expect(stderr).toContain("mine does not offer nothing-like-it; it offers big-chat,");
+    expect(stage.config()).toBe("");
+  });
+
+  test("are looked up also where all that is listed is served already", async () => {
+    succeeds(await add(stage.own(" --all-models")));
+    const before = stage.config();
+    const { code, stderr } = await add("mine --models big-chta");
+    expect([code, stderr.includes("did you mean big-chat?")]).toEqual([2, true]);
+    expect(stage.config()).toBe(before);
+    succeeds(await add("mine --models big-chat"));
+    expect(stage.config()).toBe(before);
+  });
+
+  test("have their routes again when a provider that was removed comes back, at their price", async () => {
+    succeeds(await add(stage.own(" --models big-chat")));
+    const price = ["--input", "3", "--output", "4"];
+    succeeds(await stage.home.svc(["price", "set", "big-chat", ...price]));
+    const served = () =>
+      stage.home.json<{ id: string; routes: string[]; price: unknown }[]>(["model", "list"]);
+    const before = await served();
+    for (const way of ["", " --unlisted"]) {
+      succeeds(await stage.provider("remove mine --yes"));
+      expect((await served())[0]?.routes).toEqual([]);
+      const said = succeeds(await add(stage.own(` --models big-chat${way}`)));
+      expect(said).toContain("model big-chat: it had no route; its price stays as it was");
+      expect(await served()).toEqual(before);
+    }
+  });
+
+  test("of a trade that is not served here are refused as such", async () => {
+    const { code, stderr } = await add(stage.own(" --models whisper-1"));
+    expect([code, stderr.includes("whisper-1 is no model for chat")]).toEqual([2, true]);
+  });
+
+  test("are taken at the operator's word where there is no list, which is told", async () => {
+    stage.upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
+    const said = succeeds(await add(stage.own(" --models any-chat")));
+    expect(said).toContain("mine does not tell its models: mine itself failed");
+    expect(stage.config()).toContain("- { provider: mine, model: any-chat }");
+  });
+});
+
+describe("what is wrong", () => {
+  test("is told by the flags of the command, with no line of a file that was not written", async () => {
+    const refused = await add(`mine --base-url ${stage.upstream.baseUrl} --no-models`);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--base-url is a private or loopback address");
+    expect(refused.stderr).toContain("add --allow-private");
+    expect(refused.stderr).not.toMatch(/line \d|svc\.yaml|providers\./);
+  });
+
+  test("sends nobody to a file or a base_url that there is not", async () => {
+    const line = "groq --all-models";
+    // Nothing is asked outside this machine: the proxy is a closed port of it.
+    const environment = { GROQ_API_KEY: "k-123", HTTPS_PROXY: "http://127.0.0.1:1" };
+    const { code, stderr } = await add(line, environment);
+    expect(code).toBe(1);
+    expect(stderr).not.toMatch(/svc\.yaml|svc apply|base_url/);
+    expect(stderr).toContain("Nothing was changed");
+  });
+
+  test("names an option that is missing in a whole sentence", async () => {
+    const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "region is missing (such as us-east-1): give it by --option region=…, or set AWS_REGION.",
+    );
+  });
+});
+
+describe("warnings", () => {
+  const old = `providers:
+  other: { kind: openai, base_url: "https://other.example/v1", api_key: "\${B_KEY}" }
+models:
+  bare: { endpoint: chat, routes: [ { provider: other, model: m } ] }
+`;
+
+  test("are those of the change; the others are counted", async () => {
+    stage.home.writeConfig(old);
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    const said = succeeds(await add(stage.own(" --models big-chat")));
+    expect(said).not.toMatch(/B_KEY|model bare/);
+    expect(said).toContain("2 older warnings: svc apply FILE --dry-run");
+  });
+
+  test("tell of a price that is missing once", async () => {
+    const said = succeeds(await add(stage.own(" --models big-chat")));
+    expect(said.match(/big-chat.*(no price|no public price)/g)?.length).toBe(1);
+  });
+
+  test("come in place of a word of success where nothing listens", async () => {
+    const said = succeeds(await add("ollama --base-url http://127.0.0.1:1/v1"));
+    expect(said).toContain("Nothing listens at http://127.0.0.1:1/v1");
+    expect(said).not.toContain("connected");
+  });
+});
+
+describe("--dry-run", () => {
+  test("shows the YAML that would be added, and no other line of the file", async () => {
+    const before = `providers:\n  other: { kind: openai, base_url: "https://o.example/v1", api_key: sk-written-out }\n`;
+    stage.home.writeConfig(before);
+    const said = succeeds(await add(stage.own(" --models big-chat --dry-run")));
+    expect(said).toContain(
+      `providers:\n  mine:\n    kind: openai\n    base_url: ${stage.upstream.baseUrl}\n    allow_private: true\n`,
+    );
+    expect(said).toContain("    routes:\n      - { provider: mine, model: big-chat }\n");
+    expect(said).not.toContain("sk-written-out");
+    expect(stage.config()).toBe(before);
+  });
+});
+
+describe("prices", () => {
+  const priced = async (line: string, environment: Record<string, string>) => {
+    const view = await stage.home.json<{ added: { price: Record<string, string> | null }[] }>(
+      ["provider", "add", ...line.split(" "), "--unlisted", "--dry-run"],
+      { environment },
+    );
+    return view.added[0]?.price;
+  };
+
+  test("are the vendor's also behind a company's own address", async () => {
+    const at = `--base-url ${stage.upstream.baseUrl} --allow-private`;
+    expect(
+      await priced(`openai ${at} --models gpt-4o-mini`, { OPENAI_API_KEY: "k-1234" }),
+    ).toMatchObject({ input: "0.15", output: "0.60" });
+    expect(
+      await priced(`anthropic ${at} --models claude-sonnet-4-0`, { ANTHROPIC_API_KEY: "k-1234" }),
+    ).toMatchObject({ input: "3.00", output: "15.00" });
+  });
+
+  test("are found by svc price import wherever they are proposed, and are 0 on one's own machine", async () => {
+    stage.home.writeConfig(`providers:
+  cloud: { kind: vertex, project: p, location: us-central1, credentials_file: /none.json }
+  amazon: { kind: bedrock, region: us-east-1, api_key: "\${K}" }
+  proxy: { vendor: openai, base_url: "https://proxy.example/v1" }
+  near: { vendor: ollama, base_url: "http://127.0.0.1:1/v1", allow_private: true }
+models:
+  v: { endpoint: chat, routes: [ { provider: cloud, model: gemini-2.5-flash } ] }
+  b: { endpoint: chat, routes: [ { provider: amazon, model: "anthropic.claude-3-haiku-20240307-v1:0" } ] }
+  o: { endpoint: chat, routes: [ { provider: proxy, model: gpt-4o-mini } ] }
+  n: { endpoint: chat, routes: [ { provider: near, model: qwen3 } ] }
+`);
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    const { set } = await stage.home.json<{
+      set: { model: string; route: string | null; price: Record<string, string> }[];
+    }>(["price", "import"]);
+    const inputs = set.flatMap(({ model, route, price }) =>
+      route === null ? [[model, Number(price["input"])]] : [],
+    );
+    expect(inputs.toSorted()).toEqual([
+      ["b", 0.25],
+      ["n", 0],
+      ["o", 0.15],
+      ["v", 0.3],
+    ]);
+  });
+});
+
+describe("a config file that SVC_CONFIG names and that is not there", () => {
+  const lacking = () => join(dirname(stage.home.configPath), "new", "mine.yaml");
+  const environment = () => ({ SVC_CONFIG: lacking() });
+
+  test("is written by provider add and by import, and read from then on", async () => {
+    succeeds(await add(stage.own(" --models big-chat"), environment()));
+    expect(readFileSync(lacking(), "utf8")).toContain("provider: mine");
+    const fixture = join(import.meta.dir, "../../../fixtures/litellm/whole.yaml");
+    const more = { ...environment(), AZURE_US_BASE: "https://acme-us.openai.azure.com" };
+    expect((await stage.home.svc(["import", "litellm", fixture], { environment: more })).code).toBe(
+      0,
+    );
+    expect(readFileSync(lacking(), "utf8")).toContain("gpt-4o:");
+    expect(stage.config()).toBe("");
+  });
+
+  test("is refused by serve and apply, with what makes it", async () => {
+    for (const words of [["serve"], ["apply", stage.home.configPath]]) {
+      const { code, stderr } = await stage.home.svc(words, { environment: environment() });
+      // Whoever starts with a wrong name has not made a store by it.
+      if (words[0] === "serve") expect(existsSync(stage.home.dataDir)).toBe(false);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${lacking()}, which is not there. svc init makes it`);
+    }
+    expect(existsSync(lacking())).toBe(false);
+  });
+});
+
+test("a file that is no YAML is told by its place, and its lines are never shown", async () => {
+  stage.home.writeConfig("providers:\n  a: { api_key: sk-written-out, base_url: [ }\n");
+  for (const words of [
+    ["provider", "add", "ollama", "--no-models"],
+    ["init", "--provider", "ollama", "--yes"],
+    ["import", "litellm", stage.home.configPath],
+    ["serve"],
+  ]) {
+    const { code, stdout, stderr } = await stage.home.svc(words);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/line 2, column \d+: /)]);
+    expect(stdout + stderr).not.toContain("sk-written-out");
+  }
+});

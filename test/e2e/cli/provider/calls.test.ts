@@ -1,0 +1,275 @@
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TrialView } from "../../../../src/platform/providers/operations.ts";
+import { createCertificate } from "../../../fake/certificate.ts";
+import { operatorErrors, vendorError } from "../../../fake/openai/error-replies.ts";
+import { httpReply } from "../../../fake/recordings.ts";
+import { willingVendor } from "../../../fake/willing-vendor.ts";
+import { standardManifest } from "../../../setup/harness.ts";
+import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
+
+setDefaultTimeout(60_000);
+
+const secret = "sk-upstream-0123456789-very-secret";
+
+const stage = useProviderHome();
+
+describe("provider test of a vendor that lists all its models", () => {
+  const manifest = () => `
+providers:
+  local: { vendor: ollama, base_url: "${stage.upstream.baseUrl}", allow_private: true }
+models:
+  chat: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: local, model: big-chat }] }
+  voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, routes: [{ provider: local, model: loud-tts, voices: same }] }
+  old-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, routes: [{ provider: local, model: gone-preview-tts, voices: same }] }
+`;
+  beforeEach(async () => {
+    stage.home.writeConfig(manifest());
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+  });
+
+  test("names the routes to models that are not listed, and is no failure", async () => {
+    const said = succeeds(await stage.provider("test local"));
+    expect(said).toContain("local does not list gone-preview-tts, which serves old-voice.");
+    expect(said).not.toContain("does not list loud-tts");
+    const trials = await stage.home.json<readonly TrialView[]>(["provider", "test", "local"]);
+    expect(trials.map(({ kind, ok, unlisted }) => [kind, ok, unlisted])).toEqual([
+      ["chat", true, []],
+      ["stream", true, []],
+      ["speech", true, []],
+      ["models", true, [{ model: "old-voice", upstream: "gone-preview-tts" }]],
+    ]);
+    expect(succeeds(await stage.provider("test local --model voice"))).not.toContain("not list");
+  });
+
+  test("raises no alarm when the list cannot be had", async () => {
+    stage.upstream.replyWith((request) =>
+      request.path.endsWith("/models")
+        ? vendorError(404, { message: "no" })
+        : willingVendor(request),
+    );
+    const said = succeeds(await stage.provider("test local"));
+    expect(said).toContain("no list to compare with");
+    expect(said).not.toContain("does not list");
+  });
+});
+
+describe("provider test", () => {
+  beforeEach(async () => {
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    succeeds(
+      await stage.home.svc(["apply", stage.home.configPath], { environment: { FAKE_KEY: secret } }),
+    );
+  });
+  const withKey = { environment: { FAKE_KEY: secret } };
+
+  test("makes one small call of each kind that its routes have", async () => {
+    const trials = await stage.home.json<readonly TrialView[]>(
+      ["provider", "test", "fake"],
+      withKey,
+    );
+    expect(trials.map(({ kind, model, ok, problem }) => [kind, model, ok, problem])).toEqual([
+      ["chat", "upstream-old-chat", true, null],
+      ["stream", "upstream-old-chat", true, null],
+      ["embeddings", "upstream-embed", true, null],
+      ["media", "upstream-media", true, null],
+      ["speech", "upstream-tts", true, null],
+    ]);
+    expect(stage.upstream.requests.map(({ path }) => path)).toEqual([
+      "/v1/chat/completions",
+      "/v1/chat/completions",
+      "/v1/embeddings",
+      "/v1/embeddings",
+      "/v1/audio/speech",
+    ]);
+    const bodies = stage.upstream.requests.map(({ body }) => body.toString());
+    expect(bodies[0]).toContain('"max_tokens":32');
+    expect(bodies[3]).toContain("data:image/png;base64,");
+  });
+
+  test("tries the one model that is named, by our name, the upstream's, or one without a route", async () => {
+    for (const [name, model] of [
+      ["svc-2-flash", "upstream-old-chat"],
+      ["upstream-slash", "upstream-slash"],
+      ["brand-new", "brand-new"],
+    ] as const) {
+      const words = ["provider", "test", "fake", "--model", name];
+      const trials = await stage.home.json<readonly TrialView[]>(words, withKey);
+      expect(trials.map((trial) => [trial.kind, trial.model])).toEqual([
+        ["chat", model],
+        ["stream", model],
+      ]);
+    }
+  });
+
+  test("says in plain words what is wrong, for each call, and ends with 1", async () => {
+    stage.upstream.replyWith(operatorErrors.badKey());
+    const { code, stdout, stderr } = await stage.provider("test fake", withKey);
+    expect(code).toBe(1);
+    expect(stderr).toContain("5 of 5 calls failed");
+    expect(stdout).toContain("fake does not accept the key (401, invalid_api_key");
+    expect(stdout).toContain("Check FAKE_KEY where the gateway runs");
+    expect(stdout).not.toContain("vendor****cret");
+  });
+
+  test("does not show a key that the upstream sends back", async () => {
+    // One that looks like a word of code, and is therefore told as one.
+    const key = "the_key_of_acme";
+    stage.upstream.replyWith(vendorError(401, { message: key, code: key, type: key }));
+    for (const line of ["test fake", "test fake --json"]) {
+      const environment = { FAKE_KEY: key };
+      const { code, stdout, stderr } = await stage.provider(line, { environment });
+      expect([code, stdout.includes("401, …")]).toEqual([1, true]);
+      expect(stdout + stderr).not.toContain(key);
+    }
+  });
+
+  test("tells a missing model from a wrong address by what the server lists", async () => {
+    const missing = operatorErrors.modelMissing();
+    stage.upstream.replyWith((request) =>
+      request.path.endsWith("/models") ? willingVendor(request) : missing,
+    );
+    const { stdout } = await stage.provider("test fake --model svc-3-flash", withKey);
+    expect(stdout).toContain("fake has no model upstream-chat");
+    expect(stdout).toContain("It offers: big-chat, small-embed");
+    stage.upstream.replyWith(httpReply({ status: 404, body: ["<html>"], framing: "length" }));
+    const trials = JSON.parse((await stage.provider("test fake --json", withKey)).stdout);
+    for (const { problem } of trials) expect(problem.trouble).toBe("wrong_address");
+  });
+
+  test("says that a variable is not set where the gateway runs, and calls nobody", async () => {
+    const server = await stage.home.serve();
+    const { code, stdout } = await stage.provider("test fake", withKey);
+    expect(code).toBe(1);
+    expect(stdout).toContain("FAKE_KEY is not set where the gateway runs");
+    expect(stage.upstream.requests).toEqual([]);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("runs where the server runs, with the server's variables", async () => {
+    const server = await stage.home.serve({ FAKE_KEY: secret });
+    succeeds(await stage.provider("test fake"));
+    for (const { headers } of stage.upstream.requests)
+      expect(headers["authorization"]).toBe(`Bearer ${secret}`);
+    expect(server.stdout() + server.stderr()).not.toContain(secret);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("finds a proxy in the way", async () => {
+    stage.home.writeConfig(
+      'providers: { far: { kind: openai, base_url: "http://far.example/v1" } }\n',
+    );
+    succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+    const refusal = { "proxy-authenticate": "Basic" };
+    stage.upstream.replyWith(
+      httpReply({ status: 407, headers: refusal, body: [], framing: "length" }),
+    );
+    const environment = { HTTP_PROXY: new URL(stage.upstream.baseUrl).origin };
+    const { code, stdout } = await stage.provider("test far", { environment });
+    expect(code).toBe(1);
+    expect(stdout).toContain("The proxy in between wants a name and password (407)");
+  });
+
+  test("knows a certificate that is for another name, and takes a good one of a named authority", async () => {
+    const authority = createCertificate({ name: "Our Authority", isAuthority: true });
+    const file = join(dirname(stage.home.configPath), "authority.pem");
+    writeFileSync(file, authority.cert);
+    const environment = { NODE_EXTRA_CA_CERTS: file };
+    for (const [name, words] of [
+      ["other.example", "is for another name"],
+      ["127.0.0.1", "0 offered"],
+    ] as const) {
+      const { cert, key } = createCertificate({ name, issuer: authority });
+      const server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        tls: { cert, key },
+        fetch: () => Response.json({ data: [] }),
+      });
+      const text = `providers: { tls: { kind: openai, base_url: "https://127.0.0.1:${server.port}/v1", allow_private: true } }\n`;
+      stage.home.writeConfig(text);
+      succeeds(await stage.home.svc(["apply", stage.home.configPath]));
+      expect((await stage.provider("test tls", { environment })).stdout).toContain(words);
+      await server.stop(true);
+    }
+  });
+
+  test("of nobody names those that there are", async () => {
+    const { code, stderr } = await stage.provider("test nobody");
+    expect(code).toBe(3);
+    expect(stderr).toContain("there are: fake");
+  });
+});
+
+describe("provider list and reset", () => {
+  test("show a target that is out of service, and put it back by hand", async () => {
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    const server = await stage.home.serve({ FAKE_KEY: secret });
+    const { key } = await stage.home.json<{ key: string }>([
+      "key",
+      "create",
+      "--account",
+      "default",
+    ]);
+    const ask = () =>
+      fetch(`${server.baseUrl}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "svc-3-flash",
+          max_tokens: 5,
+          messages: [{ role: "user", content: "Hi" }],
+        }),
+      });
+    const target = async () =>
+      (await stage.list())[0]?.targets?.find(({ model }) => model === "upstream-chat");
+    expect(await target()).toMatchObject({ state: "closed", requests: 0 });
+    stage.upstream.replyWith(operatorErrors.badKey());
+    expect((await ask()).status).toBe(502);
+    expect(await target()).toMatchObject({
+      state: "open",
+      reason: "auth",
+      until: expect.any(String),
+    });
+    const said = succeeds(await stage.provider("list"));
+    expect(said).toMatch(/fake\/upstream-chat +out of service +key not accepted/);
+    expect(said).toMatch(/fake\/upstream-embed +in service/);
+    expect(said).toContain("${FAKE_KEY} set");
+    expect(said).toContain("svc provider reset");
+    stage.upstream.replyWith(willingVendor);
+    expect((await ask()).status).toBe(502);
+    // A test calls the vendor itself: the router still leaves the target out, and that is told.
+    const tested = succeeds(await stage.provider("test fake --model svc-3-flash"));
+    expect(tested).toMatch(
+      /upstream-chat is still out of service until 20\S+; svc provider reset fake/,
+    );
+    expect(succeeds(await stage.provider("reset fake upstream-chat"))).toContain(
+      "reset 1 target of fake",
+    );
+    expect(await target()).toMatchObject({ state: "closed" });
+    expect((await ask()).status).toBe(200);
+    const again = succeeds(await stage.provider("test fake --model svc-3-flash"));
+    expect(again).not.toContain("out of service");
+    const { code } = await stage.provider("reset fake nothing-there");
+    expect(code).toBe(3);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("show a target without its key as such, and not as in service", async () => {
+    stage.home.writeConfig(standardManifest.replaceAll("UPSTREAM", stage.upstream.baseUrl));
+    const server = await stage.home.serve();
+    const said = succeeds(await stage.provider("list"));
+    expect(said).toMatch(/fake\/upstream-chat +no key/);
+    expect(said).not.toContain("in service");
+    expect((await stage.list())[0]?.targets?.[0]?.state).toBe("closed");
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("a reset without a server says that there is nothing to do", async () => {
+    succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
+    const { code, stderr } = await stage.provider("reset mine");
+    expect(code).toBe(1);
+    expect(stderr).toContain("does not run");
+  });
+});

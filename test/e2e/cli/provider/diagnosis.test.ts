@@ -1,0 +1,215 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import type { TrialView, TroubleView } from "../../../../src/platform/providers/operations.ts";
+import { operatorErrors } from "../../../fake/openai/error-replies.ts";
+import { chatAnswers, chatStreams, httpReply } from "../../../fake/recordings.ts";
+import { serviceAccount, signInRefusals } from "../../../fake/vendors/vertex-account.ts";
+import type { Environment } from "../../../setup/child.ts";
+import { useProviderHome } from "../../../setup/provider-home.ts";
+import { startOnTerminal } from "../../../setup/terminal.ts";
+
+setDefaultTimeout(60_000);
+
+const stage = useProviderHome();
+
+const origin = () => new URL(stage.upstream.baseUrl).origin;
+const beside = (name: string) => join(dirname(stage.home.configPath), name);
+
+/** One provider `p` and a chat model on it. */
+async function applied(fields: string, model = ""): Promise<void> {
+  stage.home.writeConfig(`providers:
+  p: { ${fields} }
+models:
+  m: { endpoint: chat, price: { input: 1, output: 1 }, ${model}routes: [{ provider: p, model: big-1 }] }
+`);
+  const { code, stderr } = await stage.home.svc(["apply", stage.home.configPath]);
+  expect([code, stderr]).toEqual([0, ""]);
+}
+
+/** What is said of the first call of a test that fails. */
+async function problemOf(environment: Environment = {}): Promise<TroubleView> {
+  const { code, stdout } = await stage.home.svc(["provider", "test", "p", "--json"], {
+    environment,
+  });
+  expect(code).toBe(1);
+  const [first] = JSON.parse(stdout) as readonly TrialView[];
+  if (first === undefined || first.problem === null) throw new Error(`nothing failed: ${stdout}`);
+  return first.problem;
+}
+
+/** A port on which nobody listens. */
+async function deadPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+describe("provider test names the cause", () => {
+  test("of a key file that is not there", async () => {
+    const file = beside("nowhere.json");
+    await applied(
+      `kind: vertex, project: a, location: us-central1, credentials_file: ${JSON.stringify(file)}`,
+    );
+    const { trouble, what, advice } = await problemOf();
+    expect(trouble).toBe("credentials");
+    expect(what).toBe(`p cannot sign in: credentials_file ${file} does not exist.`);
+    expect(advice).toContain("key file of a service account");
+    expect(what + advice).not.toContain("api_key");
+  });
+
+  test("of a service account that is refused", async () => {
+    stage.upstream.replyWith(signInRefusals.badSignature());
+    writeFileSync(beside("key.json"), serviceAccount(`${origin()}/token`));
+    await applied(
+      `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
+    );
+    const { trouble, what, advice } = await problemOf();
+    expect(trouble).toBe("sign_in");
+    expect(what).toBe(
+      "The sign-in of p was refused (400, invalid_grant): the key was removed, or belongs to another account.",
+    );
+    expect(advice).toContain("Put a good key in its place");
+    expect(stage.upstream.requests.map(({ path }) => path)).toContain("/token");
+  });
+
+  test("of a server for sign-ins that cannot be reached", async () => {
+    const tokenUrl = `http://127.0.0.1:${await deadPort()}/token`;
+    writeFileSync(beside("key.json"), serviceAccount(tokenUrl));
+    await applied(
+      `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
+    );
+    const { what, advice } = await problemOf();
+    expect(what).toBe("Nothing listens at the server where p signs in.");
+    expect(advice).toContain("token_uri");
+    expect(stage.upstream.requests).toEqual([]);
+  });
+
+  test("of a package that is not installed", async () => {
+    await applied('kind: ai-sdk, package: "@ai-sdk/nope-of-nobody"');
+    const { trouble, what, advice } = await problemOf();
+    expect(trouble).toBe("package");
+    expect(what).toBe("The package @ai-sdk/nope-of-nobody is not installed.");
+    expect(advice).toContain("npm install @ai-sdk/nope-of-nobody");
+  });
+
+  test("of a key that cannot be sent, and shows nothing of it", async () => {
+    await applied(
+      `kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true, api_key: "\${P_KEY}"`,
+    );
+    const problem = await problemOf({ P_KEY: "sk-ünïcode-key" });
+    expect(problem.trouble).toBe("unsendable_key");
+    expect(problem.what).toContain("has characters that cannot be sent");
+    expect(problem.advice).toContain("into P_KEY where the gateway runs");
+    expect(JSON.stringify(problem)).not.toContain("ünï");
+    expect(stage.upstream.requests).toEqual([]);
+  });
+
+  test("of a proxy that is not there, whatever kind of provider goes through it", async () => {
+    const proxy = `http://name:password-of-it@127.0.0.1:${await deadPort()}`;
+    for (const [fields, name] of [
+      ['kind: openai, base_url: "https://far.example/v1"', "HTTPS_PROXY"],
+      ['kind: openai, base_url: "https://far.example/v1"', "https_proxy"],
+      ["kind: vertex, project: a, location: global, api_key: some-key", "HTTPS_PROXY"],
+    ] as const) {
+      await applied(fields);
+      const problem = await problemOf({ [name]: proxy });
+      expect(problem.trouble).toBe("proxy_unreachable");
+      expect(problem.what).toBe(
+        `The proxy that ${name} names cannot be reached: nothing listens there.`,
+      );
+      expect(JSON.stringify(problem)).not.toContain("password-of-it");
+    }
+  });
+
+  test("of a model that the vendor says it does not have, also where it lists none", async () => {
+    await applied(`kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true`);
+    stage.upstream.replyWith(operatorErrors.modelMissing());
+    const { trouble, what } = await problemOf();
+    expect([trouble, what]).toEqual([
+      "model_missing",
+      "p has no model big-1, or this key may not use it.",
+    ]);
+    stage.upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
+    expect((await problemOf()).trouble).toBe("wrong_address");
+  });
+});
+
+describe("a vendor that hangs", () => {
+  const openai = () => `kind: openai, base_url: "${stage.upstream.baseUrl}", allow_private: true`;
+
+  test("is waited for as long as the model says", async () => {
+    stage.upstream.replyWith([{ hang: true }]);
+    await applied(openai(), "timeouts: { first_byte: 1 }, ");
+    expect(await problemOf()).toMatchObject({
+      trouble: "timeout",
+      what: "p did not answer within 1 s.",
+    });
+  });
+
+  test("does not hide the call before it, which is told at once", async () => {
+    const gate = Promise.withResolvers<void>();
+    stage.upstream.replyWith(({ body }) =>
+      body.toString().includes('"stream":true')
+        ? [{ until: gate.promise }, { send: chatStreams.openai().bytes }]
+        : chatAnswers.plain(),
+    );
+    await applied(openai());
+    const terminal = startOnTerminal(["provider", "test", "p"], {
+      SVC_DATA_DIR: stage.home.dataDir,
+      SVC_CONFIG: stage.home.configPath,
+      SVC_ENGINE: "off",
+    });
+    await terminal.waitFor("ok      chat            big-1");
+    await terminal.waitFor("trying chat, streamed  big-1");
+    expect(terminal.shown()).not.toContain("ok      chat, streamed");
+    gate.resolve();
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.shown()).toContain("ok      chat, streamed  big-1");
+  });
+});
+
+describe("what to do is told for the command that was given", () => {
+  const add = (line: string, environment: Environment = {}) =>
+    stage.home.svc(["provider", "add", ...line.split(" ")], { environment });
+
+  test("by flags and not by a file that has nothing of it", async () => {
+    const port = await deadPort();
+    const cases: readonly (readonly [string, string])[] = [
+      [
+        `mine --base-url http://127.0.0.1:${port}/v1 --allow-private`,
+        "host and port of the address",
+      ],
+      [
+        `vertex --option project=a --option location=us-central1 --option credentials_file=${beside("no.json")}`,
+        "no.json does not exist",
+      ],
+      [`mine --base-url https://${"x".repeat(64)}.example/v1`, "Check the address for a slip"],
+    ];
+    for (const [line, words] of cases) {
+      const { code, stderr } = await add(`${line} --all-models`);
+      expect([line, code]).toEqual([line, 1]);
+      expect(stderr).toContain(words);
+      expect(stderr).not.toContain("svc.yaml");
+      expect(stderr).not.toContain("base_url");
+    }
+  });
+
+  test("where the address is the vendor's own, nobody is sent to check it", async () => {
+    stage.upstream.replyWith([{ hang: true }]);
+    const vendor = 'vendor: groq, api_key: "${P_KEY}"';
+    for (const [fields, words] of [
+      [vendor, "the status page of the vendor"],
+      [`${vendor}, base_url: "https://far.example/v1"`, "check base_url"],
+    ] as const) {
+      await applied(fields, "timeouts: { first_byte: 1 }, ");
+      // Nothing leaves this machine: the proxy takes the call and is silent.
+      const { trouble, advice } = await problemOf({ P_KEY: "gsk-a-key", HTTPS_PROXY: origin() });
+      expect([trouble, advice.includes(words)]).toEqual(["timeout", true]);
+      expect(advice).toContain("HTTPS_PROXY is set");
+    }
+  });
+});

@@ -1,4 +1,0 @@
-import { anthropicDialect } from "./anthropic-dialect.ts";
-import { providerContract } from "./suite.ts";
-
-providerContract(anthropicDialect);

@@ -1,4 +1,0 @@
-import { bedrockKeyDialect, bedrockSignedDialect } from "./bedrock-dialect.ts";
-import { providerContract } from "./suite.ts";
-
-for (const dialect of [bedrockKeyDialect, bedrockSignedDialect]) providerContract(dialect);

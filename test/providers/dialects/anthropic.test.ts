@@ -1,0 +1,4 @@
+import { providerContract } from "../suite.ts";
+import { anthropicDialect } from "./anthropic.ts";
+
+providerContract(anthropicDialect);

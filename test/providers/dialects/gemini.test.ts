@@ -1,0 +1,4 @@
+import { providerContract } from "../suite.ts";
+import { geminiDialect } from "./gemini.ts";
+
+providerContract(geminiDialect);

@@ -1,0 +1,4 @@
+import { providerContract } from "../suite.ts";
+import { vertexDialect } from "./vertex.ts";
+
+providerContract(vertexDialect);

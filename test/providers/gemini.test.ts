@@ -1,4 +1,0 @@
-import { geminiDialect } from "./gemini-dialect.ts";
-import { providerContract } from "./suite.ts";
-
-providerContract(geminiDialect);

@@ -1,4 +1,0 @@
-import { providerContract } from "./suite.ts";
-import { vertexDialect } from "./vertex-dialect.ts";
-
-providerContract(vertexDialect);

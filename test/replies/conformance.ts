@@ -1,0 +1,44 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import type { TSchema } from "typebox";
+import {
+  chatCompletion,
+  chatCompletionChunk,
+  embeddingResponse,
+  errorReply,
+  model,
+  modelList,
+} from "../../src/wire/v1/openapi/replies.ts";
+import { ownKeywords } from "../../src/wire/v1/schema.ts";
+
+/** Holds replies to the schemas of the contract. */
+const ajv = new Ajv({ strict: false, allErrors: true, strictNumbers: true }).addVocabulary([
+  ...ownKeywords,
+]);
+
+function problems(schema: TSchema): (value: unknown) => readonly string[] {
+  const isValid: ValidateFunction = ajv.compile(schema);
+  return (value) =>
+    isValid(value)
+      ? []
+      : (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+export const problemsOf = {
+  chat: problems(chatCompletion),
+  chunk: problems(chatCompletionChunk),
+  embeddings: problems(embeddingResponse),
+  models: problems(modelList),
+  model: problems(model),
+  error: problems(errorReply),
+};
+
+/** What is wrong with a JSON reply of this path; nothing, if it is no JSON. */
+export async function replyProblems(path: string, response: Response): Promise<readonly string[]> {
+  if (response.headers.get("content-type") !== "application/json") return [];
+  const body: unknown = await response.clone().json();
+  if (response.status >= 400) return problemsOf.error(body);
+  if (path.startsWith("/chat/completions")) return problemsOf.chat(body);
+  if (path.startsWith("/embeddings")) return problemsOf.embeddings(body);
+  if (/^\/models\/./.test(path)) return problemsOf.model(body);
+  return path.startsWith("/models") ? problemsOf.models(body) : [`JSON from ${path}`];
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OpenAI } from "openai";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/app/server.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { loadConfiguration } from "../../src/config/load.ts";
+import type { Major } from "../../src/gateway/versions.ts";
+import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
+import { replyProblems } from "../replies/conformance.ts";
+
+/** The real server in this process, on free ports, in front of the fake upstream. */
+export interface TestGateway {
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  readonly origin: string;
+  readonly platformUrl: string;
+  /** A key that may call every model. */
+  readonly key: string;
+  readonly account: string;
+  readonly upstream: FakeUpstream;
+  readonly server: RunningServer;
+  readonly dataDir: string;
+  /** A fetch with the key and JSON, to a path below /v1. A reply that breaks its schema throws. */
+  call(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  /** The real SDK, pointed at the gateway; it does not retry unless told to. */
+  client(options?: { readonly apiKey?: string; readonly maxRetries?: number }): OpenAI;
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** svc.yaml; UPSTREAM stands for the fake's base URL. */
+  readonly manifest?: string;
+  /** Puts the entries into the store, where commands can change them, and writes no file. */
+  readonly isInStore?: boolean;
+  /** The versions of the API; version 1 unless told. */
+  readonly majors?: readonly Major[];
+  readonly writeLog?: (line: string) => void;
+  /** What the account has to begin with; enough for everything unless told. */
+  readonly creditUsd?: string;
+  readonly clock?: Clock;
+  readonly open?: ServerOptions["open"];
+  readonly lookup?: ServerOptions["lookup"];
+}
+
+export const standardManifest = `
+providers:
+  fake: { kind: openai, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true, image_urls: true }
+models:
+  svc-3-flash: { endpoint: chat, context_length: 1048576, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: upstream-chat }] }
+  svc-2-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: fake, model: upstream-old-chat }] }
+  vendor/with-slash: { endpoint: chat, max_image_tokens: 1600, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: upstream-slash }] }
+  svc-embedding-2: { endpoint: embeddings, input: text, context_length: 8192, price: { input: "0.02" }, routes: [{ provider: fake, model: upstream-embed }] }
+  multimodal-embedding-1: { endpoint: embeddings, input: media, price: { image: "0.0001", video_second: "0.0005" }, routes: [{ provider: fake, model: upstream-media }] }
+  svc-2.5-flash-tts: { endpoint: speech, price: { input: "0.50", audio_output: 10 }, routes: [{ provider: fake, model: upstream-tts, voices: same }] }
+  svc-2.5-pro-tts: { endpoint: speech, price: { input: 1, audio_output: 20 }, routes: [{ provider: fake, model: upstream-tts, voices: { Kore: a, Puck: b, Charon: c, Fenrir: d, Aoede: e } }] }
+  unpriced: { endpoint: chat, routes: [{ provider: fake, model: x }] }
+  unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
+`;
+
+export async function startTestGateway({
+  environment = {},
+  manifest = standardManifest,
+  isInStore = false,
+  majors,
+  writeLog,
+  creditUsd = "1000000",
+  clock,
+  open,
+  lookup,
+}: TestGatewayOptions = {}): Promise<TestGateway> {
+  const upstream = await startFakeUpstream();
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
+  const config = join(dataDir, "svc.yaml");
+  const text = manifest.replaceAll("UPSTREAM", upstream.baseUrl);
+  writeFileSync(config, isInStore ? "" : text);
+  const server = await startServer({
+    version: "0.0.0-test",
+    ...(majors === undefined ? {} : { majors }),
+    ...(writeLog === undefined ? {} : { writeLog }),
+    ...(clock === undefined ? {} : { clock }),
+    ...(open === undefined ? {} : { open }),
+    lookup,
+    configuration: loadConfiguration({
+      // Each test tells what becomes of one attempt; those of retries and breakers switch them on.
+      SVC_RETRIES: "0",
+      SVC_BREAKERS: "off",
+      SVC_PORT: "0",
+      SVC_PLATFORM_PORT: "0",
+      SVC_DATA_DIR: dataDir,
+      SVC_CONFIG: config,
+      SVC_LOG_LEVEL: "silent",
+      SVC_ENGINE: "off",
+      FAKE_KEY: "vendor-secret",
+      ...environment,
+    }),
+  });
+  if (isInStore) await server.operations.applyManifest({ text, dryRun: false });
+  const { id: account } = await server.operations.createAccount({ name: "test" });
+  if (creditUsd !== "0")
+    await server.operations.addEntry({
+      account,
+      kind: "credit",
+      usd: creditUsd,
+      reference: "test",
+    });
+  const { key } = await server.operations.createKey({ account });
+  const baseUrl = `${server.gatewayUrl}/v1`;
+  return {
+    baseUrl,
+    origin: server.gatewayUrl,
+    platformUrl: server.platformUrl,
+    key,
+    account,
+    upstream,
+    server,
+    dataDir,
+    async call(path, body, init = {}) {
+      const response = await fetch(`${baseUrl}${path}`, {
+        method: "POST",
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        ...init,
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          ...init.headers,
+        },
+      });
+      const problems = await replyProblems(path, response);
+      if (problems.length > 0) throw new Error(`reply of ${path}: ${problems.join("; ")}`);
+      return response;
+    },
+    client: ({ apiKey = key, maxRetries = 0 } = {}) =>
+      new OpenAI({ baseURL: baseUrl, apiKey, maxRetries }),
+    async stop() {
+      await server.stop();
+      await upstream.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, operationsOn } from "../../src/app/store.ts";
+import { FeedFollower } from "../../src/base/feed.ts";
+import { newId } from "../../src/base/ids.ts";
+import { Problem } from "../../src/base/problem.ts";
+import { loadConfiguration } from "../../src/config/load.ts";
+import type { AccountStore } from "../../src/ledger/account.ts";
+import { Purses } from "../../src/ledger/purses.ts";
+import type { Receipt } from "../../src/ledger/receipt.ts";
+import { Rollups } from "../../src/ledger/rollups.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import { createOperations, type Operations } from "../../src/platform/operations.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+
+/** The operations on a real store, as a running server has them or as a command that opened it. */
+export interface OperationsHome {
+  readonly store: Store;
+  /** The time that they go by; tests move it. */
+  readonly clock: { ms: number };
+  readonly operations: Operations;
+  readonly purses: Purses;
+  readonly sums: Rollups;
+  /** The same without a server: what is written counts, and nothing in memory. */
+  readonly alone: Operations;
+  /** A command of its own, which opens the data directory as if the server had just died. */
+  afterCrash<T>(use: (operations: Operations) => Promise<T>): Promise<T>;
+  /** With some of the store's ports replaced. */
+  on(replaced: {
+    readonly ledger?: Partial<LedgerStore>;
+    readonly accounts?: Partial<AccountStore>;
+    readonly sync?: () => Promise<void>;
+  }): Operations;
+  /** Writes a receipt as the gateway would; it is counted in the sums, which are not flushed. */
+  receive(receipt: Partial<Receipt> & Pick<Receipt, "accountId" | "keyId">): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function openOperations(): Promise<OperationsHome> {
+  const dir = mkdtempSync(join(tmpdir(), "svc-operations-"));
+  const secrets = createSecrets(masterSecret);
+  const store = await createStore(openSqlite(join(dir, "svc.db")), secrets.fingerprint);
+  const clock = { ms: Date.parse("2027-03-15T12:00:00Z") };
+  const purses = new Purses(store.accounts, store.ledger);
+  const rollups = new Rollups(store.ledger.rollups, 900_000);
+  await rollups.start(clock.ms);
+  store.ledger.watch((receipt) => {
+    rollups.add(receipt);
+    purses.committed(receipt.id);
+  });
+  await purses.start(clock.ms);
+  const follower = new FeedFollower(store.feed, {
+    changed: async ({ topic, subject }) => {
+      if (topic === "accounts") await purses.reload(subject);
+    },
+    reloadAll: () => purses.reloadAll(),
+  });
+  await follower.start();
+  const parts = {
+    ...store,
+    secrets,
+    clock: { nowMs: () => clock.ms },
+    variable: () => undefined,
+    checkAddress: () => undefined,
+    isUsable: () => true,
+    platformUrl: () => "http://127.0.0.1:8081",
+    takeEffect: () => follower.catchUp(),
+    money: { purses, sums: rollups, flushRollups: () => rollups.flush(clock.ms) },
+  };
+  return {
+    store,
+    clock,
+    purses,
+    sums: rollups,
+    operations: createOperations(parts),
+    alone: createOperations({ ...parts, takeEffect: async () => {}, money: undefined }),
+    async afterCrash(use) {
+      const configuration = loadConfiguration({ SVC_DATA_DIR: dir, SVC_SECRET: masterSecret });
+      const opened = await openStore(configuration);
+      const takeEffect = async () => {};
+      const operations = operationsOn({ configuration, opened, takeEffect, clock: parts.clock });
+      return await use(operations).finally(() => opened.close());
+    },
+    on: ({ ledger, accounts, sync = store.sync }) =>
+      createOperations({
+        ...parts,
+        sync,
+        ledger: { ...store.ledger, ...ledger },
+        accounts: { ...store.accounts, ...accounts },
+      }),
+    async receive(given) {
+      const receipt: Receipt = { ...emptyReceipt, id: newId("req", clock.ms), ...given };
+      await store.ledger.commit([{ type: "receipt", receipt, hold: { budgets: [] } }]);
+      const purse = purses.find(receipt.accountId);
+      if (purse !== undefined) purse.pot.spent += receipt.charged;
+    },
+    async remove() {
+      await store.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const masterSecret = "a master secret that is long enough for tests";
+
+const emptyReceipt: Omit<Receipt, "id" | "accountId" | "keyId"> = {
+  model: "svc-3-flash",
+  endpoint: "chat",
+  provider: "fake",
+  attempts: "",
+  priceVersion: 1,
+  units: {},
+  reasoningTokens: 0,
+  estimated: false,
+  hold: 0n,
+  cost: 0n,
+  charged: 0n,
+  vendorCost: undefined,
+  outcome: "ok",
+  firstByteMs: 1,
+  durationMs: 1,
+};
+
+/** What an operation was refused with. */
+export async function problemOf(
+  work: Promise<unknown>,
+): Promise<{ code: string; message: string }> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Problem) return { code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error("it was not refused");
+}

@@ -1,0 +1,136 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { type Api, routes } from "../../src/platform/routes.ts";
+import type { TestGateway } from "./harness.ts";
+
+export const password = "a long enough password";
+
+/** Somebody at the platform: a browser's cookie, a token, or nobody. */
+export interface Visitor {
+  readonly cookie: string;
+  /** Sent with everything. */
+  readonly headers: Readonly<Record<string, string>>;
+  ask(name: keyof Api | (string & {}), options?: AskOptions): Promise<Answer>;
+}
+
+export interface AskOptions {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** As it came: a test says what it expects of it. */
+  readonly body: AnswerBody;
+  readonly response: Response;
+}
+
+type AnswerBody = ReturnType<typeof JSON.parse>;
+
+export function visitor(platformUrl: string, headers: Readonly<Record<string, string>>): Visitor {
+  return {
+    cookie: headers["cookie"] ?? "",
+    headers,
+    async ask(name, { params = {}, query = {}, body, headers: more = {} } = {}) {
+      const [method = "", path = ""] = name.split(" ");
+      const place = path.replaceAll(/:(\w+)/g, (_, key: string) =>
+        encodeURIComponent(params[key] ?? `:${key}`),
+      );
+      const search = new URLSearchParams(query).toString();
+      const response = await fetch(`${platformUrl}${place}${search === "" ? "" : `?${search}`}`, {
+        method,
+        headers: {
+          ...headers,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...more,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.clone().text();
+      const isJson = response.headers.get("content-type")?.includes("json") === true;
+      if (isJson) checkReply(name, response.status, JSON.parse(text));
+      return { status: response.status, body: isJson ? JSON.parse(text) : text, response };
+    },
+  };
+}
+
+export const nobody = (platformUrl: string) => visitor(platformUrl, {});
+export const machine = (platformUrl: string, token: string) =>
+  visitor(platformUrl, { authorization: `Bearer ${token}` });
+
+/** Opens a link as a newcomer would. */
+export async function join(
+  platformUrl: string,
+  link: string,
+  person: { readonly email: string; readonly name?: string },
+): Promise<Visitor> {
+  const answer = await nobody(platformUrl).ask("POST /api/invites/accept", {
+    body: { token: link.split("#")[1], name: person.name ?? "Ada", email: person.email, password },
+  });
+  if (answer.status !== 200) throw new Error(`not joined: ${JSON.stringify(answer.body)}`);
+  const cookie = answer.response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  return visitor(platformUrl, { cookie });
+}
+
+/** The first operator, by the link that the first start prints. */
+export async function joinOperator({ server, platformUrl }: TestGateway): Promise<Visitor> {
+  const first = await server.operations.firstOperator({});
+  const { link } = first ?? (await server.operations.inviteOperator({}));
+  return join(platformUrl, link, { email: `operator-${crypto.randomUUID()}@example.com` });
+}
+
+export async function joinMember(
+  gateway: TestGateway,
+  operator: Visitor,
+  options: { readonly account: string; readonly role: string; readonly email?: string },
+): Promise<Visitor> {
+  const { account, role, email = `${role}-${crypto.randomUUID()}@example.com` } = options;
+  const { body } = await operator.ask("POST /api/accounts/:account/invites", {
+    params: { account },
+    body: { role },
+  });
+  return join(gateway.platformUrl, body.link, { email });
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true, formats: { "date-time": true, date: true } });
+const checks = new Map<string, ValidateFunction>(
+  routes.flatMap((route) =>
+    route.reply === undefined ? [] : [[route.name, ajv.compile(closed(route.reply) as object)]],
+  ),
+);
+const isRefusal = ajv.compile({
+  type: "object",
+  required: ["error"],
+  additionalProperties: false,
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      additionalProperties: false,
+      properties: {
+        code: { type: "string" },
+        message: { type: "string", minLength: 1 },
+        field: { type: "string" },
+      },
+    },
+  },
+});
+
+/** What is not described is not said: a field too many may be a secret. */
+function checkReply(name: string, status: number, body: unknown): void {
+  const isRight = status === 200 ? checks.get(name) : isRefusal;
+  if (isRight !== undefined && !isRight(body))
+    throw new Error(`reply of ${name}: ${ajv.errorsText(isRight.errors)}`);
+}
+
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, closed(value)]),
+  );
+  return "properties" in copy && copy["type"] === "object"
+    ? { additionalProperties: false, ...copy }
+    : copy;
+}

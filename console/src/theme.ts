@@ -81,6 +81,7 @@ export const theme = createTheme({
         closeButtonProps: { "aria-label": "Close" },
       },
     },
+    Fieldset: { defaultProps: { mx: 0 }, styles: { legend: { fontWeight: 550 } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
     // Its placeholder for the first focus is an element that no menu may have.
     Menu: { defaultProps: { shadow: "md", radius: "md", withInitialFocusPlaceholder: false } },

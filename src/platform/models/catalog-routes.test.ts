@@ -190,6 +190,45 @@ test("what a file states of a model is refused with its name, the rest is change
   }
 });
 
+test("a model moves to another endpoint, and leaves behind what only the old one has", async () => {
+  const body = { id: "moves", endpoint: "embeddings", input: "media" };
+  expect((await operator.ask("POST /api/catalog", { body })).status).toBe(200);
+  const moved = await operator.ask("PATCH /api/catalog/:model", {
+    params: { model: "moves" },
+    body: { endpoint: "chat" },
+  });
+  expect(moved.body).toMatchObject({ endpoint: "chat", input: "text" });
+});
+
+test("a file's routes stay as they are, and only a cost that it does not state can be set", async () => {
+  const manifest = `
+providers:
+  fake: { kind: openai, base_url: "https://example.com/v1" }
+models:
+  m: { endpoint: chat, routes: [{ provider: fake, model: one, cost: { input: 1 } }, { provider: fake, model: two }] }
+`;
+  const provisioned = await startTestGateway({ manifest });
+  try {
+    const person = await joinOperator(provisioned);
+    const put = (routes: readonly object[]) =>
+      person.ask("PUT /api/catalog/:model/routes", { params: { model: "m" }, body: { routes } });
+    const [one, two] = [
+      { provider: "fake", model: "one" },
+      { provider: "fake", model: "two" },
+    ];
+    const { status, body } = await put([one, { ...two, cost: { input: "0.5" } }]);
+    expect(status).toBe(200);
+    expect(body.routes).toMatchObject([
+      { ...one, cost: { input: "1.00" }, cost_in_file: true },
+      { ...two, cost: { input: "0.50" }, cost_in_file: false },
+    ]);
+    expect((await put([{ ...one, cost: { input: "2" } }, two])).status).toBe(409);
+    expect((await put([one, { ...two, weight: 9 }])).status).toBe(409);
+  } finally {
+    await provisioned.stop();
+  }
+});
+
 describe("a model that goes", () => {
   const deprecate = (body: object) =>
     operator.ask("POST /api/catalog/:model/deprecate", { params: { model: "svc-2-flash" }, body });

@@ -166,6 +166,7 @@ const toRoute = (view: RouteView) => ({
   voices: view.voices,
   dimensions: view.dimensions,
   cost: view.cost,
+  cost_in_file: view.cost_in_file,
   state: view.state,
   usable: view.usable,
 });

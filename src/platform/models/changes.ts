@@ -230,11 +230,14 @@ async function save(
 /** Only what is named; timeouts are changed one by one. */
 function modelDraft(model: Model | undefined, changes: ModelChanges): ModelDraft {
   const { timeouts, ...rest } = changes;
+  const isOfText = rest.endpoint !== undefined && rest.endpoint !== "embeddings";
   const named = Object.entries(rest).filter(([, value]) => value !== undefined);
   const before = model === undefined ? {} : toModelDraft(model, 0)["timeouts"];
   const merged = { ...(isRecord(before) ? before : {}), ...timeouts };
   const isNone = Object.values(merged).every((value) => value === null || value === undefined);
   return {
+    // Only embeddings have an input: it goes with the endpoint.
+    ...(isOfText ? { input: null } : {}),
     ...Object.fromEntries(named),
     ...(timeouts === undefined ? {} : { timeouts: timeouts === null || isNone ? null : merged }),
   };

@@ -18,6 +18,7 @@ import {
   type Timeouts,
   withRoutes,
 } from "../../catalog/model.ts";
+import { ownsCost } from "../../catalog/origin.ts";
 import type { Audits } from "../audit/author.ts";
 import { findModel } from "../input/values.ts";
 import { type ModelView, toModelView, toPriceView } from "./views.ts";
@@ -35,6 +36,8 @@ export interface RouteView {
   readonly dimensions: "own" | "3072" | null;
   /** What the vendor asks, where it is known. */
   readonly cost: Readonly<Record<string, string>> | null;
+  /** Whether the file that defines the routes states the cost, too. */
+  readonly cost_in_file: boolean;
   /** Null where no server runs, or it was not called yet. */
   readonly state: TargetHealth["state"] | null;
   /** False for an embedded model while those are switched off. */
@@ -118,7 +121,7 @@ export function toEntryView(model: Model, parts: CatalogParts): CatalogEntryView
     max_audio_seconds: model.maxAudioSeconds ?? null,
     timeouts: toTimeoutsView(model.timeouts),
     not_served_because: trouble ?? null,
-    routes: model.routes.map((route) => toRouteView({ route, health, parts })),
+    routes: model.routes.map((route) => toRouteView({ model, route, health, parts })),
     coming: model.prices
       .filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
       .map(({ price, effectiveAtMs }) => ({
@@ -143,6 +146,7 @@ function toTimeoutsView(timeouts: Timeouts = {}): TimeoutsView {
 }
 
 function toRouteView(options: {
+  readonly model: Model;
   readonly route: Route;
   readonly health: readonly TargetHealth[];
   readonly parts: CatalogParts;
@@ -158,6 +162,7 @@ function toRouteView(options: {
     voices: voices ?? null,
     dimensions: dimensions === undefined ? null : dimensions === "own" ? "own" : "3072",
     cost: cost === undefined ? null : toPriceView(cost),
+    cost_in_file: ownsCost(options.model, route),
     state: asked?.state ?? null,
     usable: parts.isUsable(route),
   };

@@ -32,6 +32,9 @@ const routeReply = Type.Object({
     }),
   ),
   cost: nullable(prices),
+  cost_in_file: Type.Boolean({
+    description: "Whether the file that defines the routes states the cost, too.",
+  }),
   state: nullable(oneOf(["closed", "open", "half-open", "resting"])),
   usable: Type.Boolean(),
 });

@@ -27,6 +27,8 @@ export interface NewProvider {
   readonly name: string;
   /** A vendor that is known; else `base_url` says where it is. */
   readonly vendor?: string | undefined;
+  /** Without a vendor: how it is called, `openai` by default. */
+  readonly kind?: string | undefined;
   readonly base_url?: string | undefined;
   /** The key itself, which is kept encrypted, or `${NAME}`. */
   readonly api_key?: string | undefined;
@@ -157,7 +159,7 @@ async function addEntry(
 }
 
 function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDraft {
-  const { name, vendor, options = {} } = given;
+  const { name, vendor, kind, options = {} } = given;
   const baseUrl = given.base_url === "" ? undefined : given.base_url;
   if (name === engineProvider)
     throw new Problem({
@@ -171,7 +173,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
       message: `Unknown vendor "${vendor}".`,
       field: "vendor",
     });
-  if (vendor === undefined && baseUrl === undefined)
+  if (vendor === undefined && kind === undefined && baseUrl === undefined)
     throw new Problem({
       code: "invalid",
       message: "Base URL is missing. Name a vendor or the address of the server.",
@@ -184,6 +186,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
     // No vendor's id: a server of one's own may be called like a vendor.
     word: vendor ?? "server",
     name,
+    kind,
     baseUrl,
     keyEnv,
     hasLiteralKey: literal !== undefined,

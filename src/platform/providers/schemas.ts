@@ -101,6 +101,7 @@ const optionValues = Type.Record(Type.String(), text({ most: 20_000 }));
 export const newProvider = fields({
   name: text({ least: 1, most: 63 }),
   vendor: Type.Optional(text({ most: 63, about: "One of /api/vendors." })),
+  kind: Type.Optional(text({ most: 63, about: "How it is called, without a vendor: `ai-sdk`." })),
   base_url: Type.Optional(text({ most: 2_000 })),
   api_key: Type.Optional(text({ most: 20_000, about: "The key itself, or ${NAME}." })),
   allow_private: Type.Optional(Type.Boolean()),

@@ -35,7 +35,7 @@ export function placeProblem(place: Place, allowPrivate: boolean): string | unde
     case "private":
       return allowPrivate
         ? undefined
-        : "is a private or loopback address. Allow private addresses if you mean it (allow_private: true)";
+        : "is a private or loopback address. Set allow_private to allow it";
     case "link-local":
       return "is a link-local address, which is never called";
     case "metadata":

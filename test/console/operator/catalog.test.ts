@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { chatAnswers } from "../../fake/recordings.ts";
+import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import { hello } from "../../setup/money-home.ts";
-import { joinMember } from "../../setup/platform-home.ts";
-import type { Window } from "../setup/console-home.ts";
+import { joinMember, joinOperator } from "../../setup/platform-home.ts";
+import { type Window, windowOf } from "../setup/console-home.ts";
 import {
+  expectRefusal,
   type OperatorHome,
   openedDialog,
   startOperatorHome,
@@ -45,12 +48,11 @@ describe("routes that are edited", () => {
   const routeRows = () =>
     home.window.page.getByRole("table", { name: "Routes of svc-3-flash" }).getByRole("row");
 
-  async function edit(change: { readonly label: string; readonly value: string }) {
-    await button("Edit routes").click();
-    const dialog = await openedDialog(home.window, "Routes of svc-3-flash");
-    const first = dialog.getByRole("group", { name: "Route 1" });
-    await first.getByLabel(change.label).fill(change.value);
-    await dialog.getByRole("button", { name: "Put in force" }).click();
+  async function edit(target: string, change: { label: string; value: string }) {
+    await button(`Edit ${target}`).click();
+    const dialog = await openedDialog(home.window, `Edit ${target}`);
+    await dialog.getByLabel(change.label).fill(change.value);
+    await dialog.getByRole("button", { name: "Save changes" }).click();
     await dialog.waitFor({ state: "detached" });
   }
 
@@ -58,11 +60,10 @@ describe("routes that are edited", () => {
     expect(await askedFor("svc-3-flash")).toBe("upstream-chat");
     await home.window.goto("/operator/catalog/svc-3-flash");
     await told(routeRows().nth(1), "upstream-chat");
-    await edit({ label: "Priority", value: "3" });
+    await edit("fake/upstream-chat", { label: "Priority", value: "3" });
     await told(routeRows().nth(1), "other-chat");
     expect(await askedFor("svc-3-flash")).toBe("other-chat");
     const { routes } = await home.gateway.server.operations.catalog.show({ id: "svc-3-flash" });
-    // What the form does not show, it does not lose.
     expect(routes.find(({ provider }) => provider === "fake")).toMatchObject({
       priority: 3,
       cost: { input: "0.10", output: "1.20" },
@@ -70,14 +71,164 @@ describe("routes that are edited", () => {
   });
 
   test("share calls by weight, and the page says how", async () => {
-    await edit({ label: "Priority", value: "2" });
+    await edit("fake/upstream-chat", { label: "Priority", value: "2" });
     const share = (model: string) =>
       routeRows().filter({ hasText: model }).getByRole("cell").nth(4);
     await told(share("upstream-chat"), "50%");
-    await edit({ label: "Weight", value: "0" });
+    await edit("fake/upstream-chat", { label: "Weight", value: "0" });
     await told(share("upstream-chat"), /^0%/);
     await told(share("other-chat"), "100%");
     for (let at = 0; at < 6; at++) expect(await askedFor("svc-3-flash")).toBe("other-chat");
+  });
+
+  test("are added with a cost and removed, each in its row", async () => {
+    const { window, gateway } = home;
+    await button("Add route").click();
+    const dialog = await openedDialog(window, "Add route");
+    await dialog.getByLabel("Provider").selectOption("second");
+    await dialog.getByLabel("Upstream model").fill("other-chat");
+    await dialog.getByLabel("Priority").fill("1");
+    const add = dialog.getByRole("button", { name: "Add route" });
+    await add.click();
+    await dialog.getByRole("alert").getByText("two routes to second/other-chat").waitFor();
+    expectRefusal(window, 400);
+    await dialog.getByLabel("Upstream model").fill("third-chat");
+    const cost = dialog.getByLabel("Input, USD per 1M tokens", { exact: true });
+    await cost.fill("cheap");
+    await add.click();
+    // At its field, and by its label.
+    await dialog.getByText("Must be a decimal number of USD").waitFor();
+    expect(await cost.getAttribute("aria-invalid")).toBe("true");
+    expectRefusal(window, 400);
+    await cost.fill("0.25");
+    await add.click();
+    await dialog.waitFor({ state: "detached" });
+    await told(routeRows().nth(1), "third-chat");
+    expect(await askedFor("svc-3-flash")).toBe("third-chat");
+    const { routes } = await gateway.server.operations.catalog.show({ id: "svc-3-flash" });
+    expect(routes.at(-1)).toMatchObject({ provider: "second", cost: { input: "0.25" } });
+
+    await button("Remove second/third-chat").click();
+    const question = await openedDialog(window, "Remove the route to second/third-chat?");
+    await question.getByRole("button", { name: "Remove", exact: true }).click();
+    await question.waitFor({ state: "detached" });
+    await routeRows().filter({ hasText: "third-chat" }).waitFor({ state: "detached" });
+    expect(await askedFor("svc-3-flash")).toBe("other-chat");
+  });
+});
+
+describe("a model that is added by the form", () => {
+  test("is served at once where it has a route and a price", async () => {
+    const { window, gateway } = home;
+    await window.goto("/operator/catalog");
+    await button("Add model").click();
+    const form = await openedDialog(window, "Add model");
+    const id = form.getByLabel("Model ID");
+    await id.fill("svc-3-flash");
+    await form.getByLabel("Upstream model").fill("upstream-new");
+    await form.getByLabel(/^Input, USD/).fill("1");
+    await form.getByLabel(/^Output, USD/).fill("2");
+    await form.getByRole("button", { name: "Add model" }).click();
+    await form.getByText("A model named svc-3-flash exists already.").waitFor();
+    expect(await id.getAttribute("aria-invalid")).toBe("true");
+    expectRefusal(window, 409);
+    await id.fill("svc-4-flash");
+    await form.getByRole("button", { name: "Add model" }).click();
+    await window.page.getByRole("heading", { name: "svc-4-flash", level: 1 }).waitFor();
+    expect(await askedFor("svc-4-flash")).toBe("upstream-new");
+    expect(await gateway.server.operations.catalog.show({ id: "svc-4-flash" })).toMatchObject({
+      price: { input: "1.00", output: "2.00" },
+      source: { kind: "store" },
+    });
+  });
+
+  test("has settings that can be changed and removed", async () => {
+    const { window, gateway } = home;
+    const settings = async (change: (form: Locator) => Promise<void>) => {
+      await button("Edit settings").click();
+      const form = await openedDialog(window, "Edit svc-4-flash");
+      await change(form);
+      await form.getByRole("button", { name: "Save changes" }).click();
+      await form.waitFor({ state: "detached" });
+      return gateway.server.operations.catalog.show({ id: "svc-4-flash" });
+    };
+    const set = await settings(async (form) => {
+      await form.getByLabel("Owned by").fill("acme");
+      await form.getByLabel("Max output tokens").fill("4096");
+      await form.getByLabel("First byte").fill("20");
+    });
+    expect(set).toMatchObject({
+      owned_by: "acme",
+      max_output_tokens: 4_096,
+      timeouts: { first_byte: 20, total: null },
+    });
+    await window.page.getByText("First byte 20 s").waitFor();
+    const unset = await settings(async (form) => {
+      await form.getByLabel("Max output tokens").fill("");
+      await form.getByLabel("First byte").fill("");
+    });
+    expect(unset).toMatchObject({ max_output_tokens: null, timeouts: { first_byte: null } });
+  });
+});
+
+describe("a model that a file defines", () => {
+  const inFile = `
+providers:
+  fake: { kind: openai, base_url: "https://example.com/v1" }
+models:
+  provisioned: { endpoint: chat, max_output_tokens: 512, routes: [{ provider: fake, model: one, cost: { input: 1 } }, { provider: fake, model: two, priority: 2 }] }
+  priced: { endpoint: chat, price: { input: 1, output: 1 }, routes: [{ provider: fake, model: one }] }
+`;
+  let gateway: TestGateway;
+  let window: Window;
+  beforeAll(async () => {
+    gateway = await startTestGateway({ manifest: inFile });
+    const { cookie } = await joinOperator(gateway);
+    window = await windowOf(home.browser, gateway, { cookie });
+  });
+  afterAll(() => gateway.stop());
+  afterEach(() => expect(window.complaints).toEqual([]));
+  const onPage = (name: string) => window.page.getByRole("button", { name, exact: true });
+  const note = "Defined in svc.yaml. Change it there.";
+
+  test("is marked with the file's name, and what the file states is read-only", async () => {
+    await window.goto("/operator/catalog");
+    const row = window.page.getByRole("row", { name: /^provisioned/ });
+    await row.getByText("svc.yaml", { exact: true }).waitFor();
+    await window.goto("/operator/catalog/provisioned");
+    const routes = window.page.getByRole("region", { name: "Routes" });
+    await routes.getByText(note).waitFor();
+    for (const name of ["Add route", "Edit fake/one", "Remove fake/one", "Set cost of fake/one"])
+      expect(await onPage(name).count()).toBe(0);
+    await onPage("Edit settings").click();
+    const form = await openedDialog(window, "Edit provisioned");
+    await form.getByText(note).waitFor();
+    expect(await form.getByLabel("Max output tokens").isEditable()).toBe(false);
+    expect(await form.getByLabel("Endpoint").isEditable()).toBe(false);
+    await form.getByLabel("Owned by").fill("acme");
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await form.waitFor({ state: "detached" });
+    const { owned_by: owner } = await gateway.server.operations.catalog.show({
+      id: "provisioned",
+    });
+    expect(owner).toBe("acme");
+  });
+
+  test("lets a cost and a price be set that the file does not state", async () => {
+    await onPage("Set cost of fake/two").click();
+    const form = await openedDialog(window, "Cost of fake/two");
+    expect(await form.getByLabel("Upstream model").isEditable()).toBe(false);
+    await form.getByLabel("Output, USD per 1M tokens", { exact: true }).fill("3");
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await form.waitFor({ state: "detached" });
+    const { routes } = await gateway.server.operations.catalog.show({ id: "provisioned" });
+    expect(routes[1]?.cost).toEqual({ output: "3.00" });
+    expect(await onPage("Set price").count()).toBe(1);
+    await window.goto("/operator/catalog/priced");
+    expect(await onPage("Set price").count()).toBe(0);
+    const price = window.page.getByRole("region", { name: "Price" });
+    await price.getByText(note).waitFor();
+    expect(await onPage("Deprecate").count()).toBe(1);
   });
 });
 

@@ -133,25 +133,45 @@ describe("a route to a model that its vendor does not list", () => {
   });
 });
 
-const ownServer = "Another server that speaks the chat-completions format";
+const ownServer = "Other OpenAI-compatible server";
+
+describe("a provider that a file defines", () => {
+  test("is marked with the file's name, and its form is read-only", async () => {
+    const { window, gateway } = home;
+    await window.goto("/operator/providers");
+    await card("fake").getByText("svc.yaml", { exact: true }).waitFor();
+    expect(await button("Remove fake").count()).toBe(0);
+    await button("View fake").click();
+    const form = await openedDialog(window, "View fake");
+    await form.getByText("Defined in svc.yaml. Change it there.").waitFor();
+    const address = form.getByLabel("Address", { exact: true });
+    expect(await address.inputValue()).toBe(gateway.upstream.baseUrl);
+    for (const label of ["Address", "API key", "Image URLs"])
+      expect(await form.getByLabel(label, { exact: true }).isEditable()).toBe(false);
+    expect(await form.getByLabel("Allow a private address").isEnabled()).toBe(false);
+    expect(await form.getByRole("button", { name: "Save changes" }).count()).toBe(0);
+    await form.getByRole("button", { name: "Close" }).last().click();
+    await form.waitFor({ state: "detached" });
+  });
+});
 
 describe("a provider that is added by the form", () => {
   test("is served and called with its key, which no page and no reply shows", async () => {
     const { window, gateway, operator } = home;
-    await button("Add a provider").click();
-    const form = await openedDialog(window, "Add a provider");
+    await button("Add provider").click();
+    const form = await openedDialog(window, "Add provider");
     await form.getByLabel("Vendor").selectOption({ label: ownServer });
     await form.getByLabel("Name").fill("mine");
     const address = form.getByRole("textbox", { name: "Address" });
     await address.fill(gateway.upstream.baseUrl);
-    await form.getByLabel("Key", { exact: true }).fill(literalKey);
-    await form.getByRole("button", { name: "Add the provider" }).click();
+    await form.getByLabel("API key", { exact: true }).fill(literalKey);
+    await form.getByRole("button", { name: "Add provider" }).click();
     // A loopback address must be allowed by who gives it.
-    await form.getByText("Allow private addresses if you mean it").waitFor();
+    await form.getByText("Set allow_private to allow it").waitFor();
     expect(await address.getAttribute("aria-invalid")).toBe("true");
     expectRefusal(window, 400);
-    await form.getByLabel("It may be on a private or loopback address").check();
-    await form.getByRole("button", { name: "Add the provider" }).click();
+    await form.getByLabel("Allow a private address").check();
+    await form.getByRole("button", { name: "Add provider" }).click();
 
     const offer = await openedDialog(window, "Models of mine");
     await offer.getByLabel("big-chat").check();
@@ -183,11 +203,48 @@ describe("a provider that is added by the form", () => {
     expect(told.filter((text) => text.includes(literalKey))).toEqual([]);
   });
 
+  test("is edited: another address and key are used with the next call", async () => {
+    const { window, gateway } = home;
+    const newKey = "sk-another-0123456789";
+    await window.goto("/operator/providers");
+    await button("Edit mine").click();
+    let form = await openedDialog(window, "Edit mine");
+    const address = form.getByRole("textbox", { name: "Address" });
+    await address.fill("no address");
+    // The browser's own check would stop it before the server does.
+    await form.locator("form").evaluate((element) => element.setAttribute("novalidate", ""));
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await form.locator("[aria-invalid=true]").waitFor();
+    expect(await address.getAttribute("aria-invalid")).toBe("true");
+    expectRefusal(window, 400);
+    await address.fill(`${gateway.upstream.baseUrl}/other`);
+    await form.getByLabel("API key", { exact: true }).fill(newKey);
+    await form.getByLabel("Image URLs").selectOption({ label: "Allowed" });
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await form.waitFor({ state: "detached" });
+    expect((await call("big-chat")).status).toBe(200);
+    const asked = gateway.upstream.requests.at(-1);
+    expect(asked?.headers["authorization"]).toBe(`Bearer ${newKey}`);
+    expect(asked?.path).toContain("/other/");
+
+    await card("mine").getByText("/other").waitFor();
+    await button("Edit mine").click();
+    form = await openedDialog(window, "Edit mine");
+    expect(await form.getByLabel("API key", { exact: true }).inputValue()).toBe("");
+    expect(await form.getByLabel("Image URLs").inputValue()).toBe("true");
+    await form.getByLabel("Remove API key").check();
+    await form.getByRole("button", { name: "Save changes" }).click();
+    await form.waitFor({ state: "detached" });
+    await card("mine").getByText("Key: none needed").waitFor();
+    expect((await call("big-chat")).status).toBe(200);
+    expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBeUndefined();
+  });
+
   test("is removed with a warning of what nobody serves then", async () => {
     const { window, gateway } = home;
     await button("Remove mine").click();
     const dialog = await openedDialog(window, "Remove the provider “mine”?");
-    expect(await dialog.innerText()).toContain("Nobody serves these models any more: big-chat");
+    expect(await dialog.innerText()).toContain("These models lose their last route: big-chat");
     await dialog.getByRole("button", { name: "Remove", exact: true }).click();
     await card("mine").waitFor({ state: "detached" });
     expect(await stateOf("mine")).toBeUndefined();

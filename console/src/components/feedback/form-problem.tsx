@@ -1,4 +1,4 @@
-import type { ApiProblem } from "../../api.ts";
+import { ApiProblem } from "../../api.ts";
 import { ErrorNotice } from "./error-notice.tsx";
 
 /** The message for one field: `<TextInput error={fieldError(change.error, "name")} />`. */
@@ -8,6 +8,18 @@ export function fieldError(problem: ApiProblem | null, field: string): string | 
   const { message } = problem;
   if (!message.startsWith(`${field} `)) return message;
   return message.charAt(field.length + 1).toUpperCase() + message.slice(field.length + 2);
+}
+
+/** The problem of one item of a list, with its field named as in the form of that item. */
+export function problemWithin(problem: ApiProblem | null, prefix: string): ApiProblem | null {
+  if (problem?.field?.startsWith(prefix) !== true) return problem;
+  const { status, code, message } = problem;
+  return new ApiProblem({
+    status,
+    code,
+    message: message.startsWith(prefix) ? message.slice(prefix.length) : message,
+    field: problem.field.slice(prefix.length),
+  });
 }
 
 interface FormProblemProps {

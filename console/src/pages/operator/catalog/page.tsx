@@ -1,6 +1,7 @@
-import { NativeSelect, TextInput } from "@mantine/core";
-import { IconLayoutGrid, IconSearch } from "@tabler/icons-react";
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { IconLayoutGrid, IconPlus, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -13,19 +14,28 @@ import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
+import { AddDialog } from "./add-dialog.tsx";
 import { ModelState } from "./model-state.tsx";
 import classes from "./page.module.css";
 import { RouteNames } from "./route-names.tsx";
+import { FileBadge } from "./source.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
 export function Page() {
   const catalog = useApi("GET /api/catalog");
+  const [isAdding, setAdding] = useState(false);
+  const add = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+      Add model
+    </Button>
+  );
   return (
     <>
       <PageHeader
         title="Catalogue"
-        about="The models that callers can name, what each costs them, and who is asked for it."
+        about="Models your callers can use, with price and routing."
+        actions={add}
       />
       <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
       {catalog.isPending && <Loading lines={8} label="Loading the catalogue" />}
@@ -33,11 +43,12 @@ export function Page() {
         <EmptyState
           icon={IconLayoutGrid}
           title="No models yet"
-          about="Add a provider and choose which of its models to serve."
-          action={<Link to="/operator/providers">Go to the providers</Link>}
+          about="Add a provider and choose which of its models to serve, or add a model by hand."
+          action={<Link to="/operator/providers">Go to Providers</Link>}
         />
       )}
       {catalog.data !== undefined && catalog.data.length > 0 && <Models entries={catalog.data} />}
+      <AddDialog isOpen={isAdding} onClose={() => setAdding(false)} />
     </>
   );
 }
@@ -95,7 +106,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
           rows={shown}
           rowKey={({ id }) => id}
           isLinked
-          empty={<p className={classes.nothing}>No model is like that. Choose other filters.</p>}
+          empty={<p className={classes.nothing}>No models match. Change the filters.</p>}
         />
       </Panel>
     </>
@@ -121,12 +132,15 @@ function fits(entry: Entry, search: Readonly<Record<string, string | undefined>>
 const columns: readonly Column<Entry>[] = [
   {
     header: "Model",
-    cell: ({ id, endpoint, input }) => (
+    cell: ({ id, endpoint, input, source }) => (
       <span className={classes.model}>
         <Link to="/operator/catalog/$model" params={{ model: id }}>
           {id}
         </Link>
-        <span>{endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}</span>
+        <span>
+          {endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}{" "}
+          <FileBadge source={source} />
+        </span>
       </span>
     ),
   },

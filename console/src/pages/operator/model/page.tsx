@@ -10,11 +10,13 @@ import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { useApi } from "../../../queries.ts";
+import { FileBadge, FileNote, isInFile } from "../catalog/source.tsx";
 import { SetPriceDialog } from "../prices/set-price-dialog.tsx";
 import { Callers } from "./callers.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
 import classes from "./page.module.css";
 import { RoutesPanel } from "./routes-panel.tsx";
+import { SettingsPanel } from "./settings-panel.tsx";
 
 type Entry = Reply<"GET /api/catalog/:model">;
 
@@ -35,7 +37,7 @@ export function Page() {
             component="a"
             href={`/operator/requests?${new URLSearchParams({ model })}`}
           >
-            Its requests
+            View requests
           </Button>
         }
       />
@@ -51,6 +53,7 @@ function Marks({ entry }: { readonly entry: Entry }) {
     <>
       <CopyButton text={entry.id} what="the model's id" />
       <StateBadge state={entry.status} />
+      <FileBadge source={entry.source} />
       {!entry.served && entry.status !== "retired" && (
         <StateBadge state="failed" label="not served" />
       )}
@@ -58,11 +61,9 @@ function Marks({ entry }: { readonly entry: Entry }) {
   );
 }
 
-function aboutWords({ endpoint, input, owned_by: owner, max_output_tokens: most }: Entry): string {
-  const kind =
-    endpoint === "embeddings" ? `Embeddings of ${input}` : endpoint === "chat" ? "Chat" : "Speech";
-  const cap = most === null ? "" : `, answers of at most ${most.toLocaleString("en")} tokens`;
-  return `${kind}${cap}. Listed as owned by ${owner}.`;
+function aboutWords({ endpoint, input, owned_by: owner }: Entry): string {
+  const kind = { chat: "Chat model", speech: "Speech model", embeddings: `Embeddings of ${input}` };
+  return `${kind[endpoint]}, owned by ${owner}.`;
 }
 
 function Parts({ entry }: { readonly entry: Entry }) {
@@ -77,23 +78,29 @@ function Parts({ entry }: { readonly entry: Entry }) {
       )}
       <RoutesPanel entry={entry} />
       <div className={classes.columns}>
-        <div>
+        <div className={classes.stack}>
           <Panel
             title="Price"
             actions={
-              <Button size="xs" variant="default" onClick={() => setPricing(true)}>
-                Set price
-              </Button>
+              !isInFile(entry, "price") && (
+                <Button size="xs" variant="default" onClick={() => setPricing(true)}>
+                  Set price
+                </Button>
+              )
             }
           >
+            {isInFile(entry, "price") && (
+              <div className={classes.priceNote}>
+                <FileNote source={entry.source} />
+              </div>
+            )}
             <ErrorNotice problem={prices.error} onRetry={prices.refetch} />
             {prices.isPending && <Loading lines={3} />}
             {prices.data !== undefined && <PriceTimeline versions={prices.data} />}
           </Panel>
+          <SettingsPanel entry={entry} />
         </div>
-        <div>
-          <LifecyclePanel entry={entry} />
-        </div>
+        <LifecyclePanel entry={entry} />
       </div>
       {entry.status !== "active" && <Callers model={entry.id} />}
       <SetPriceDialog entry={isPricing ? entry : undefined} onClose={() => setPricing(false)} />

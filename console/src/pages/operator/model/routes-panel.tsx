@@ -1,51 +1,114 @@
 import { Button } from "@mantine/core";
-import { IconPencil } from "@tabler/icons-react";
+import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatShare } from "../../../format/figures.ts";
+import { useChange } from "../../../queries.ts";
 import { RouteState } from "../catalog/route-names.tsx";
+import { FileNote, isInFile } from "../catalog/source.tsx";
 import classes from "./page.module.css";
-import { RoutesDialog } from "./routes-dialog.tsx";
+import { RouteDialog } from "./route-dialog.tsx";
+import { isSameTarget, keepRoute, type Route } from "./route-drafts.ts";
 
 type Entry = Reply<"GET /api/catalog/:model">;
-type Route = Entry["routes"][number];
 
 export function RoutesPanel({ entry }: { readonly entry: Entry }) {
-  const [isEditing, setEditing] = useState(false);
+  const [editing, setEditing] = useState<Route | "new">();
+  const isLocked = isInFile(entry, "routes");
   const routes = entry.routes.toSorted((one, other) => one.priority - other.priority);
   return (
     <Panel
       title="Routes"
-      about="The lowest priority is asked first; those of one priority share calls by weight. The others follow when these fail."
+      about="The lowest priority is tried first. Routes of one priority share calls by weight. The next priority follows when they fail."
       actions={
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconPencil size={14} />}
-          onClick={() => setEditing(true)}
-        >
-          Edit routes
-        </Button>
+        !isLocked && (
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => setEditing("new")}
+          >
+            Add route
+          </Button>
+        )
       }
       isFlush
     >
+      {isLocked && (
+        <div className={classes.fileNote}>
+          <FileNote source={entry.source} />
+        </div>
+      )}
       <DataTable
         caption={`Routes of ${entry.id}`}
-        columns={columns(entry)}
+        columns={columns(entry, setEditing)}
         rows={routes}
         rowKey={({ provider, model }) => `${provider}/${model}`}
         empty={
           <p className={classes.nothing}>
-            No route: nobody is asked for it. Edit the routes to name a provider.
+            No routes yet. Add one to say which provider serves this model.
           </p>
         }
       />
-      <RoutesDialog entry={entry} isOpen={isEditing} onClose={() => setEditing(false)} />
+      <RouteDialog entry={entry} route={editing} onClose={() => setEditing(undefined)} />
     </Panel>
+  );
+}
+
+interface ActionsProps {
+  readonly entry: Entry;
+  readonly route: Route;
+  readonly onEdit: (route: Route) => void;
+}
+
+function Actions({ entry, route, onEdit }: ActionsProps) {
+  const isLocked = isInFile(entry, "routes");
+  const target = `${route.provider}/${route.model}`;
+  const save = useChange("PUT /api/catalog/:model/routes", {
+    onDone: () => say(`Removed the route to ${target}.`),
+  });
+  if (isLocked && route.cost_in_file) return null;
+  const others = entry.routes.filter((one) => !isSameTarget(one, route));
+  return (
+    <span className={classes.rowActions}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => onEdit(route)}
+        aria-label={`${isLocked ? "Set cost of" : "Edit"} ${target}`}
+      >
+        {isLocked ? "Set cost" : "Edit"}
+      </Button>
+      {!isLocked && (
+        <ConfirmButton
+          size="compact-sm"
+          question={`Remove the route to ${target}?`}
+          consequence={
+            <p>
+              {others.length === 0
+                ? `It is the only route of ${entry.id}. Calls to ${entry.id} are refused until you add another.`
+                : `Calls to ${entry.id} use its other routes.`}
+            </p>
+          }
+          verb="Remove"
+          aria-label={`Remove ${target}`}
+          onConfirm={() =>
+            save.mutateAsync({
+              params: { model: entry.id },
+              body: { routes: others.map(keepRoute) },
+            })
+          }
+        >
+          Remove
+        </ConfirmButton>
+      )}
+    </span>
   );
 }
 
@@ -56,7 +119,7 @@ function shareOf({ routes }: Entry, route: Route): string {
   return formatShare(route.weight / total);
 }
 
-const columns = (entry: Entry): readonly Column<Route>[] => [
+const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<Route>[] => [
   {
     header: "Target",
     cell: ({ provider, model }) => (
@@ -83,6 +146,12 @@ const columns = (entry: Entry): readonly Column<Route>[] => [
   { header: "Share", isFigure: true, cell: (route) => shareOf(entry, route) },
   {
     header: "Cost to you",
-    cell: ({ cost }) => <PriceTags price={cost} none="not known" />,
+    cell: ({ cost }) => <PriceTags price={cost} none="not set" />,
+  },
+  {
+    header: "Actions",
+    isHeaderHidden: true,
+    isFigure: true,
+    cell: (route) => <Actions entry={entry} route={route} onEdit={onEdit} />,
   },
 ];

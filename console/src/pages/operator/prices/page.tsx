@@ -14,6 +14,7 @@ import { type Column, DataTable } from "../../../components/table/data-table.tsx
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatDay } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
+import { FileBadge, isInFile } from "../catalog/source.tsx";
 import { ImportDialog } from "./import-dialog.tsx";
 import classes from "./page.module.css";
 import { SetPriceDialog } from "./set-price-dialog.tsx";
@@ -119,25 +120,28 @@ const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
     header: "Actions",
     isHeaderHidden: true,
     isFigure: true,
-    cell: ({ id }) => (
+    cell: (entry) => (
       <span className={classes.actions}>
+        {isInFile(entry, "price") && <FileBadge source={entry.source} />}
         <Button
           size="compact-sm"
           variant="subtle"
           color="gray"
-          onClick={() => onLook(id)}
-          aria-label={`History of ${id}`}
+          onClick={() => onLook(entry.id)}
+          aria-label={`History of ${entry.id}`}
         >
           History
         </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => onSet(id)}
-          aria-label={`Set price of ${id}`}
-        >
-          Set price
-        </Button>
+        {!isInFile(entry, "price") && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onSet(entry.id)}
+            aria-label={`Set price of ${entry.id}`}
+          >
+            Set price
+          </Button>
+        )}
       </span>
     ),
   },

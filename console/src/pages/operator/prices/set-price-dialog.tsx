@@ -3,9 +3,8 @@ import { useState } from "react";
 import type { ApiProblem, Reply } from "../../../api.ts";
 import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { priceLabel, priceUnit } from "../../../format/prices.ts";
 import { useChange } from "../../../queries.ts";
-import classes from "./page.module.css";
+import { filledTexts, PriceFields, type PriceTexts } from "./price-fields.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
@@ -30,7 +29,7 @@ export function SetPriceDialog({ entry, onClose }: SetPriceDialogProps) {
 
 /** Inside the dialog, so that it begins with the price in force each time. */
 function PriceForm({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(entry.price ?? {});
+  const [texts, setTexts] = useState<PriceTexts>(entry.price ?? {});
   const [when, setWhen] = useState("now");
   const [from, setFrom] = useState("");
   const set = useChange("POST /api/prices", {
@@ -43,11 +42,7 @@ function PriceForm({ entry, onClose }: { readonly entry: Entry; readonly onClose
     set.mutate({
       body: {
         model: entry.id,
-        price: Object.fromEntries(
-          Object.entries(texts)
-            .map(([name, text]) => [name, text.trim()] as const)
-            .filter(([, text]) => text !== ""),
-        ),
+        price: filledTexts(texts),
         ...(when === "later" ? { from } : {}),
       },
     });
@@ -60,21 +55,13 @@ function PriceForm({ entry, onClose }: { readonly entry: Entry; readonly onClose
       }}
     >
       <Stack gap="lg">
-        <div className={classes.pair}>
-          {entry.classes.map(({ name, needed }, at) => (
-            <TextInput
-              key={name}
-              label={`${priceLabel(name)}, USD ${priceUnit(name)}`}
-              description={needed ? "0 is a price" : "Costs what input does, where empty"}
-              inputMode="decimal"
-              required={needed}
-              data-autofocus={at === 0 ? true : undefined}
-              value={texts[name] ?? ""}
-              onChange={(event) => setTexts({ ...texts, [name]: event.currentTarget.value })}
-              error={fieldError(set.error, name)}
-            />
-          ))}
-        </div>
+        <PriceFields
+          classes={entry.classes}
+          texts={texts}
+          onEdit={setTexts}
+          problem={set.error}
+          hasFocus
+        />
         <WhenFields when={when} from={from} problem={set.error} onWhen={setWhen} onFrom={setFrom} />
         <FormProblem
           problem={set.error}

@@ -1,22 +1,18 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NativeSelect,
-  PasswordInput,
-  Stack,
-  TextInput,
-} from "@mantine/core";
+import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { ApiProblem, Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
 import { Loading } from "../../../components/feedback/loading.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { useApi, useChange } from "../../../queries.ts";
-
-type Vendor = Reply<"GET /api/vendors">[number];
+import {
+  emptyDraft,
+  type ProviderDraft,
+  ProviderFields,
+  providerFieldNames,
+  readMoreOptions,
+} from "./provider-fields.tsx";
+import type { Vendor } from "./words.ts";
 
 interface AddDialogProps {
   readonly isOpen: boolean;
@@ -27,7 +23,7 @@ interface AddDialogProps {
 export function AddDialog({ isOpen, onClose, onAdded }: AddDialogProps) {
   const vendors = useApi("GET /api/vendors", {}, { enabled: isOpen });
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Add a provider" size="lg">
+    <Modal opened={isOpen} onClose={onClose} title="Add provider" size="lg">
       <ErrorNotice problem={vendors.error} onRetry={vendors.refetch} />
       {vendors.isPending && <Loading lines={5} />}
       {vendors.data !== undefined && (
@@ -38,55 +34,53 @@ export function AddDialog({ isOpen, onClose, onAdded }: AddDialogProps) {
 }
 
 const ownServer = "";
-const fields = ["name", "vendor", "base_url", "api_key"];
+/** Also its kind, and no vendor's id. */
+const sdkPackage = "ai-sdk";
 
 interface AddFormProps extends Pick<AddDialogProps, "onClose" | "onAdded"> {
   readonly vendors: readonly Vendor[];
 }
 
-interface Draft {
-  readonly vendor: string;
+interface NewDraft extends ProviderDraft {
+  readonly choice: string;
   /** Undefined: the vendor's own id. */
   readonly name?: string;
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly isPrivate: boolean;
-  readonly options: Readonly<Record<string, string>>;
 }
 
-const emptyDraft = (vendor: string): Draft => ({
-  vendor,
-  baseUrl: "",
-  key: "",
-  isPrivate: false,
-  options: {},
-});
+const usualName = (choice: string) => (choice === sdkPackage ? "" : choice);
 
-function toBody({ vendor, name, baseUrl, key, isPrivate, options }: Draft) {
+function toBody({ choice, name, baseUrl, key, isPrivate, ...draft }: NewDraft) {
+  const texts = Object.entries({ ...draft.options, ...readMoreOptions(draft.moreOptions) });
+  const options = Object.fromEntries(
+    texts.flatMap(([option, value]) =>
+      value === null || value.trim() === "" ? [] : [[option, value.trim()] as const],
+    ),
+  );
   return {
-    name: (name ?? vendor).trim(),
-    ...(vendor === ownServer ? {} : { vendor }),
+    name: (name ?? usualName(choice)).trim(),
+    ...(choice === ownServer ? {} : choice === sdkPackage ? { kind: choice } : { vendor: choice }),
     ...(baseUrl.trim() === "" ? {} : { base_url: baseUrl.trim() }),
-    ...(key.trim() === "" ? {} : { api_key: key.trim() }),
+    ...(key === null || key.trim() === "" ? {} : { api_key: key.trim() }),
     ...(isPrivate ? { allow_private: true } : {}),
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
 }
 
-/** Inside the dialog, so that it begins anew each time. */
+/** Inside the dialog, so that it starts empty each time. */
 function AddForm({ vendors, onClose, onAdded }: AddFormProps) {
-  const [draft, setDraft] = useState(() => emptyDraft(vendors[0]?.id ?? ownServer));
+  const [draft, setDraft] = useState<NewDraft>({
+    ...emptyDraft,
+    choice: vendors[0]?.id ?? ownServer,
+  });
   const add = useChange("POST /api/providers", {
     onDone: ({ name, warnings }) => {
-      say(warnings[0] ?? `${name} is added.`, warnings.length > 0 ? "bad" : "good");
+      say(warnings[0] ?? `Added ${name}.`, warnings.length > 0 ? "bad" : "good");
       onAdded(name);
     },
   });
-  const problem = atName(add.error);
-  const choose = (id: string) => {
-    setDraft(emptyDraft(id));
-    add.reset();
-  };
+  const { choice } = draft;
+  const vendor = vendors.find(({ id }) => id === choice);
+  const kind = vendor?.kind ?? (choice === sdkPackage ? sdkPackage : "openai");
   return (
     <form
       onSubmit={(event) => {
@@ -98,30 +92,46 @@ function AddForm({ vendors, onClose, onAdded }: AddFormProps) {
         <NativeSelect
           label="Vendor"
           data-autofocus
-          value={draft.vendor}
-          onChange={(event) => choose(event.currentTarget.value)}
-          error={fieldError(problem, "vendor")}
+          value={choice}
+          onChange={(event) => {
+            setDraft({ ...emptyDraft, choice: event.currentTarget.value });
+            add.reset();
+          }}
+          error={fieldError(add.error, "vendor")}
           data={[
             ...vendors.map(({ id, title, on_this_machine: isLocal }) => ({
               value: id,
               label: isLocal ? `${title} (on this machine)` : title,
             })),
-            { value: ownServer, label: "Another server that speaks the chat-completions format" },
+            { value: ownServer, label: "Other OpenAI-compatible server" },
+            { value: sdkPackage, label: "Other AI SDK package" },
           ]}
         />
-        <PlaceFields
-          draft={draft}
-          vendor={vendors.find(({ id }) => id === draft.vendor)}
-          problem={problem}
-          onEdit={(change) => setDraft({ ...draft, ...change })}
+        <TextInput
+          label="Name"
+          description="Your name for it. Callers never see it."
+          required
+          maxLength={63}
+          value={draft.name ?? usualName(choice)}
+          onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+          error={fieldError(add.error, "name")}
         />
-        <FormProblem problem={problem} fields={fields} />
+        <ProviderFields
+          kind={kind}
+          draft={draft}
+          onEdit={(change) => setDraft({ ...draft, ...change })}
+          problem={add.error}
+          address={addressProps(choice, vendor)}
+          keyAbout={keyAdvice(vendor)}
+          isAlwaysPrivate={vendor?.on_this_machine === true}
+        />
+        <FormProblem problem={add.error} fields={["name", "vendor", ...providerFieldNames(kind)]} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
           <Button type="submit" loading={add.isPending}>
-            Add the provider
+            Add provider
           </Button>
         </Group>
       </Stack>
@@ -129,85 +139,27 @@ function AddForm({ vendors, onClose, onAdded }: AddFormProps) {
   );
 }
 
-interface PlaceFieldsProps {
-  readonly draft: Draft;
-  /** Undefined for a server of one's own. */
-  readonly vendor: Vendor | undefined;
-  readonly problem: ApiProblem | null;
-  readonly onEdit: (change: Partial<Draft>) => void;
-}
-
-function PlaceFields({ draft, vendor, problem, onEdit }: PlaceFieldsProps) {
-  return (
-    <>
-      <TextInput
-        label="Name"
-        description="What it is called here. Callers never see it."
-        required
-        maxLength={63}
-        value={draft.name ?? draft.vendor}
-        onChange={(event) => onEdit({ name: event.currentTarget.value })}
-        error={fieldError(problem, "name")}
-      />
-      <TextInput
-        label="Address"
-        description={addressWords(vendor)}
-        type="url"
-        required={vendor === undefined || vendor.base_url?.includes("{") === true}
-        placeholder={vendor?.base_url ?? (vendor === undefined ? "https://host/v1" : "")}
-        value={draft.baseUrl}
-        onChange={(event) => onEdit({ baseUrl: event.currentTarget.value })}
-        error={fieldError(problem, "base_url")}
-      />
-      <PasswordInput
-        label="Key"
-        description={keyAdvice(vendor)}
-        autoComplete="off"
-        value={draft.key}
-        onChange={(event) => onEdit({ key: event.currentTarget.value })}
-        error={fieldError(problem, "api_key")}
-      />
-      {vendor?.options.map(({ name, about, variable, secret }) => (
-        <TextInput
-          key={name}
-          label={name}
-          description={`${about}${variable === null ? "" : `; read from ${variable} where nothing is given`}`}
-          type={secret ? "password" : "text"}
-          autoComplete="off"
-          value={draft.options[name] ?? ""}
-          onChange={(event) =>
-            onEdit({ options: { ...draft.options, [name]: event.currentTarget.value } })
-          }
-        />
-      ))}
-      <Checkbox
-        label="It may be on a private or loopback address"
-        description="Only for servers of your own."
-        checked={draft.isPrivate || vendor?.on_this_machine === true}
-        disabled={vendor?.on_this_machine === true}
-        onChange={(event) => onEdit({ isPrivate: event.currentTarget.checked })}
-      />
-    </>
-  );
-}
-
-function addressWords(vendor: Vendor | undefined): string {
-  if (vendor === undefined) return "Where the server is; it mostly ends in /v1.";
-  if (vendor.base_url === null) return "Made of what you give below, unless you give another.";
-  if (vendor.base_url.includes("{")) return `Of the form ${vendor.base_url}`;
-  return `${vendor.base_url}, unless you give another.`;
+function addressProps(choice: string, vendor: Vendor | undefined) {
+  const usual = vendor?.base_url ?? undefined;
+  if (choice === ownServer)
+    return {
+      description: "The server's base URL. It usually ends in /v1.",
+      placeholder: "https://host/v1",
+      required: true,
+    };
+  if (usual === undefined)
+    return { description: "Leave empty for the default.", placeholder: "", required: false };
+  const isForm = usual.includes("{");
+  return {
+    description: isForm ? `In the form ${usual}` : "Leave empty for the default.",
+    placeholder: usual,
+    required: isForm,
+  };
 }
 
 function keyAdvice(vendor: Vendor | undefined): string {
   const set = vendor?.variables.find(({ is_set }) => is_set);
-  if (set !== undefined)
-    return `Leave it empty to use ${set.name}, which is set where the gateway runs.`;
+  if (set !== undefined) return `Leave empty to use ${set.name} from the gateway's environment.`;
   const usual = vendor?.variables[0]?.name ?? "NAME";
-  return `The key itself, which is kept encrypted, or \${${usual}} for a variable of the gateway.`;
-}
-
-/** A name that is taken, or has letters it must not have, is told at the name. */
-function atName(problem: ApiProblem | null): ApiProblem | null {
-  const isName = problem?.status === 409 || problem?.message.includes("good name") === true;
-  return problem !== null && isName ? Object.assign(problem, { field: "name" }) : problem;
+  return `The key, stored encrypted, or \${${usual}} to read it from the gateway's environment.`;
 }

@@ -22,14 +22,14 @@ export function Page() {
   const providers = found.data?.providers;
   const add = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-      Add a provider
+      Add provider
     </Button>
   );
   return (
     <>
       <PageHeader
         title="Providers"
-        about="Whom the gateway calls: where they are, whether their key works, and how they are doing."
+        about="Upstream services, their keys and their health."
         actions={add}
       />
       <ErrorNotice problem={found.error} onRetry={found.refetch} />
@@ -38,7 +38,7 @@ export function Page() {
         <EmptyState
           icon={IconServer}
           title="No providers yet"
-          about="Add a vendor with its key, or a server of your own with its address. Until then, only the embedded models answer."
+          about="Add a vendor with its key, or your own server with its address. Until then, only the embedded models answer."
           action={add}
         />
       )}
@@ -55,12 +55,6 @@ export function Page() {
             ))}
           </div>
         </>
-      )}
-      {found.data?.has_file === true && (
-        <p className={classes.file}>
-          Some of these are defined in a file. They can only be changed there, and{" "}
-          <code>svc apply</code> puts a change in force.
-        </p>
       )}
       <AddDialog
         isOpen={isAdding}
@@ -86,17 +80,17 @@ function Summary({ providers }: { readonly providers: readonly Provider[] }) {
       <StatTile
         label="Providers"
         value={providers.length}
-        note={keyless === 0 ? "all keys are there" : `${keyless} without a key`}
+        note={keyless === 0 ? "All keys set" : `${keyless} without a key`}
       />
       <StatTile
         label="Targets in service"
         value={`${targets.length - out} of ${targets.length}`}
-        note={out === 0 ? "nothing is left out" : `${out} left out by calls`}
+        note={out === 0 ? "None paused" : `${out} paused`}
       />
       <StatTile
-        label="Calls in the last seconds"
+        label="Calls, last 10 s"
         value={requests}
-        note={failures === 0 ? "none failed" : `${failures} failed`}
+        note={failures === 0 ? "No failures" : `${failures} failed`}
       />
     </Tiles>
   );

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
+import { useState } from "react";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
@@ -8,6 +9,8 @@ import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
+import { FileBadge } from "../catalog/source.tsx";
+import { EditDialog, isEditable } from "./edit-dialog.tsx";
 import classes from "./page.module.css";
 import { TestResults, useTest } from "./provider-test.tsx";
 import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
@@ -51,11 +54,12 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
             size="xs"
             variant="default"
             onClick={onOffer}
-            aria-label={`Add models of ${name}`}
+            aria-label={`Add models from ${name}`}
           >
             Add models
           </Button>
-          <Remove provider={provider} />
+          <Edit provider={provider} />
+          {provider.source.file === null && <Remove provider={provider} />}
         </div>
       }
       isFlush
@@ -68,7 +72,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
         rowKey={({ model }) => model}
         empty={
           <p className={classes.nothing}>
-            No model is routed to it yet. Choose “Add models” to see what it offers.
+            No model uses this provider yet. Choose “Add models” to see what it offers.
           </p>
         }
       />
@@ -82,6 +86,7 @@ function Facts({ provider }: { readonly provider: Provider }) {
   const plain = options.filter(({ name, value }) => value !== null && name !== "vendor");
   return (
     <span className={classes.facts}>
+      <FileBadge source={provider.source} />
       <span>{vendor === null || vendor === kind ? kind : `${vendor} (${kind})`}</span>
       {baseUrl !== null && <code>{baseUrl}</code>}
       {plain.map(({ name, value }) => (
@@ -90,7 +95,7 @@ function Facts({ provider }: { readonly provider: Provider }) {
         </span>
       ))}
       <span>Key: {key.isMissing ? <StateBadge state="failed" label={key.text} /> : key.text}</span>
-      {isPrivate && <span>may be on a private address</span>}
+      {isPrivate && <span>private address allowed</span>}
     </span>
   );
 }
@@ -102,7 +107,7 @@ const columns = ({
   readonly isKeyMissing: boolean;
   readonly unlisted: ReadonlySet<string>;
 }): readonly Column<Target>[] => [
-  { header: "Model there", cell: ({ model }) => <code className={classes.code}>{model}</code> },
+  { header: "Upstream model", cell: ({ model }) => <code className={classes.code}>{model}</code> },
   {
     header: "State",
     cell: (target) =>
@@ -113,7 +118,7 @@ const columns = ({
       ),
   },
   {
-    header: "Lately",
+    header: "Last 10 s",
     isFigure: true,
     cell: ({ requests, failures }) =>
       requests === 0
@@ -152,7 +157,7 @@ function TargetState({ target, isUnlisted }: TargetStateProps) {
       )}
       {isUnlisted && (
         <small className={classes.unlisted}>
-          Not in the vendor's list of models. It may have been shut down: change the route.
+          Not in the vendor's list of models. It may have been shut down. Change the route.
         </small>
       )}
     </span>
@@ -176,11 +181,29 @@ function PutBack({ name }: { readonly name: string }) {
   );
 }
 
+function Edit({ provider }: { readonly provider: Provider }) {
+  const [isOpen, setOpen] = useState(false);
+  const verb = isEditable(provider) ? "Edit" : "View";
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => setOpen(true)}
+        aria-label={`${verb} ${provider.name}`}
+      >
+        {verb}
+      </Button>
+      <EditDialog provider={provider} isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
 function Remove({ provider }: { readonly provider: Provider }) {
   const { name, models } = provider;
   const catalog = useApi("GET /api/catalog");
   const remove = useChange("DELETE /api/providers/:name", {
-    onDone: () => say(`${name} is removed.`),
+    onDone: () => say(`Removed ${name}.`),
   });
   const emptied = models
     .map(({ id }) => id)
@@ -195,11 +218,11 @@ function Remove({ provider }: { readonly provider: Provider }) {
       question={`Remove the provider “${name}”?`}
       consequence={
         <>
-          <p>Its key is erased, and all routes to it go.</p>
+          <p>This deletes its key and every route to it.</p>
           {emptied.length > 0 && (
             <p>
-              <strong>Nobody serves these models any more:</strong> {emptied.join(", ")}. Calls to
-              them are refused until they have another route.
+              <strong>These models lose their last route:</strong> {emptied.join(", ")}. Calls to
+              them are refused until you add another.
             </p>
           )}
         </>

@@ -1,6 +1,12 @@
+import {
+  type ProviderOption,
+  providerKindShapes,
+  providerKinds,
+} from "../../../../../src/catalog/provider-kinds.ts";
 import type { Reply } from "../../../api.ts";
 
 export type Provider = Reply<"GET /api/providers">["providers"][number];
+export type Vendor = Reply<"GET /api/vendors">[number];
 export type Target = Provider["targets"][number];
 
 /** A breaker's own words read the wrong way round. */
@@ -48,3 +54,41 @@ export function keyWords({ api_key: key, options }: Provider): {
   if (names.length > 0) return { text: `from ${names.join(", ")}`, isMissing: false };
   return { text: secrets.length > 0 ? "kept encrypted" : "none needed", isMissing: false };
 }
+
+/** What a provider of a kind can be given beside its address and key. */
+export function optionsOf(kind: string): readonly (readonly [string, ProviderOption])[] {
+  const { options } = shapeOf(kind);
+  return Object.entries(options).filter(([name]) => name !== "vendor");
+}
+
+export const takesMoreOptions = (kind: string) => shapeOf(kind).takesOptions === true;
+
+const shapeOf = (kind: string) =>
+  providerKindShapes[providerKinds.find((one) => one === kind) ?? "openai"];
+
+export const optionTexts: Readonly<Record<string, { readonly label: string; about: string }>> = {
+  project: { label: "Project", about: "The Google Cloud project ID." },
+  location: { label: "Location", about: "For example us-central1." },
+  credentials: { label: "Service account key", about: "The JSON itself. Stored encrypted." },
+  credentials_file: {
+    label: "Service account key file",
+    about: "The path of the JSON file where the gateway runs.",
+  },
+  region: { label: "Region", about: "For example us-east-1." },
+  access_key_id: { label: "Access key ID", about: "Instead of an API key." },
+  secret_access_key: { label: "Secret access key", about: "Belongs to the access key ID." },
+  session_token: { label: "Session token", about: "Only for temporary credentials." },
+  package: {
+    label: "Package",
+    about: "An installed AI SDK provider package, for example @ai-sdk/mistral.",
+  },
+  factory: {
+    label: "Factory",
+    about: "The export that creates the provider, if the package has several.",
+  },
+  image_urls: {
+    label: "Image URLs",
+    about:
+      "Whether the provider may fetch images from callers' URLs. Default: yes, unless a private address is allowed.",
+  },
+};

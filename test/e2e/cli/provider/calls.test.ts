@@ -270,6 +270,6 @@ describe("provider list and reset", () => {
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
     const { code, stderr } = await stage.provider("reset mine");
     expect(code).toBe(1);
-    expect(stderr).toContain("does not run");
+    expect(stderr).toContain("is not running");
   });
 });

@@ -208,7 +208,7 @@ describe("the key", () => {
       await home.json(["account", "create", "default"]);
       expect(await says("")).toEqual(noModel);
       expect(await server.stop()).toBe(0);
-      expect(await says("")).toEqual(refusal(1, "npm start (or svc serve)"));
+      expect(await says("")).toEqual(refusal(1, "Try: svc serve"));
     } finally {
       await home.remove();
     }

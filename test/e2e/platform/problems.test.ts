@@ -5,7 +5,7 @@ import { joinOperator, type Visitor } from "../../setup/platform-home.ts";
 let gateway: TestGateway;
 let operator: Visitor;
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ isInStore: true });
   operator = await joinOperator(gateway);
 });
 afterAll(() => gateway.stop());
@@ -32,7 +32,11 @@ test("a field is the one that is wrong, whatever the message quotes", async () =
   });
   expect([status, body.error]).toEqual([
     400,
-    { code: "invalid", message: 'Unknown provider "org--llama-3".', field: "routes" },
+    {
+      code: "invalid",
+      message: "routes.0.provider names org--llama-3, which does not exist.",
+      field: "routes.0.provider",
+    },
   ]);
 });
 

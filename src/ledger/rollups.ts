@@ -71,7 +71,7 @@ export interface RollupStore {
   list(filter: RollupFilter): Promise<readonly Rollup[]>;
   /** From which hour on sums may lack receipts; undefined when none does. */
   openFromMs(): Promise<number | undefined>;
-  /** Sums the receipts from this hour on anew, what the accounts have spent too. Then none is open. */
+  /** Recomputes the sums and what accounts have spent, from this hour on. No hour is open afterwards. */
   recount(fromMs: number): Promise<void>;
   /**
    * Adds a piece of the oldest hour that begins before this moment, and is not in them yet, to the

@@ -138,7 +138,7 @@ export class Connection {
     }
   }
 
-  /** Some kinds make their address themselves, or call a second one. */
+  /** Some kinds build their own address, or call a second one to sign in. */
   #watchProxy(url: URL): boolean {
     const usesProxy = this.#options.usesProxy(url);
     if (usesProxy) this.#proxied = url;

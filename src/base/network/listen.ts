@@ -9,7 +9,7 @@ export interface Place {
   readonly setting: string;
 }
 
-/** Starts a server; a port that is taken is told together with the way out. */
+/** Starts a server. If its port is in use, the problem says how to choose another. */
 export function listen<T>({ host, port, setting }: Place, start: () => T): T {
   try {
     return start();

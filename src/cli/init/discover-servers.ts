@@ -4,7 +4,7 @@ export interface DiscoverOptions {
   readonly variable: (name: string) => string | undefined;
   /** The port of the gateway itself, which may be a server's usual one. */
   readonly ownPort: number;
-  /** Where servers may be on this machine; the usual ports of the vendors unless told. */
+  /** Local ports to look for servers on. Default: the usual ports of the vendors. */
   readonly ports?: readonly number[];
   readonly withinMs?: number;
 }

@@ -74,6 +74,6 @@ const advice = ({ perToken }: Need) =>
 
 function renewal({ periodEndMs }: BudgetPot): string {
   return Number.isFinite(periodEndMs)
-    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it begins anew`
+    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it resets`
     : "";
 }

@@ -68,7 +68,7 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
   );
 }
 
-/** Nothing left is told in words, not by the color alone. */
+/** An empty balance is shown in words as well as by color. */
 function Balance({ usd }: { readonly usd: string }) {
   if (Number(usd) > 0) return <Money usd={usd} />;
   return (

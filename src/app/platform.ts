@@ -52,7 +52,7 @@ export function openControl(options: ControlOptions): {
   const tokens = new Tokens(store, clock);
   const live = new Live({ watchers: money.receiptWatchers });
   const url = () => settings.platformUrl ?? listenerUrl(settings.platformHost, platform.port);
-  const parts = {
+  const dependencies = {
     operations,
     audit,
     people,
@@ -70,7 +70,7 @@ export function openControl(options: ControlOptions): {
     platformUrl: url,
     settings: inForce,
   };
-  const api = new Api({ parts, routes, extend: extendContext(parts) });
+  const api = new Api({ dependencies, routes, extend: extendContext(dependencies) });
   const site = createSite({
     dist: consoleDist,
     gatewayUrl: () => gatewayUrl,

@@ -4,13 +4,13 @@ import type { AccountStore } from "../ledger/account.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
-import { actorOf, type KitParts, type RequestContext } from "./http/context.ts";
+import { actorOf, type KitDependencies, type RequestContext } from "./http/context.ts";
 import { routeFor } from "./http/route.ts";
 import type { Live } from "./live/live.ts";
 import { forActor, type Operations, type UnboundOperations } from "./operations.ts";
 
 /** What the routes work with. */
-export interface PlatformParts extends KitParts {
+export interface PlatformDependencies extends KitDependencies {
   readonly operations: UnboundOperations;
   readonly audit: AuditStore;
   readonly people: People;
@@ -34,7 +34,7 @@ export interface SettingView {
 }
 
 interface PlatformContext {
-  readonly parts: PlatformParts;
+  readonly dependencies: PlatformDependencies;
   /** In the name of whoever asks. */
   readonly operations: Operations;
 }
@@ -44,13 +44,15 @@ export type Context = RequestContext & PlatformContext;
 export const route = routeFor<Context>();
 
 /** What a request has beyond the kit. */
-export function extendContext(parts: PlatformParts): (request: RequestContext) => PlatformContext {
+export function extendContext(
+  dependencies: PlatformDependencies,
+): (request: RequestContext) => PlatformContext {
   return ({ actor, visitor }) => ({
-    parts,
-    operations: forActor(parts.operations, {
+    dependencies,
+    operations: forActor(dependencies.operations, {
       actor: { ...actorOf(actor), address: visitor.address },
-      clock: parts.clock,
-      onRightsChanged: () => parts.live.recheck(),
+      clock: dependencies.clock,
+      onRightsChanged: () => dependencies.live.recheck(),
     }),
   });
 }

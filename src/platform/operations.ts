@@ -2,8 +2,8 @@ import type { ChangeFeed } from "../base/feed.ts";
 import { Mutex } from "../base/mutex.ts";
 import { type EntryOperations, entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
+  type AccountDependencies,
   type AccountOperations,
-  type AccountParts,
   accountAudits,
   accountOperations,
 } from "./accounts/operations.ts";
@@ -16,13 +16,18 @@ import {
   type RunningEngine,
 } from "./engine/operations.ts";
 import {
+  type GatewayDependencies,
   type GatewayOperations,
-  type GatewayParts,
   gatewayAudits,
   gatewayOperations,
 } from "./gateway/operations.ts";
-import { type KeyOperations, type KeyParts, keyAudits, keyOperations } from "./keys/operations.ts";
-import type { CatalogChangeParts } from "./manifest/change.ts";
+import {
+  type KeyDependencies,
+  type KeyOperations,
+  keyAudits,
+  keyOperations,
+} from "./keys/operations.ts";
+import type { CatalogChangeDependencies } from "./manifest/change.ts";
 import {
   type ManifestOperations,
   manifestAudits,
@@ -36,8 +41,8 @@ import {
 } from "./models/changes.ts";
 import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
 import {
+  type CatalogDependencies,
   type CatalogOperations,
-  type CatalogParts,
   catalogAudits,
   catalogOperations,
 } from "./models/operations.ts";
@@ -45,16 +50,16 @@ import {
   type OperatorOperations,
   operatorAudits,
   operatorOperations,
+  type PeopleDependencies,
   type PeopleOperations,
-  type PeopleParts,
   peopleAudits,
   peopleOperations,
 } from "./people/operations.ts";
 import { type PriceOperations, priceAudits, priceOperations } from "./prices/operations.ts";
 import { type ConnectOperations, connectAudits, connectOperations } from "./providers/connect.ts";
 import {
+  type ProviderDependencies,
   type ProviderOperations,
-  type ProviderParts,
   providerAudits,
   providerOperations,
 } from "./providers/operations.ts";
@@ -112,40 +117,40 @@ export type UnboundOperations = {
   readonly [Resource in keyof Operations]: Unbound<Operations[Resource], (typeof audits)[Resource]>;
 };
 
-export interface OperationParts
-  extends AccountParts,
-    CatalogParts,
-    GatewayParts,
-    KeyParts,
-    Omit<CatalogChangeParts, "mutex">,
-    PeopleParts,
-    ProviderParts {
+export interface OperationDependencies
+  extends AccountDependencies,
+    CatalogDependencies,
+    GatewayDependencies,
+    KeyDependencies,
+    Omit<CatalogChangeDependencies, "mutex">,
+    PeopleDependencies,
+    ProviderDependencies {
   readonly feed: ChangeFeed;
-  readonly gateway?: GatewayParts["gateway"];
+  readonly gateway?: GatewayDependencies["gateway"];
   readonly engine?: RunningEngine | undefined;
 }
 
-export function createOperations(given: OperationParts): UnboundOperations {
-  const parts = { ...given, mutex: new Mutex() };
-  const providers = providerOperations(parts);
+export function createOperations(given: OperationDependencies): UnboundOperations {
+  const dependencies = { ...given, mutex: new Mutex() };
+  const providers = providerOperations(dependencies);
   return {
-    accounts: accountOperations(parts),
-    entries: entryOperations(parts),
-    billing: billingOperations(parts),
-    keys: keyOperations(parts),
-    models: modelOperations(parts),
-    catalog: { ...catalogOperations(parts), ...modelChangeOperations(parts) },
-    prices: priceOperations(parts),
-    providers: { ...providers, ...connectOperations(parts, providers) },
-    manifest: manifestOperations(parts),
-    engine: engineOperations(parts),
-    operators: operatorOperations(parts),
-    people: peopleOperations(parts),
-    members: memberOperations(parts),
-    sessions: sessionOperations(parts),
-    tokens: tokenOperations(parts),
-    reports: reportOperations(parts),
-    gateway: gatewayOperations(parts),
+    accounts: accountOperations(dependencies),
+    entries: entryOperations(dependencies),
+    billing: billingOperations(dependencies),
+    keys: keyOperations(dependencies),
+    models: modelOperations(dependencies),
+    catalog: { ...catalogOperations(dependencies), ...modelChangeOperations(dependencies) },
+    prices: priceOperations(dependencies),
+    providers: { ...providers, ...connectOperations(dependencies, providers) },
+    manifest: manifestOperations(dependencies),
+    engine: engineOperations(dependencies),
+    operators: operatorOperations(dependencies),
+    people: peopleOperations(dependencies),
+    members: memberOperations(dependencies),
+    sessions: sessionOperations(dependencies),
+    tokens: tokenOperations(dependencies),
+    reports: reportOperations(dependencies),
+    gateway: gatewayOperations(dependencies),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../ledger/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../input/values.ts";
-import { fundsOf, type MoneyParts } from "./funds.ts";
+import { fundsOf, type MoneyDependencies } from "./funds.ts";
 import type { EntryView } from "./schemas.ts";
 import { toEntryView } from "./views.ts";
 
@@ -48,8 +48,10 @@ export const entryAudits = {
   list: null,
 } satisfies Audits<EntryOperations>;
 
-export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typeof entryAudits> {
-  const { accounts, ledger, clock, sync } = parts;
+export function entryOperations(
+  dependencies: MoneyDependencies,
+): Unbound<EntryOperations, typeof entryAudits> {
+  const { accounts, ledger, clock, sync } = dependencies;
   return {
     async add({ account: name, kind, usd, reference, note = "" }, { audit }) {
       const nano = readAmount(usd);
@@ -65,14 +67,14 @@ export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typ
         note,
         createdAtMs: clock.nowMs(),
       };
-      const outcome = await record(parts, {
+      const outcome = await record(dependencies, {
         account,
         entry: added,
         audit: audit({ subject: added.reference, accountId: account.id, kind }),
       });
       const entry = entryOf(outcome, account);
       await sync();
-      const { granted, spent } = await fundsOf(parts, account.id);
+      const { granted, spent } = await fundsOf(dependencies, account.id);
       return {
         ...toEntryView(entry),
         repeated: outcome.result === "known",
@@ -91,11 +93,11 @@ export function entryOperations(parts: MoneyParts): Unbound<EntryOperations, typ
  * meanwhile cannot spend it and what they hold is left alone.
  */
 async function record(
-  parts: MoneyParts,
+  dependencies: MoneyDependencies,
   options: { readonly account: Account; readonly entry: Entry; readonly audit: AuditRecord },
 ): Promise<EntryOutcome> {
   const { account, entry, audit } = options;
-  const { ledger, money, takeEffect } = parts;
+  const { ledger, money, takeEffect } = dependencies;
   const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
   const hold = pot && Hold.take(-entry.nano, pot, []);
   try {

@@ -18,7 +18,7 @@ export interface RunningMoney {
   readonly reports?: Pick<LedgerReports, "usage">;
 }
 
-export interface MoneyParts {
+export interface MoneyDependencies {
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ type Funds = Omit<Lease, "accountId"> & { readonly held: bigint };
 
 /** What an account has, as the running server counts it, or as it is written where none runs. */
 export async function fundsOf(
-  { ledger, money }: Pick<MoneyParts, "ledger" | "money">,
+  { ledger, money }: Pick<MoneyDependencies, "ledger" | "money">,
   accountId: string,
 ): Promise<Funds> {
   const pot = money?.purses.find(accountId)?.pot;

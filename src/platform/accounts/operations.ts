@@ -13,12 +13,12 @@ import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
 import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
-import { fundsOf, type MoneyParts } from "./funds.ts";
+import { fundsOf, type MoneyDependencies } from "./funds.ts";
 import { setLimits } from "./limits.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
 import { toAccountView } from "./views.ts";
 
-export interface AccountParts extends MoneyParts {
+export interface AccountDependencies extends MoneyDependencies {
   readonly keys: KeyStore;
 }
 
@@ -65,8 +65,8 @@ type Implementation = Unbound<AccountOperations, typeof accountAudits>;
 
 const about = ({ id, name }: Account): Audited => ({ accountId: id, subject: name });
 
-export function accountOperations(parts: AccountParts): Implementation {
-  const { accounts, keys, clock, takeEffect } = parts;
+export function accountOperations(dependencies: AccountDependencies): Implementation {
+  const { accounts, keys, clock, takeEffect } = dependencies;
   return {
     async create({ name, ...inputs }, { audit }) {
       if (!accountName.pattern.test(name))
@@ -93,7 +93,7 @@ export function accountOperations(parts: AccountParts): Implementation {
     },
     async list() {
       const counts = countKeys(await keys.all());
-      const balanceOf = await balances(parts);
+      const balanceOf = await balances(dependencies);
       return (await accounts.list()).map((account) =>
         toAccountView({
           account,
@@ -102,27 +102,27 @@ export function accountOperations(parts: AccountParts): Implementation {
         }),
       );
     },
-    show: ({ account }) => showAccount(parts, account),
+    show: ({ account }) => showAccount(dependencies, account),
     async balance({ account: name }) {
       const account = await findAccount(accounts, name);
       const count = countKeys(await keys.all()).get(account.id) ?? 0;
-      return toBalance(parts, account, count);
+      return toBalance(dependencies, account, count);
     },
-    ...accountChanges(parts),
+    ...accountChanges(dependencies),
   };
 }
 
 function accountChanges(
-  parts: AccountParts,
+  dependencies: AccountDependencies,
 ): Pick<Implementation, "suspend" | "resume" | "setLimits"> {
-  const { accounts, keys, clock, takeEffect, sync } = parts;
+  const { accounts, keys, clock, takeEffect, sync } = dependencies;
   const mutex = new Mutex();
   /** `edit` returns the same account where there is nothing to change. */
   const change = (name: string, edit: (account: Account) => Promise<Account>) =>
     mutex.run(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
-      const { granted, spent } = await fundsOf(parts, after.id);
+      const { granted, spent } = await fundsOf(dependencies, after.id);
       const count = countKeys(await keys.all()).get(after.id) ?? 0;
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
@@ -159,7 +159,7 @@ function accountChanges(
       const { view } = await change(name, async ({ limits: before, ...rest }) => {
         const limits = readLimits(before, inputs);
         const owner = { accountId: rest.id, keyId: undefined };
-        await setLimits(parts, { owner, limits, audit: audit(about(rest)) });
+        await setLimits(dependencies, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };
       });
       return view;
@@ -174,7 +174,10 @@ function countKeys(records: readonly KeyRecord[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-async function balances({ ledger, money }: MoneyParts): Promise<(accountId: string) => bigint> {
+async function balances({
+  ledger,
+  money,
+}: MoneyDependencies): Promise<(accountId: string) => bigint> {
   const written = new Map(
     (await ledger.leases()).map((lease) => [lease.accountId, lease.granted - lease.spent]),
   );
@@ -184,15 +187,18 @@ async function balances({ ledger, money }: MoneyParts): Promise<(accountId: stri
   };
 }
 
-async function showAccount(parts: AccountParts, name: string): Promise<AccountDetails> {
-  const { accounts, keys } = parts;
+async function showAccount(
+  dependencies: AccountDependencies,
+  name: string,
+): Promise<AccountDetails> {
+  const { accounts, keys } = dependencies;
   const account = await findAccount(accounts, name);
   const records = (await keys.all()).filter(({ accountId }) => accountId === account.id);
-  const list = await keyViews(parts, records);
-  const { sum, spend } = await spendOf(parts, account, records);
+  const list = await keyViews(dependencies, records);
+  const { sum, spend } = await spendOf(dependencies, account, records);
   const count = list.filter(({ status }) => status !== "revoked").length;
   return {
-    ...(await toBalance(parts, account, count)),
+    ...(await toBalance(dependencies, account, count)),
     receipts: sum?.receipts ?? 0,
     shortfall_usd: toUsd(sum === undefined ? 0n : sum.cost - sum.charged),
     spend,
@@ -201,21 +207,24 @@ async function showAccount(parts: AccountParts, name: string): Promise<AccountDe
 }
 
 async function toBalance(
-  parts: AccountParts,
+  dependencies: AccountDependencies,
   account: Account,
   keys: number,
 ): Promise<AccountBalanceView> {
-  const { granted, spent, held } = await fundsOf(parts, account.id);
+  const { granted, spent, held } = await fundsOf(dependencies, account.id);
   return {
     ...toAccountView({ account, keys, balance: granted - spent }),
     held_usd: toUsd(held),
     free_usd: toUsd(granted - spent - held),
-    budget: await budgetOf(parts, account),
+    budget: await budgetOf(dependencies, account),
   };
 }
 
-async function budgetOf(parts: AccountParts, account: Account): Promise<BudgetView | null> {
-  const { ledger, money, clock } = parts;
+async function budgetOf(
+  dependencies: AccountDependencies,
+  account: Account,
+): Promise<BudgetView | null> {
+  const { ledger, money, clock } = dependencies;
   const inForce = money?.purses.find(account.id)?.account ?? account;
   const budget = inForce.limits?.budget;
   if (budget === undefined) return null;
@@ -233,7 +242,7 @@ const toBudgetView = ({ nano, period }: BudgetLimit, spent: bigint): BudgetView 
   spent_usd: toUsd(spent),
 });
 
-async function writtenSpend(ledger: AccountParts["ledger"], id: string, startMs: number) {
+async function writtenSpend(ledger: AccountDependencies["ledger"], id: string, startMs: number) {
   const spends = await ledger.budgetSpends(startMs);
   return (
     spends.find(({ ownerId, periodStartMs: at }) => ownerId === id && at === startMs)?.spent ?? 0n
@@ -244,18 +253,18 @@ async function writtenSpend(ledger: AccountParts["ledger"], id: string, startMs:
 const temporaryKeys = "temporary";
 
 async function spendOf(
-  parts: AccountParts,
+  dependencies: AccountDependencies,
   { id: accountId, createdAtMs }: Account,
   records: readonly KeyRecord[],
 ): Promise<{ readonly sum: Rollup | undefined; readonly spend: AccountSpendView }> {
-  await closeSums(parts);
+  await closeSums(dependencies);
   const all = new SumsBy(() => "");
   const byDay = new SumsBy(({ hourMs }) => new Date(hourMs).toISOString().slice(0, 10));
   const byModel = new SumsBy(({ model }) => model);
   const names = new Map(records.map(({ id, name }) => [id, name]));
   const byKey = new SumsBy(({ keyId }) => (names.has(keyId) ? keyId : temporaryKeys));
-  const filter = { accountId, fromMs: createdAtMs, toMs: parts.clock.nowMs() + 1 };
-  for await (const rollups of sumsByDay(parts.ledger, filter))
+  const filter = { accountId, fromMs: createdAtMs, toMs: dependencies.clock.nowMs() + 1 };
+  for await (const rollups of sumsByDay(dependencies.ledger, filter))
     for (const rollup of rollups) for (const sums of [all, byDay, byModel, byKey]) sums.add(rollup);
   const [total] = all.all.map(([, sum]) => sum);
   return {

@@ -179,8 +179,8 @@ async function createAccount({ operations, actor }: Context, body: NewAccount) {
   };
 }
 
-async function membersOf({ parts, account }: Context) {
-  const { store } = parts.people;
+async function membersOf({ dependencies, account }: Context) {
+  const { store } = dependencies.people;
   return Promise.all(
     (await store.memberships({ accountId: account.id })).map(async ({ userId, role }) => {
       const user = await store.user(userId);

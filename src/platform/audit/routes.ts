@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { AuditQuery, AuditRecord } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
-import { type PlatformParts, route } from "../context.ts";
+import { type PlatformDependencies, route } from "../context.ts";
 import { fields, moment, nullable, text } from "../http/schemas.ts";
 
 const page = Type.Object({
@@ -36,8 +36,8 @@ export const auditRoutes = [
     area: "audit",
     query,
     reply: page,
-    handle: ({ parts, account, isOperator }, { query: asked }) =>
-      readPage(parts, { ...asked, accountId: account.id }, isOperator),
+    handle: ({ dependencies, account, isOperator }, { query: asked }) =>
+      readPage(dependencies, { ...asked, accountId: account.id }, isOperator),
   }),
   route("GET /api/audit", {
     about: "What was changed anywhere, and by whom.",
@@ -45,14 +45,14 @@ export const auditRoutes = [
     area: "audit",
     query,
     reply: page,
-    handle: ({ parts }, { query: asked }) => readPage(parts, asked, true),
+    handle: ({ dependencies }, { query: asked }) => readPage(dependencies, asked, true),
   }),
 ] as const;
 
 const pageSize = 50;
 
 async function readPage(
-  { audit }: PlatformParts,
+  { audit }: PlatformDependencies,
   asked: Omit<AuditQuery, "limit">,
   isForOperator: boolean,
 ) {

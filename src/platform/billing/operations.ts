@@ -5,7 +5,7 @@ import { periodEndMs, periodStartMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
-import { fundsOf, type MoneyParts } from "../accounts/funds.ts";
+import { fundsOf, type MoneyDependencies } from "../accounts/funds.ts";
 import type { SpendView } from "../accounts/schemas.ts";
 import type { Audits } from "../audit/author.ts";
 import { findAccount } from "../input/values.ts";
@@ -21,15 +21,15 @@ export interface BillingOperations {
 
 export const billingAudits = { show: null } satisfies Audits<BillingOperations>;
 
-export function billingOperations(parts: MoneyParts): BillingOperations {
+export function billingOperations(dependencies: MoneyDependencies): BillingOperations {
   return {
     async show({ account: name, month }) {
-      const account = await findAccount(parts.accounts, name);
-      const nowMs = parts.clock.nowMs();
+      const account = await findAccount(dependencies.accounts, name);
+      const nowMs = dependencies.clock.nowMs();
       const thisMonthMs = periodStartMs("month", nowMs);
       const monthMs = month === undefined ? thisMonthMs : readMonth({ month, account, nowMs });
-      const { held } = await fundsOf(parts, account.id);
-      const books = await readBooks(parts, account, {
+      const { held } = await fundsOf(dependencies, account.id);
+      const books = await readBooks(dependencies, account, {
         fromMs: Math.min(monthMs, toDay(nowMs) - paceDays * dayMs),
         toMs: toDay(nowMs) + dayMs,
       });
@@ -68,15 +68,15 @@ interface Books {
  * written while they were read, they are read again.
  */
 async function readBooks(
-  parts: MoneyParts,
+  dependencies: MoneyDependencies,
   { id }: Account,
   span: { readonly fromMs: number; readonly toMs: number },
 ): Promise<Books> {
-  const { ledger } = parts;
-  await closeSums(parts);
+  const { ledger } = dependencies;
+  await closeSums(dependencies);
   for (let tries = 1; ; tries++) {
     const before = await ledger.lease(id);
-    const sums = await daySums(parts, { accountId: id, ...span, by: "model" });
+    const sums = await daySums(dependencies, { accountId: id, ...span, by: "model" });
     const entries = await ledger.entries(id);
     const { granted, spent } = (await ledger.lease(id)) ?? { granted: 0n, spent: 0n };
     const isStill = before?.granted === granted && before.spent === spent;

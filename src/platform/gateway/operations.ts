@@ -42,7 +42,7 @@ export const gatewayAudits = {
   createTemporaryKey: { action: "key.temporary" },
 } satisfies Audits<GatewayOperations>;
 
-export interface GatewayParts {
+export interface GatewayDependencies {
   readonly accounts: AccountStore;
   readonly audit: AuditStore;
   /** Where a gateway was looked for. */
@@ -56,7 +56,7 @@ export function gatewayOperations({
   audit: log,
   gateway,
   dataDir,
-}: GatewayParts): Unbound<GatewayOperations, typeof gatewayAudits> {
+}: GatewayDependencies): Unbound<GatewayOperations, typeof gatewayAudits> {
   const running = () => {
     if (gateway === undefined)
       throw new Problem({

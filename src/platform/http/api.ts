@@ -11,7 +11,7 @@ import { ChangeLimits } from "./change-limits.ts";
 import {
   type Actor,
   actorOf,
-  type KitParts,
+  type KitDependencies,
   type Permission,
   type RequestContext,
 } from "./context.ts";
@@ -49,7 +49,7 @@ interface Checks {
 }
 
 export interface ApiOptions {
-  readonly parts: KitParts;
+  readonly dependencies: KitDependencies;
   readonly routes: readonly Route[];
   /** What the handlers get beside the kit's own context. */
   readonly extend: (request: RequestContext) => object;
@@ -57,7 +57,7 @@ export interface ApiOptions {
 
 /** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
 export class Api {
-  readonly #parts: KitParts;
+  readonly #dependencies: KitDependencies;
   readonly #extend: ApiOptions["extend"];
   readonly #table: RouteTable;
   readonly #reportQueue = new FairQueue(reportLimits);
@@ -66,8 +66,8 @@ export class Api {
   readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
   readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
 
-  constructor({ parts, routes, extend }: ApiOptions) {
-    this.#parts = parts;
+  constructor({ dependencies, routes, extend }: ApiOptions) {
+    this.#dependencies = dependencies;
     this.#extend = extend;
     this.#table = new RouteTable(routes);
   }
@@ -82,7 +82,7 @@ export class Api {
       if (error instanceof Refused) return refuse(error.refusal);
       if (error instanceof Problem) return refuse(toRefusal(error));
       const id = newId("audit");
-      this.#parts.log.error("a request to the platform failed", {
+      this.#dependencies.log.error("a request to the platform failed", {
         id,
         path,
         detail: String(error),
@@ -97,10 +97,10 @@ export class Api {
 
   async #serve(request: Request, path: string, address: string): Promise<Response> {
     const { route, params } = this.#table.find(request.method, path);
-    const isSecure = this.#parts.platformUrl().startsWith("https:");
+    const isSecure = this.#dependencies.platformUrl().startsWith("https:");
     const isChange = !route.name.startsWith("GET ");
     if (isChange && bearerOf(request) === undefined)
-      checkOrigin(request, this.#parts.platformUrl());
+      checkOrigin(request, this.#dependencies.platformUrl());
     const visitor = this.#visitorOf(request, address);
     const find = () => this.#actorOf(request, isSecure);
     const actor = await find();
@@ -110,7 +110,7 @@ export class Api {
     checkAccess(route, actor, account?.id);
     if (params["account"] !== undefined && account === undefined) throw noAccount();
     if (isChange && actor !== undefined && route.access !== "anyone" && route.isUncounted !== true)
-      this.#changeLimits.admit(actor, this.#parts.clock.nowMs());
+      this.#changeLimits.admit(actor, this.#dependencies.clock.nowMs());
     const headers = new Headers(apiHeaders);
     const context: RequestContext = {
       actor,
@@ -124,7 +124,8 @@ export class Api {
       signal: request.signal,
       permission: async () => this.#permission(route, await find(), account),
       inTurn: (question) => this.#reportQueue.run(actorOf(actor).id, question),
-      admitSession: (user) => this.#changeLimits.admitSession(user, this.#parts.clock.nowMs()),
+      admitSession: (user) =>
+        this.#changeLimits.admitSession(user, this.#dependencies.clock.nowMs()),
       headers,
       isSecure,
     };
@@ -140,7 +141,7 @@ export class Api {
 
   #visitorOf(request: Request, address: string): Visitor {
     const device = deviceIn(request);
-    const { sessionSecrets, clock } = this.#parts;
+    const { sessionSecrets, clock } = this.#dependencies;
     return {
       address,
       userAgent: request.headers.get("user-agent") ?? "",
@@ -151,12 +152,12 @@ export class Api {
   async #actorOf(request: Request, isSecure: boolean): Promise<Actor | undefined> {
     const bearer = bearerOf(request);
     if (bearer !== undefined) {
-      const token = await this.#parts.tokens.find(bearer);
+      const token = await this.#dependencies.tokens.find(bearer);
       return token && { kind: "token", token };
     }
     const cookie = readCookie(request, isSecure) ?? "";
-    if (!this.#parts.sessionSecrets.opens(cookie, bindingIn(request))) return undefined;
-    const person = await this.#parts.people.find(cookie);
+    if (!this.#dependencies.sessionSecrets.opens(cookie, bindingIn(request))) return undefined;
+    const person = await this.#dependencies.people.find(cookie);
     return person && { kind: "person", person };
   }
 
@@ -170,7 +171,7 @@ export class Api {
   }
 
   async #accountOf(id: string | undefined): Promise<Account | undefined> {
-    const account = id === undefined ? undefined : await this.#parts.accounts.find(id);
+    const account = id === undefined ? undefined : await this.#dependencies.accounts.find(id);
     // By its id alone: an account that is named like another one's id must not be taken for it.
     return account?.id === id ? account : undefined;
   }

@@ -9,7 +9,7 @@ import type { Token, User } from "../../people/store.ts";
 import type { Tokens } from "../../people/tokens.ts";
 
 /** What the kit itself needs. */
-export interface KitParts {
+export interface KitDependencies {
   readonly people: Pick<People, "find">;
   readonly tokens: Pick<Tokens, "find">;
   readonly sessionSecrets: SessionSecrets;

@@ -6,7 +6,7 @@ import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 import { setLimits } from "../accounts/limits.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
@@ -14,7 +14,7 @@ import { findAccount, futureDate, toDurationMs } from "../input/values.ts";
 import type { KeyView, NewKeyView } from "./schemas.ts";
 import { type KeyBudgetView, keyBudgets, keyView, keyViews, toKeyView } from "./views.ts";
 
-export interface KeyParts extends MoneyParts {
+export interface KeyDependencies extends MoneyDependencies {
   readonly keys: KeyStore;
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
@@ -62,17 +62,17 @@ type Implementation = Unbound<KeyOperations, typeof keyAudits>;
 const usualOverlap = "24h";
 const maxOverlapDays = 30;
 
-export function keyOperations(parts: KeyParts): Implementation {
-  const { accounts, keys, clock, takeEffect } = parts;
+export function keyOperations(dependencies: KeyDependencies): Implementation {
+  const { accounts, keys, clock, takeEffect } = dependencies;
   const mutex = new Mutex();
   return {
-    create: (input, author) => createKey(parts, input, author),
+    create: (input, author) => createKey(dependencies, input, author),
     async list({ account: accountName }) {
       const account =
         accountName === undefined ? undefined : await findAccount(accounts, accountName);
       const records = await keys.all();
       return keyViews(
-        parts,
+        dependencies,
         records.filter(({ accountId }) => account === undefined || accountId === account.id),
       );
     },
@@ -80,7 +80,7 @@ export function keyOperations(parts: KeyParts): Implementation {
       const account = await findAccount(accounts, accountName);
       const records = await keys.all();
       return keyBudgets(
-        parts,
+        dependencies,
         records.filter(({ accountId }) => accountId === account.id),
       );
     },
@@ -91,7 +91,7 @@ export function keyOperations(parts: KeyParts): Implementation {
       const record = await keys.get(id);
       if (record === undefined) throw noSuchKey(id);
       await takeEffect();
-      return keyView(parts, record);
+      return keyView(dependencies, record);
     },
     setLimits: ({ id, ...inputs }, { audit }) =>
       mutex.run(async () => {
@@ -100,16 +100,20 @@ export function keyOperations(parts: KeyParts): Implementation {
         const { limits: before, accountId, ...rest } = record;
         const limits = readLimits(before, inputs);
         const owner = { accountId, keyId: id };
-        await setLimits(parts, { owner, limits, audit: audit(aboutKey(record)) });
-        return keyView(parts, { ...rest, accountId, ...(limits === undefined ? {} : { limits }) });
+        await setLimits(dependencies, { owner, limits, audit: audit(aboutKey(record)) });
+        return keyView(dependencies, {
+          ...rest,
+          accountId,
+          ...(limits === undefined ? {} : { limits }),
+        });
       }),
-    update: (input, author) => updateKey(parts, input, author),
-    rotate: (input, author) => mutex.run(() => rotateKey(parts, input, author)),
+    update: (input, author) => updateKey(dependencies, input, author),
+    rotate: (input, author) => mutex.run(() => rotateKey(dependencies, input, author)),
   };
 }
 
 async function createKey(
-  { accounts, keys, catalog, secrets, clock, takeEffect }: KeyParts,
+  { accounts, keys, catalog, secrets, clock, takeEffect }: KeyDependencies,
   input: Parameters<KeyOperations["create"]>[0],
   { audit }: Author,
 ): Promise<NewKeyView> {
@@ -143,11 +147,11 @@ async function createKey(
 }
 
 async function updateKey(
-  parts: KeyParts,
+  dependencies: KeyDependencies,
   { id, name, models }: Parameters<KeyOperations["update"]>[0],
   { audit }: Author,
 ): ReturnType<KeyOperations["update"]> {
-  const { keys, catalog, takeEffect } = parts;
+  const { keys, catalog, takeEffect } = dependencies;
   if (name === undefined && models === undefined)
     throw new Problem({
       code: "invalid",
@@ -165,16 +169,16 @@ async function updateKey(
   );
   if (!isChanged) throw isRevoked(id);
   await takeEffect();
-  const view = await keyView(parts, await findLive(keys, id));
+  const view = await keyView(dependencies, await findLive(keys, id));
   return { ...view, warnings: await unknownModels(catalog, models ?? undefined) };
 }
 
 async function rotateKey(
-  parts: KeyParts,
+  dependencies: KeyDependencies,
   { id, overlap = usualOverlap }: Parameters<KeyOperations["rotate"]>[0],
   { audit }: Author,
 ): Promise<NewKeyView> {
-  const { keys, secrets, clock, takeEffect } = parts;
+  const { keys, secrets, clock, takeEffect } = dependencies;
   const overlapMs = toDurationMs({ text: overlap, field: "overlap", maxDays: maxOverlapDays });
   const before = await findLive(keys, id);
   const { expiresAtMs } = before;
@@ -197,7 +201,7 @@ async function rotateKey(
   );
   if (!isChanged) throw isRevoked(id);
   await takeEffect();
-  return { ...(await keyView(parts, await findLive(keys, id))), key: secret, warnings: [] };
+  return { ...(await keyView(dependencies, await findLive(keys, id))), key: secret, warnings: [] };
 }
 
 /** A name can be given twice, and an id means nothing to a reader. */

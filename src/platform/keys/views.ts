@@ -2,16 +2,16 @@ import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 import type { BudgetView } from "../http/schemas.ts";
 import { toLimitsView } from "../input/limits.ts";
 import type { KeyView } from "./schemas.ts";
 
-type Parts = Pick<MoneyParts, "clock" | "money"> & { readonly keys: KeyStore };
+type Dependencies = Pick<MoneyDependencies, "clock" | "money"> & { readonly keys: KeyStore };
 
 /** Keys with the moment of their last use, as the running server knows it or as it is written. */
 export async function keyViews(
-  { keys, clock, money }: Parts,
+  { keys, clock, money }: Dependencies,
   records: readonly KeyRecord[],
 ): Promise<readonly KeyView[]> {
   const uses = await (money?.keyUses ?? keys).lastUses();
@@ -19,8 +19,8 @@ export async function keyViews(
   return records.map((record) => toKeyView({ record, lastUsedMs: uses.get(record.id), nowMs }));
 }
 
-export async function keyView(parts: Parts, record: KeyRecord): Promise<KeyView> {
-  const [view] = await keyViews(parts, [record]);
+export async function keyView(dependencies: Dependencies, record: KeyRecord): Promise<KeyView> {
+  const [view] = await keyViews(dependencies, [record]);
   if (view === undefined) throw new Error("there is one for each key");
   return view;
 }
@@ -30,7 +30,7 @@ export type KeyBudgetView = BudgetView & { readonly key: string };
 
 /** Of those that have one. As it is written: a call counts once its receipt does. */
 export async function keyBudgets(
-  { ledger, clock }: Pick<MoneyParts, "ledger" | "clock">,
+  { ledger, clock }: Pick<MoneyDependencies, "ledger" | "clock">,
   records: readonly KeyRecord[],
 ): Promise<readonly KeyBudgetView[]> {
   const limited = records.flatMap(({ id, limits }) =>

@@ -26,7 +26,7 @@ export const liveRoutes = [
 ] as const;
 
 function listen(context: Context, accountId: string | undefined): Response {
-  const { live } = context.parts;
+  const { live } = context.dependencies;
   const actorId = actorOf(context.actor).id;
   if (!live.hasRoomFor(actorId))
     throw new Refused({

@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
     () => auditOf(),
   );
-  const parts = {
+  const dependencies = {
     operations,
     people,
     invites: new Invites(people),
@@ -56,7 +56,7 @@ beforeAll(async () => {
     platformUrl: () => "http://127.0.0.1:8081",
     settings: [],
   };
-  api = new Api({ parts, routes: liveRoutes, extend: extendContext(parts) });
+  api = new Api({ dependencies, routes: liveRoutes, extend: extendContext(dependencies) });
 });
 afterAll(() => home.remove());
 

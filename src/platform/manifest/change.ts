@@ -38,7 +38,7 @@ export interface AddedView extends ApplyView {
 }
 
 /** What changes of the catalogue need. */
-export interface CatalogChangeParts {
+export interface CatalogChangeDependencies {
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -56,7 +56,10 @@ interface Planned {
   readonly adopts?: boolean;
 }
 
-export const optionsOn = ({ secrets, variable, clock }: CatalogChangeParts, planned: Planned) => ({
+export const optionsOn = (
+  { secrets, variable, clock }: CatalogChangeDependencies,
+  planned: Planned,
+) => ({
   ...planned,
   secrets,
   hasVariable: (name: string) => (variable(name) ?? "") !== "",
@@ -64,8 +67,8 @@ export const optionsOn = ({ secrets, variable, clock }: CatalogChangeParts, plan
 });
 
 /** What an apply of these entries would do. */
-export const planOn = (parts: CatalogChangeParts, planned: Planned): Plan =>
-  planApply(optionsOn(parts, planned));
+export const planOn = (dependencies: CatalogChangeDependencies, planned: Planned): Plan =>
+  planApply(optionsOn(dependencies, planned));
 
 type ToAudit = (detail: Readonly<Record<string, readonly string[]>>) => AuditRecord;
 
@@ -88,7 +91,7 @@ export const auditOfEntry =
 
 /** Writes a plan and puts it in force. */
 export async function put(
-  { catalog, takeEffect }: CatalogChangeParts,
+  { catalog, takeEffect }: CatalogChangeDependencies,
   options: {
     readonly plan: Plan;
     readonly dryRun?: boolean;
@@ -114,7 +117,7 @@ export async function put(
 
 /** Adds entries to the store: what is there is kept, but for models in `replaces`. */
 export async function addEntries(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
   input: {
     readonly draft: ManifestDraft;
     readonly literals?: Literals;
@@ -124,14 +127,14 @@ export async function addEntries(
   toAudit: ToAudit,
 ): Promise<AddedView> {
   const { draft, literals = {}, replaces = [], dryRun } = input;
-  const current = await parts.catalog.load();
+  const current = await dependencies.catalog.load();
   const manifest = readDraft(withLiterals(draft, literals), {
-    checkAddress: parts.checkAddress,
+    checkAddress: dependencies.checkAddress,
     known: current.providers.map(({ name }) => name),
   });
   const { additions, added, kept } = findAdditions(manifest, current, replaces);
-  const plan = planOn(parts, { manifest: additions, current });
-  const applied = await put(parts, { plan, dryRun, toAudit });
+  const plan = planOn(dependencies, { manifest: additions, current });
+  const applied = await put(dependencies, { plan, dryRun, toAudit });
   return { ...applied, added, kept };
 }
 

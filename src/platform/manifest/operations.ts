@@ -10,7 +10,7 @@ import {
   type AddedView,
   type ApplyView,
   addEntries,
-  type CatalogChangeParts,
+  type CatalogChangeDependencies,
   optionsOn,
   planOn,
   put,
@@ -49,28 +49,28 @@ export const manifestAudits = {
 } satisfies Audits<ManifestOperations>;
 
 export function manifestOperations(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
 ): Unbound<ManifestOperations, typeof manifestAudits> {
-  const { catalog, clock, mutex } = parts;
+  const { catalog, clock, mutex } = dependencies;
   const toAudit =
     ({ audit }: Author) =>
     (detail: Readonly<Record<string, readonly string[]>>) =>
       audit({ subject: "catalogue", detail });
   return {
-    apply: (input, author) => mutex.run(() => applyText(parts, input, toAudit(author))),
+    apply: (input, author) => mutex.run(() => applyText(dependencies, input, toAudit(author))),
     async export() {
       return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
-    add: (input, author) => mutex.run(() => addEntries(parts, input, toAudit(author))),
+    add: (input, author) => mutex.run(() => addEntries(dependencies, input, toAudit(author))),
   };
 }
 
 async function applyText(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
   input: Parameters<ManifestOperations["apply"]>[0],
   toAudit: Parameters<typeof put>[1]["toAudit"],
 ): Promise<ApplyView> {
-  const { catalog, checkAddress } = parts;
+  const { catalog, checkAddress } = dependencies;
   const { text, dryRun, file, isOwnFile = false } = input;
   const current = await catalog.load();
   const { hash, adopts } = await catalog.manifestState();
@@ -83,10 +83,10 @@ async function applyText(
   const isUnchanged = isUpgrade && digest !== undefined && digest === hash;
   const plan =
     isUnchanged && input.adopts !== true
-      ? planAdoption({ ...optionsOn(parts, options), file })
-      : planOn(parts, options);
+      ? planAdoption({ ...optionsOn(dependencies, options), file })
+      : planOn(dependencies, options);
   const marks = file !== undefined && isMarked(plan, current);
-  return put(parts, {
+  return put(dependencies, {
     plan,
     dryRun,
     isWritten: marks || digest !== undefined || isUpgrade,

@@ -29,16 +29,16 @@ export const memberAudits = {
   resetPassword: { action: "person.reset" },
 } satisfies Audits<MemberOperations>;
 
-export interface MemberParts {
+export interface MemberDependencies {
   readonly people: People;
   readonly platformUrl: () => string;
   readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
 }
 
 export function memberOperations(
-  parts: MemberParts,
+  dependencies: MemberDependencies,
 ): Unbound<MemberOperations, typeof memberAudits> {
-  const { people, platformUrl, gateway } = parts;
+  const { people, platformUrl, gateway } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {

@@ -86,8 +86,8 @@ export const memberRoutes = [
   }),
 ] as const;
 
-async function listMembers({ parts, account }: Context) {
-  const { store, clock } = parts.people;
+async function listMembers({ dependencies, account }: Context) {
+  const { store, clock } = dependencies.people;
   const members = await Promise.all(
     (await store.memberships({ accountId: account.id })).map(async (membership) => {
       const user = await store.user(membership.userId);

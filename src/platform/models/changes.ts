@@ -10,8 +10,8 @@ import { readDraft } from "../../manifest/manifest.ts";
 import { hasSameRoutes, replaceModel } from "../../manifest/merge-model.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { findModel } from "../input/values.ts";
-import { auditOfEntry, type CatalogChangeParts, planOn, put } from "../manifest/change.ts";
-import { type CatalogEntryView, type CatalogParts, toEntryView } from "./operations.ts";
+import { auditOfEntry, type CatalogChangeDependencies, planOn, put } from "../manifest/change.ts";
+import { type CatalogDependencies, type CatalogEntryView, toEntryView } from "./operations.ts";
 
 /** In seconds; null: as for every model. */
 export interface TimeoutChanges {
@@ -70,7 +70,7 @@ export interface ModelChangeOperations {
   removeRoute(input: Target & { id: string }): Promise<CatalogEntryView>;
 }
 
-type Parts = CatalogChangeParts & CatalogParts;
+type Dependencies = CatalogChangeDependencies & CatalogDependencies;
 
 export const modelChangeAudits = {
   create: { action: "model.create", detail: (input) => omit(input, "id") },
@@ -83,30 +83,42 @@ export const modelChangeAudits = {
 
 /** Changes of models in the store. */
 export function modelChangeOperations(
-  parts: Parts,
+  dependencies: Dependencies,
 ): Unbound<ModelChangeOperations, typeof modelChangeAudits> {
-  const { mutex } = parts;
+  const { mutex } = dependencies;
   const changeRoutes = (
     id: string,
     author: Author,
     change: (model: Model) => readonly RouteInput[],
   ) =>
     mutex.run(async () => {
-      const current = await parts.catalog.load();
+      const current = await dependencies.catalog.load();
       const model = findModel(current.models, id);
       const routes = change(model).map((route) => routeDraft(model, route));
-      return save(parts, { current, model, changes: { routes }, fields: ["routes"], author });
+      return save(dependencies, {
+        current,
+        model,
+        changes: { routes },
+        fields: ["routes"],
+        author,
+      });
     });
   return {
-    create: (input, author) => mutex.run(() => create(parts, input, author)),
+    create: (input, author) => mutex.run(() => create(dependencies, input, author)),
     update: ({ id, ...changes }, author) =>
       mutex.run(async () => {
-        const current = await parts.catalog.load();
+        const current = await dependencies.catalog.load();
         const model = findModel(current.models, id);
         const fields = Object.entries(changes).flatMap(([name, value]) =>
           value === undefined ? [] : [name],
         );
-        return save(parts, { current, model, changes: modelDraft(model, changes), fields, author });
+        return save(dependencies, {
+          current,
+          model,
+          changes: modelDraft(model, changes),
+          fields,
+          author,
+        });
       }),
     setRoutes: ({ id, routes }, author) => changeRoutes(id, author, () => routes),
     addRoute: ({ id, ...route }, author) =>
@@ -148,9 +160,13 @@ function findRoute(model: Model, route: Target): Model["routes"][number] {
   });
 }
 
-async function create(parts: Parts, input: NewModel, author: Author): Promise<CatalogEntryView> {
+async function create(
+  dependencies: Dependencies,
+  input: NewModel,
+  author: Author,
+): Promise<CatalogEntryView> {
   const { id, price, routes = [], ...changes } = input;
-  const current = await parts.catalog.load();
+  const current = await dependencies.catalog.load();
   if (current.models.some((known) => known.id === id))
     throw new Problem({
       code: "conflict",
@@ -163,16 +179,16 @@ async function create(parts: Parts, input: NewModel, author: Author): Promise<Ca
     ...(price === undefined ? {} : { price }),
     ...(routes.length === 0 ? {} : { routes: routes.map((route) => routeDraft(undefined, route)) }),
   };
-  const manifest = readModels(parts, current, { [id]: draft });
-  await put(parts, {
-    plan: planOn(parts, { manifest, current }),
+  const manifest = readModels(dependencies, current, { [id]: draft });
+  await put(dependencies, {
+    plan: planOn(dependencies, { manifest, current }),
     toAudit: auditOfEntry(author, id),
   });
-  return toEntryView(findModel((await parts.catalog.load()).models, id), parts);
+  return toEntryView(findModel((await dependencies.catalog.load()).models, id), dependencies);
 }
 
 const readModels = (
-  { checkAddress }: Parts,
+  { checkAddress }: Dependencies,
   { providers }: CatalogContent,
   models: Readonly<Record<string, ModelDraft>>,
 ) => {
@@ -202,7 +218,7 @@ function checkTargets({ routes }: ModelDraft): void {
 }
 
 async function save(
-  parts: Parts,
+  dependencies: Dependencies,
   options: {
     readonly current: CatalogContent;
     readonly model: Model;
@@ -213,18 +229,20 @@ async function save(
   },
 ): Promise<CatalogEntryView> {
   const { current, model, changes, fields, author } = options;
-  const nowMs = parts.clock.nowMs();
+  const nowMs = dependencies.clock.nowMs();
   // The price has versions of its own, and may lack a class without harm to this change.
   const { price: _, ...draft } = toModelDraft(model, nowMs);
-  const [given] = readModels(parts, current, { [model.id]: { ...draft, ...changes } }).models;
+  const [given] = readModels(dependencies, current, {
+    [model.id]: { ...draft, ...changes },
+  }).models;
   if (given === undefined) throw new Error("the draft was not read");
   const after = replaceModel({ given, before: model, all: current.models });
   const changed = fields.filter((field) => field !== "routes" || !hasSameRoutes(model, after));
   checkFields({ subject: `Model ${model.id}`, entry: model, fields: changed });
   const audit = author.audit({ subject: model.id });
-  await parts.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
-  await parts.takeEffect();
-  return toEntryView(findModel((await parts.catalog.load()).models, model.id), parts);
+  await dependencies.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
+  await dependencies.takeEffect();
+  return toEntryView(findModel((await dependencies.catalog.load()).models, model.id), dependencies);
 }
 
 /** Only what is named; timeouts are changed one by one. */

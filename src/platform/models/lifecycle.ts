@@ -4,12 +4,12 @@ import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts"
 import { isServed, type Model, withRoutes } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
-import type { CatalogParts } from "./operations.ts";
+import type { CatalogDependencies } from "./operations.ts";
 import { type ModelView, toModelView } from "./views.ts";
 
 /** A model that is on its way out, and who still calls it. */
@@ -48,7 +48,7 @@ export interface ModelOperations {
   callers(input: { model?: string }): Promise<readonly LifecycleCallersView[]>;
 }
 
-type Parts = MoneyParts & CatalogParts & { readonly keys: KeyStore };
+type Dependencies = MoneyDependencies & CatalogDependencies & { readonly keys: KeyStore };
 
 const mostDays = 366;
 
@@ -59,8 +59,10 @@ export const modelAudits = {
   callers: null,
 } satisfies Audits<ModelOperations>;
 
-export function modelOperations(parts: Parts): Unbound<ModelOperations, typeof modelAudits> {
-  const { catalog: store, clock, isUsable, takeEffect } = parts;
+export function modelOperations(
+  dependencies: Dependencies,
+): Unbound<ModelOperations, typeof modelAudits> {
+  const { catalog: store, clock, isUsable, takeEffect } = dependencies;
   const view = (model: Model, nowMs: number) =>
     toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
   const load = async () => {
@@ -93,25 +95,30 @@ export function modelOperations(parts: Parts): Unbound<ModelOperations, typeof m
       return view(model, nowMs);
     },
     async callers({ model: id }) {
-      const { models } = await parts.catalog.load();
-      const nowMs = parts.clock.nowMs();
+      const { models } = await dependencies.catalog.load();
+      const nowMs = dependencies.clock.nowMs();
       const isAsked = (model: Model) =>
         id === undefined ? lifecycleState(model.lifecycle, nowMs) !== "active" : model.id === id;
       const asked = models.filter(isAsked);
       if (id !== undefined && asked.length === 0) throw unknownModel(id);
-      await closeSums(parts);
+      await closeSums(dependencies);
       const views: LifecycleCallersView[] = [];
-      for (const model of asked) views.push(await toView(parts, model, nowMs));
+      for (const model of asked) views.push(await toView(dependencies, model, nowMs));
       return views;
     },
   };
 }
 
-async function toView(parts: Parts, model: Model, nowMs: number): Promise<LifecycleCallersView> {
+async function toView(
+  dependencies: Dependencies,
+  model: Model,
+  nowMs: number,
+): Promise<LifecycleCallersView> {
   const { deprecatedAtMs, retiresAtMs, replacement } = model.lifecycle;
   const status = lifecycleState(model.lifecycle, nowMs);
   const fromMs = Math.max(deprecatedAtMs ?? nowMs, nowMs - mostDays * dayMs);
-  const callers = status === "active" ? [] : await callersOf(parts, { model, fromMs, nowMs });
+  const callers =
+    status === "active" ? [] : await callersOf(dependencies, { model, fromMs, nowMs });
   return {
     model: model.id,
     status,
@@ -124,23 +131,26 @@ async function toView(parts: Parts, model: Model, nowMs: number): Promise<Lifecy
 }
 
 async function callersOf(
-  parts: Parts,
+  dependencies: Dependencies,
   span: { readonly model: Model; readonly fromMs: number; readonly nowMs: number },
 ): Promise<readonly LifecycleCaller[]> {
   const query = { model: span.model.id, fromMs: span.fromMs, toMs: span.nowMs + 1 };
-  const records = new Map((await parts.keys.all()).map((record) => [record.id, record]));
-  const names = new Map((await parts.accounts.list()).map(({ id, name }) => [id, name]));
+  const records = new Map((await dependencies.keys.all()).map((record) => [record.id, record]));
+  const names = new Map((await dependencies.accounts.list()).map(({ id, name }) => [id, name]));
   const callers = new Callers();
   /** By day and account: what no key of the list has done was done with temporary ones. */
   const listed = new Map<string, number>();
-  for (const { dayMs: day, name: id, receipts } of await daySums(parts, { ...query, by: "key" })) {
+  for (const { dayMs: day, name: id, receipts } of await daySums(dependencies, {
+    ...query,
+    by: "key",
+  })) {
     const accountId = records.get(id)?.accountId;
     if (accountId === undefined) continue;
     callers.add({ accountId, keyId: id, day, receipts });
     const name = `${day} ${accountId}`;
     listed.set(name, (listed.get(name) ?? 0) + receipts);
   }
-  for (const sum of await daySums(parts, { ...query, by: "account" })) {
+  for (const sum of await daySums(dependencies, { ...query, by: "account" })) {
     const { dayMs: day, name: accountId } = sum;
     const receipts = sum.receipts - (listed.get(`${day} ${accountId}`) ?? 0);
     if (receipts > 0) callers.add({ accountId, keyId: null, day, receipts });

@@ -81,16 +81,16 @@ export interface CatalogOperations {
 
 export const catalogAudits = { list: null, show: null } satisfies Audits<CatalogOperations>;
 
-export interface CatalogParts {
+export interface CatalogDependencies {
   readonly catalog: CatalogStore;
   readonly clock: Clock;
   readonly isUsable: (route: Route) => boolean;
   readonly gateway?: { health(): readonly TargetHealth[] } | undefined;
 }
 
-export function catalogOperations(parts: CatalogParts): CatalogOperations {
-  const { catalog } = parts;
-  const view = (model: Model) => toEntryView(model, parts);
+export function catalogOperations(dependencies: CatalogDependencies): CatalogOperations {
+  const { catalog } = dependencies;
+  const view = (model: Model) => toEntryView(model, dependencies);
   return {
     async list() {
       return (await catalog.load()).models.map(view);
@@ -101,10 +101,10 @@ export function catalogOperations(parts: CatalogParts): CatalogOperations {
   };
 }
 
-export function toEntryView(model: Model, parts: CatalogParts): CatalogEntryView {
-  const nowMs = parts.clock.nowMs();
-  const health = parts.gateway?.health() ?? [];
-  const trouble = whyNotServed(model, nowMs, parts.isUsable);
+export function toEntryView(model: Model, dependencies: CatalogDependencies): CatalogEntryView {
+  const nowMs = dependencies.clock.nowMs();
+  const health = dependencies.gateway?.health() ?? [];
+  const trouble = whyNotServed(model, nowMs, dependencies.isUsable);
   const {
     routes: _,
     route_list: __,
@@ -121,7 +121,7 @@ export function toEntryView(model: Model, parts: CatalogParts): CatalogEntryView
     max_audio_seconds: model.maxAudioSeconds ?? null,
     timeouts: toTimeoutsView(model.timeouts),
     not_served_because: trouble ?? null,
-    routes: model.routes.map((route) => toRouteView({ model, route, health, parts })),
+    routes: model.routes.map((route) => toRouteView({ model, route, health, dependencies })),
     coming: model.prices
       .filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
       .map(({ price, effectiveAtMs }) => ({
@@ -149,9 +149,9 @@ function toRouteView(options: {
   readonly model: Model;
   readonly route: Route;
   readonly health: readonly TargetHealth[];
-  readonly parts: CatalogParts;
+  readonly dependencies: CatalogDependencies;
 }): RouteView {
-  const { route, health, parts } = options;
+  const { route, health, dependencies } = options;
   const { provider, model, priority = 1, weight, voices, dimensions, cost } = route;
   const asked = health.find((one) => one.provider === provider && one.model === model);
   return {
@@ -164,7 +164,7 @@ function toRouteView(options: {
     cost: cost === undefined ? null : toPriceView(cost),
     cost_in_file: ownsCost(options.model, route),
     state: asked?.state ?? null,
-    usable: parts.isUsable(route),
+    usable: dependencies.isUsable(route),
   };
 }
 
@@ -172,7 +172,7 @@ function toRouteView(options: {
 function whyNotServed(
   model: Model,
   nowMs: number,
-  isUsable: CatalogParts["isUsable"],
+  isUsable: CatalogDependencies["isUsable"],
 ): string | undefined {
   if (lifecycleState(model.lifecycle, nowMs) === "retired") return "It is retired.";
   if (model.routes.length === 0) return "It has no route: nobody is asked for it.";

@@ -6,7 +6,7 @@ import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { type LinkView, toLink } from "./schemas.ts";
 
-export interface PeopleParts {
+export interface PeopleDependencies {
   /** One for the whole process: it counts the failed sign-ins. */
   readonly people: People;
   /** Where people reach the platform. */
@@ -42,9 +42,9 @@ export const operatorAudits = {
 } satisfies Audits<OperatorOperations>;
 
 export function operatorOperations(
-  parts: PeopleParts,
+  dependencies: PeopleDependencies,
 ): Unbound<OperatorOperations, typeof operatorAudits> {
-  const { people, platformUrl, gateway } = parts;
+  const { people, platformUrl, gateway } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {
@@ -121,9 +121,9 @@ export const peopleAudits = {
 } satisfies Audits<PeopleOperations>;
 
 export function peopleOperations(
-  parts: PeopleParts,
+  dependencies: PeopleDependencies,
 ): Unbound<PeopleOperations, typeof peopleAudits> {
-  const { people, platformUrl } = parts;
+  const { people, platformUrl } = dependencies;
   const { store } = people;
   const invites = new Invites(people);
   return {

@@ -94,15 +94,15 @@ export const peopleRoutes = [
   }),
 ] as const;
 
-async function listPeople({ parts }: Context) {
-  const { store } = parts.people;
-  const accounts = await parts.accounts.list();
+async function listPeople({ dependencies }: Context) {
+  const { store } = dependencies.people;
+  const accounts = await dependencies.accounts.list();
   const names = new Map(accounts.map(({ id, name }) => [id, name]));
   const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
   const people = await Promise.all(
-    (await store.users()).map((user) => toPerson(parts, { user, names, memberships })),
+    (await store.users()).map((user) => toPerson(dependencies, { user, names, memberships })),
   );
-  const nowMs = parts.clock.nowMs();
+  const nowMs = dependencies.clock.nowMs();
   return {
     people,
     invited: (await store.allInvites())
@@ -122,7 +122,7 @@ function toNamed(id: string | undefined, names: Names) {
 }
 
 async function toPerson(
-  { people: { store }, clock }: Context["parts"],
+  { people: { store }, clock }: Context["dependencies"],
   of: {
     readonly user: User;
     readonly names: Names;

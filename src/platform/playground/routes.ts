@@ -32,12 +32,12 @@ export const playgroundRoutes = [
     access: "developer",
     area: "keys",
     reply: keyReply,
-    async handle({ operations, parts, account, actor }) {
+    async handle({ operations, dependencies, account, actor }) {
       const { key, expires_at } = await operations.gateway.createTemporaryKey({
         account: account.id,
         owner: actorOf(actor).id,
       });
-      return { key, expires_at, base_url: `${parts.gatewayUrl()}/v1` };
+      return { key, expires_at, base_url: `${dependencies.gatewayUrl()}/v1` };
     },
   }),
   route("GET /api/accounts/:account/playground-models", {

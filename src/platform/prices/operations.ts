@@ -20,7 +20,7 @@ import { toPriceView } from "../models/views.ts";
 import { planImport, readMarkup } from "./import.ts";
 import type { ImportView, PriceRow } from "./schemas.ts";
 
-export interface PriceParts {
+export interface PriceDependencies {
   readonly catalog: CatalogStore;
   readonly clock: Clock;
   readonly takeEffect: () => Promise<void>;
@@ -56,7 +56,7 @@ export function priceOperations({
   catalog,
   clock,
   takeEffect,
-}: PriceParts): Unbound<PriceOperations, typeof priceAudits> {
+}: PriceDependencies): Unbound<PriceOperations, typeof priceAudits> {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
   return {
     async set({ model: id, price: texts, from }, { audit }) {

@@ -14,7 +14,7 @@ import type { Audits, Author, Unbound } from "../audit/author.ts";
 import {
   addEntries,
   auditOfEntry,
-  type CatalogChangeParts,
+  type CatalogChangeDependencies,
   planOn,
   put,
 } from "../manifest/change.ts";
@@ -101,16 +101,16 @@ export const connectAudits = {
 
 /** Changes of providers in the store. */
 export function connectOperations(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
   { offerOf }: Pick<ProviderOperations, "offerOf">,
 ): Unbound<ConnectOperations, typeof connectAudits> {
-  const { mutex } = parts;
-  const isSet = (name: string) => (parts.variable(name) ?? "") !== "";
+  const { mutex } = dependencies;
+  const isSet = (name: string) => (dependencies.variable(name) ?? "") !== "";
   return {
     vendors: async () => vendorViews(isSet),
-    add: (given, author) => mutex.run(() => addEntry(parts, readNew(given, isSet), author)),
-    update: (input, author) => mutex.run(() => updateEntry(parts, input, author)),
-    remove: (input, author) => mutex.run(() => removeEntry(parts, input, author)),
+    add: (given, author) => mutex.run(() => addEntry(dependencies, readNew(given, isSet), author)),
+    update: (input, author) => mutex.run(() => updateEntry(dependencies, input, author)),
+    remove: (input, author) => mutex.run(() => removeEntry(dependencies, input, author)),
     offer: ({ name }) => offerOf({ provider: name }),
     async serve({ name, ids }, author) {
       const { proposals, problem } = await offerOf({ provider: name });
@@ -127,7 +127,7 @@ export function connectOperations(
       const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
       const draft = { providers: {}, models };
       const { warnings } = await mutex.run(() =>
-        addEntries(parts, { draft, dryRun: false }, auditOfEntry(author, name)),
+        addEntries(dependencies, { draft, dryRun: false }, auditOfEntry(author, name)),
       );
       return { served: chosen.map(({ id }) => id), warnings };
     },
@@ -141,20 +141,20 @@ interface NamedDraft {
 }
 
 async function addEntry(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
   { name, draft }: NamedDraft,
   author: Author,
 ): Promise<SavedProvider> {
-  const current = await parts.catalog.load();
+  const current = await dependencies.catalog.load();
   if (current.providers.some((known) => known.name === name))
     throw new Problem({
       code: "conflict",
       message: `A provider named ${name} exists already. Choose another name.`,
       field: "name",
     });
-  const manifest = readDraft({ providers: { [name]: draft } }, parts);
-  const plan = planOn(parts, { manifest, current });
-  const { warnings } = await put(parts, { plan, toAudit: auditOfEntry(author, name) });
+  const manifest = readDraft({ providers: { [name]: draft } }, dependencies);
+  const plan = planOn(dependencies, { manifest, current });
+  const { warnings } = await put(dependencies, { plan, toAudit: auditOfEntry(author, name) });
   return { name, warnings };
 }
 
@@ -244,15 +244,15 @@ function checkReference(variable: string | undefined, field: string): void {
 }
 
 async function updateEntry(
-  parts: CatalogChangeParts,
+  dependencies: CatalogChangeDependencies,
   { name, ...changes }: Parameters<ConnectOperations["update"]>[0],
   { audit }: Author,
 ): Promise<SavedProvider> {
-  const { catalog, clock, secrets, takeEffect, variable } = parts;
+  const { catalog, clock, secrets, takeEffect, variable } = dependencies;
   const before = findEntry(await catalog.load(), name);
   const { draft, fields } = changeDraft(before, changes);
   checkFields({ subject: `Provider ${name}`, entry: before, fields });
-  const [given] = readDraft({ providers: { [name]: draft } }, parts).providers;
+  const [given] = readDraft({ providers: { [name]: draft } }, dependencies).providers;
   if (given === undefined) throw new Error("the draft was not read");
   const { origin } = before;
   const after = {
@@ -302,7 +302,7 @@ function changeDraft(
 }
 
 async function removeEntry(
-  { catalog, clock, takeEffect }: CatalogChangeParts,
+  { catalog, clock, takeEffect }: CatalogChangeDependencies,
   input: Parameters<ConnectOperations["remove"]>[0],
   { audit }: Author,
 ): Promise<RemovedProvider> {

@@ -84,7 +84,7 @@ export const providerAudits = {
 
 type Implementation = Unbound<ProviderOperations, typeof providerAudits>;
 
-export interface ProviderParts {
+export interface ProviderDependencies {
   readonly audit: AuditStore;
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
@@ -101,8 +101,8 @@ export interface ProviderParts {
     | undefined;
 }
 
-export function providerOperations(parts: ProviderParts): Implementation {
-  const { catalog, clock, gateway, variable } = parts;
+export function providerOperations(dependencies: ProviderDependencies): Implementation {
+  const { catalog, clock, gateway, variable } = dependencies;
   const isSet = (name: string) => (variable(name) ?? "") !== "";
   return {
     async list() {
@@ -110,7 +110,7 @@ export function providerOperations(parts: ProviderParts): Implementation {
       const health = gateway?.health();
       return providers.map((entry) => toProviderView({ entry, models, health, isSet }));
     },
-    ...trialOperations(parts),
+    ...trialOperations(dependencies),
     async reset({ name, model }, { audit }) {
       if (name !== engineProvider) findEntry(await catalog.load(), name);
       if (gateway === undefined)
@@ -119,7 +119,7 @@ export function providerOperations(parts: ProviderParts): Implementation {
           message: "The gateway is not running, so no target is out of service.",
           command: "serve",
         });
-      await parts.audit.add(audit({ subject: name }));
+      await dependencies.audit.add(audit({ subject: name }));
       const targets = gateway.resetHealth(name, model);
       if (targets === 0 && model !== undefined)
         throw new Problem({
@@ -132,8 +132,8 @@ export function providerOperations(parts: ProviderParts): Implementation {
     },
     async offerOf({ provider, draft, literals = {} }) {
       const current = await catalog.load();
-      const { entry, isNew } = entryOf({ parts, current, provider, draft, literals });
-      const offer = await (await upstreamsOf(parts)).offer(entry, isNew);
+      const { entry, isNew } = entryOf({ dependencies, current, provider, draft, literals });
+      const offer = await (await upstreamsOf(dependencies)).offer(entry, isNew);
       if ("problem" in offer)
         return { proposals: [], left_out: 0, problem: offer.problem, listed: null };
       const all = offer.models ?? [];
@@ -150,7 +150,7 @@ export function providerOperations(parts: ProviderParts): Implementation {
     },
     async proposeNamed({ provider, names, draft, literals = {} }) {
       const current = await catalog.load();
-      const { entry } = entryOf({ parts, current, provider, draft, literals });
+      const { entry } = entryOf({ dependencies, current, provider, draft, literals });
       const models = names.map((id) => ({ id }));
       return proposeFor(entry, {
         models,
@@ -163,13 +163,13 @@ export function providerOperations(parts: ProviderParts): Implementation {
 
 /** The entry that is in force; else the one that a draft describes. */
 function entryOf(options: {
-  readonly parts: ProviderParts;
+  readonly dependencies: ProviderDependencies;
   readonly current: CatalogContent;
   readonly provider: string;
   readonly draft: ProviderDraft | undefined;
   readonly literals: Readonly<Record<string, string>>;
 }): { readonly entry: ProviderEntry; readonly isNew: boolean } {
-  const { parts, current, provider, draft, literals } = options;
+  const { dependencies, current, provider, draft, literals } = options;
   const known = current.providers.find(({ name }) => name === provider);
   if (known !== undefined || draft === undefined)
     return { entry: findEntry(current, provider), isNew: false };
@@ -177,17 +177,20 @@ function entryOf(options: {
     { providers: { [provider]: draft }, models: {} },
     { [provider]: literals },
   );
-  const [given] = readDraft(whole, parts).providers;
+  const [given] = readDraft(whole, dependencies).providers;
   if (given === undefined) return { entry: findEntry(current, provider), isNew: false };
-  return { entry: toEntry({ given, before: undefined, secrets: parts.secrets }), isNew: true };
+  return {
+    entry: toEntry({ given, before: undefined, secrets: dependencies.secrets }),
+    isNew: true,
+  };
 }
 
 /** How a provider is doing, by real calls and by its own list. */
 function trialOperations(
-  parts: ProviderParts,
+  dependencies: ProviderDependencies,
 ): Pick<Implementation, "planTrials" | "test" | "listing"> {
-  const { catalog } = parts;
-  const upstreams = () => upstreamsOf(parts);
+  const { catalog } = dependencies;
+  const upstreams = () => upstreamsOf(dependencies);
   return {
     async planTrials({ name, model }) {
       const content = await catalog.load();
@@ -208,7 +211,7 @@ function trialOperations(
       // The routes may have changed between two calls of one test.
       if (trials.length === 0 && kind !== undefined && kind !== "models") return [];
       // Vendors bill these calls.
-      await parts.audit.add(audit({ subject: name }));
+      await dependencies.audit.add(audit({ subject: name }));
       const routes = routesTo(content, name, model);
       const isCompared = canCompare(entry) && routes.length > 0;
       if (!isCompared || (kind !== undefined && kind !== "models"))
@@ -225,7 +228,7 @@ function trialOperations(
   };
 }
 
-function upstreamsOf({ upstreams }: ProviderParts): Promise<Upstreams> {
+function upstreamsOf({ upstreams }: ProviderDependencies): Promise<Upstreams> {
   if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
   return upstreams();
 }

@@ -31,7 +31,7 @@ export const providerRoutes = [
         description: "Whether some of them are defined in a file.",
       }),
     }),
-    async handle({ parts: { operations } }) {
+    async handle({ dependencies: { operations } }) {
       const providers = await operations.providers.list({});
       const hasFile = providers.some(({ source }) => source.kind === "file");
       return { providers: providers.map(toReply), has_file: hasFile };

@@ -5,7 +5,7 @@ import {
   type UsageQuery,
 } from "../../ledger/reports.ts";
 import { dayMs, toDay, toHour } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 import { sumsByDay } from "./spend.ts";
 
 /** What one model, key or account was charged for the calls that it began on one day of UTC. */
@@ -25,14 +25,18 @@ export interface DayQuery {
   readonly by: "model" | "key" | "account";
 }
 
-type Parts = Pick<MoneyParts, "ledger" | "money">;
+type Dependencies = Pick<MoneyDependencies, "ledger" | "money">;
 
 /** Sums by day and name, as far as they are written; each pair once. */
-export async function daySums(parts: Parts, query: DayQuery): Promise<readonly DaySum[]> {
-  const { reports } = parts.money ?? {};
+export async function daySums(
+  dependencies: Dependencies,
+  query: DayQuery,
+): Promise<readonly DaySum[]> {
+  const { reports } = dependencies.money ?? {};
   const told = reports && (await fromReports(reports, query));
   const sums = new Map<string, DaySum>();
-  for (const { dayMs: day, name, receipts, charged } of told ?? (await fromRollups(parts, query))) {
+  for (const { dayMs: day, name, receipts, charged } of told ??
+    (await fromRollups(dependencies, query))) {
     const known = sums.get(`${day} ${name}`) ?? { receipts: 0, charged: 0n };
     sums.set(`${day} ${name}`, {
       dayMs: day,
@@ -44,7 +48,7 @@ export async function daySums(parts: Parts, query: DayQuery): Promise<readonly D
   return [...sums.values()];
 }
 
-async function fromRollups({ ledger }: Parts, query: DayQuery): Promise<readonly DaySum[]> {
+async function fromRollups({ ledger }: Dependencies, query: DayQuery): Promise<readonly DaySum[]> {
   const { model: wanted, by, ...filter } = query;
   const pieces: DaySum[] = [];
   for await (const rollups of sumsByDay(ledger, filter))

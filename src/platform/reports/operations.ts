@@ -3,7 +3,7 @@ import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 import type { Audits } from "../audit/author.ts";
 import { toDayStart } from "../input/values.ts";
 import type { MarginRow, MarginView } from "./schemas.ts";
@@ -23,8 +23,8 @@ const dayMs = 86_400_000;
 /** More than ten years are read for nobody. */
 const mostDays = 3_660;
 
-export function reportOperations(parts: MoneyParts): ReportOperations {
-  const { accounts, ledger, clock } = parts;
+export function reportOperations(dependencies: MoneyDependencies): ReportOperations {
+  const { accounts, ledger, clock } = dependencies;
   return {
     async margin({ by: word = "model", from, to }) {
       const by = marginGroups.find((known) => known === word);
@@ -39,7 +39,7 @@ export function reportOperations(parts: MoneyParts): ReportOperations {
         by === "account"
           ? new Map((await accounts.list()).map(({ id, name }) => [id, name]))
           : new Map<string, string>();
-      await closeSums(parts);
+      await closeSums(dependencies);
       const sums = new SumsBy(nameBy[by]);
       for await (const rollups of sumsByDay(ledger, { fromMs, toMs }))
         for (const rollup of rollups) sums.add(rollup);

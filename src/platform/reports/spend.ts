@@ -1,10 +1,10 @@
 import { hourMs, mergeInto, type Rollup, type RollupFilter, toHour } from "../../ledger/rollups.ts";
 import type { LedgerStore } from "../../ledger/store.ts";
-import type { MoneyParts } from "../accounts/funds.ts";
+import type { MoneyDependencies } from "../accounts/funds.ts";
 
 const dayMs = 24 * hourMs;
 
-type Sums = Pick<MoneyParts, "ledger" | "money">;
+type Sums = Pick<MoneyDependencies, "ledger" | "money">;
 
 /**
  * Makes the sums by hour lack no receipt. Where no server runs, a crash may have left some open:

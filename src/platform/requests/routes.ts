@@ -3,7 +3,7 @@ import { csvLine } from "../../base/csv.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
-import { type Context, type PlatformParts, route } from "../context.ts";
+import { type Context, type PlatformDependencies, route } from "../context.ts";
 import { apiHeaders } from "../http/refusal.ts";
 import { fields, nullable, oneOf, text } from "../http/schemas.ts";
 import { toMoment } from "../input/values.ts";
@@ -102,9 +102,9 @@ export const requestRoutes = [
 const usualLimit = 50;
 const csvPage = 1_000;
 
-async function readPage({ parts, inTurn, isOperator }: Context, asked: Asked) {
+async function readPage({ dependencies, inTurn, isOperator }: Context, asked: Asked) {
   const query = { ...toQuery(asked), after: given(asked.after), limit: asked.limit ?? usualLimit };
-  const { receipts, after } = await inTurn(() => parts.reports.receipts(query));
+  const { receipts, after } = await inTurn(() => dependencies.reports.receipts(query));
   return {
     requests: receipts.map((receipt) => toReceiptRow({ receipt, forOperator: isOperator })),
     after: after ?? null,
@@ -112,22 +112,22 @@ async function readPage({ parts, inTurn, isOperator }: Context, asked: Asked) {
 }
 
 async function readOne(context: Context, id: string, account: string | undefined) {
-  const { parts, inTurn, isOperator } = context;
-  const receipt = await inTurn(() => parts.reports.receipt(id));
+  const { dependencies, inTurn, isOperator } = context;
+  const receipt = await inTurn(() => dependencies.reports.receipt(id));
   // Of another account is told like one that there is not.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
     throw new Problem({ code: "not_found", message: `Unknown request "${id}".` });
-  const { models } = await parts.catalog.load();
+  const { models } = await dependencies.catalog.load();
   const price = priceOfReceipt(models, receipt);
   return toReceiptView({ receipt, price, forOperator: isOperator });
 }
 
 async function toCsv(context: Context, asked: Asked): Promise<Response> {
-  const { parts, inTurn, isOperator, signal } = context;
+  const { dependencies, inTurn, isOperator, signal } = context;
   const query = { ...toQuery(asked), oldestFirst: true, limit: csvPage };
-  const read = (after?: string) => inTurn(() => parts.reports.receipts({ ...query, after }));
+  const read = (after?: string) => inTurn(() => dependencies.reports.receipts({ ...query, after }));
   const columns = isOperator ? operatorColumns : memberColumns;
-  const names = await accountNames(parts);
+  const names = await accountNames(dependencies);
   const encoder = new TextEncoder();
   // Before the reply begins: only then can a refusal still be told in words.
   let page = await read();
@@ -159,7 +159,9 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
   });
 }
 
-async function accountNames({ accounts }: PlatformParts): Promise<ReadonlyMap<string, string>> {
+async function accountNames({
+  accounts,
+}: PlatformDependencies): Promise<ReadonlyMap<string, string>> {
   return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
 }
 

@@ -62,7 +62,7 @@ export const sessionRoutes = [
     body: fields({ email, password }),
     reply: Type.Object({ ...done.properties, ...browserSecrets }),
     async handle(context, { body }) {
-      const user = await context.parts.people.authenticate(body, context.visitor);
+      const user = await context.dependencies.people.authenticate(body, context.visitor);
       context.admitSession(user);
       const { isBrowser: isBound } = context;
       const { userAgent } = context.visitor;
@@ -91,10 +91,12 @@ export const sessionRoutes = [
     access: "anyone",
     body: fields({ token: text({ least: 1, most: 200 }) }),
     reply: invitation,
-    async handle({ parts }, { body }) {
-      const invite = await parts.invites.look(body.token);
+    async handle({ dependencies }, { body }) {
+      const invite = await dependencies.invites.look(body.token);
       const account =
-        invite.accountId === undefined ? undefined : await parts.accounts.find(invite.accountId);
+        invite.accountId === undefined
+          ? undefined
+          : await dependencies.accounts.find(invite.accountId);
       return {
         kind: invite.kind,
         email: invite.email ?? null,
@@ -145,7 +147,7 @@ export const sessionRoutes = [
     ),
     async handle(context) {
       const { user, session } = personOf(context);
-      const { people, clock } = context.parts;
+      const { people, clock } = context.dependencies;
       const sessions = await people.store.sessions(user.id);
       return sessions
         .filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs())
@@ -201,19 +203,21 @@ export const sessionRoutes = [
 
 /** Sets the cookie; what a browser must keep beside it is in the reply, where no other site reads. */
 function signIn(context: Context, userId: string, secret: string) {
-  const { parts, headers, isSecure, isBrowser } = context;
+  const { dependencies, headers, isSecure, isBrowser } = context;
   headers.append("set-cookie", sessionCookie(secret, isSecure));
   return {
-    binding: parts.sessionSecrets.bindingOf(secret),
-    device: isBrowser ? parts.sessionSecrets.newDevice(userId, parts.clock.nowMs()) : null,
+    binding: dependencies.sessionSecrets.bindingOf(secret),
+    device: isBrowser
+      ? dependencies.sessionSecrets.newDevice(userId, dependencies.clock.nowMs())
+      : null,
   };
 }
 
-async function view({ parts, actor }: Context) {
-  const shared = { version: parts.version, gateway_url: `${parts.gatewayUrl()}/v1` };
+async function view({ dependencies, actor }: Context) {
+  const shared = { version: dependencies.version, gateway_url: `${dependencies.gatewayUrl()}/v1` };
   if (actor?.kind !== "person") return { user: null, ...shared };
   const { user, memberships } = actor.person;
-  const names = new Map((await parts.accounts.list()).map(({ id, name }) => [id, name]));
+  const names = new Map((await dependencies.accounts.list()).map(({ id, name }) => [id, name]));
   return {
     user: {
       id: user.id,

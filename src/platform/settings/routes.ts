@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Type } from "typebox";
-import { type PlatformParts, route, type SettingView } from "../context.ts";
+import { type PlatformDependencies, route, type SettingView } from "../context.ts";
 import { nullable } from "../http/schemas.ts";
 
 /** The file cannot say where it is itself, and secrets do not belong in it. */
@@ -29,14 +29,14 @@ export const settingsRoutes = [
       ),
       settings: Type.Array(settingReply),
     }),
-    async handle({ parts }) {
+    async handle({ dependencies }) {
       return {
-        version: parts.version,
-        gateway_url: parts.gatewayUrl(),
-        platform_url: parts.platformUrl(),
-        data_directory: valueOf(parts, "SVC_DATA_DIR"),
-        database_bytes: await databaseBytes(parts),
-        settings: parts.settings.map(toSetting),
+        version: dependencies.version,
+        gateway_url: dependencies.gatewayUrl(),
+        platform_url: dependencies.platformUrl(),
+        data_directory: valueOf(dependencies, "SVC_DATA_DIR"),
+        database_bytes: await databaseBytes(dependencies),
+        settings: dependencies.settings.map(toSetting),
       };
     },
   }),
@@ -47,12 +47,15 @@ function toSetting({ name, value, source, about }: SettingView) {
   return { name, in_file: inFile, value, source, about };
 }
 
-function valueOf({ settings }: Pick<PlatformParts, "settings">, name: string): string | null {
+function valueOf(
+  { settings }: Pick<PlatformDependencies, "settings">,
+  name: string,
+): string | null {
   return settings.find((setting) => setting.name === name)?.value ?? null;
 }
 
-async function databaseBytes(parts: PlatformParts): Promise<number | null> {
-  const path = valueOf(parts, "SVC_DATABASE_URL")?.replace(/^sqlite:/, "");
+async function databaseBytes(dependencies: PlatformDependencies): Promise<number | null> {
+  const path = valueOf(dependencies, "SVC_DATABASE_URL")?.replace(/^sqlite:/, "");
   if (path === undefined) return null;
   const size = (file: string) =>
     stat(file).then(

@@ -75,8 +75,8 @@ export const usageRoutes = [
   }),
 ] as const;
 
-async function readUsage({ parts, inTurn }: Context, asked: Asked) {
-  const { reports, clock } = parts;
+async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
+  const { reports, clock } = dependencies;
   const { range: wanted = "24h", by, model, key: keyId, accountId } = asked;
   const span = spanOf(wanted, clock.nowMs());
   const of = { accountId, model, keyId };
@@ -85,7 +85,7 @@ async function readUsage({ parts, inTurn }: Context, asked: Asked) {
   const [points, before, labels] = await Promise.all([
     inTurn(() => reports.usage({ ...of, grain, fromMs, toMs, by })),
     earlier && inTurn(() => reports.usage({ ...of, ...earlier, by: "none" })),
-    labelsOf(parts, by, accountId),
+    labelsOf(dependencies, by, accountId),
   ]);
   return {
     range: wanted,
@@ -111,7 +111,7 @@ function ofListedKeys(
 
 /** Keys and accounts have names that people gave them. */
 async function labelsOf(
-  { operations, accounts }: Pick<Context["parts"], "operations" | "accounts">,
+  { operations, accounts }: Pick<Context["dependencies"], "operations" | "accounts">,
   by: UsageGroup,
   accountId: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {

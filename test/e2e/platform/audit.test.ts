@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connectControl } from "../../../src/platform/control-socket.ts";
+import type { Operations } from "../../../src/platform/operations.ts";
 import { routes } from "../../../src/platform/routes.ts";
 import { willingVendor } from "../../fake/willing-vendor.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
@@ -35,7 +37,7 @@ beforeAll(async () => {
   // A file is where the folder of the locks should be: a fetch fails before it asks any registry.
   writeFileSync(join(cacheDir, "locks"), "");
   const environment = { SVC_ENGINE: "on", SVC_CACHE_DIR: cacheDir };
-  gateway = await startTestGateway({ manifest, environment });
+  gateway = await startTestGateway({ manifest, environment, isInStore: true });
   gateway.upstream.replyWith(willingVendor);
   ({ account } = gateway);
   operator = await joinOperator(gateway);
@@ -225,6 +227,9 @@ const peopleChanges: Changes = {
 };
 
 const catalogChanges: Changes = {
+  "POST /api/catalog": async () => asOperator("model.create", { body: { id: "new" } }),
+  "PATCH /api/catalog/:model": async () =>
+    asOperator("model.update", { params: { model: "new" }, body: { owned_by: "us" } }),
   "PUT /api/catalog/:model/routes": async () =>
     asOperator("model.routes", {
       params: { model: "mini" },
@@ -251,6 +256,11 @@ const catalogChanges: Changes = {
         api_key: "sk-literal-0123456789",
         allow_private: true,
       },
+    }),
+  "PATCH /api/providers/:name": async () =>
+    asOperator("provider.update", {
+      params: { name: "mine" },
+      body: { api_key: "sk-literal-9876543210" },
     }),
   "POST /api/providers/:name/test": async () =>
     asOperator("provider.test", { params: { name: "mine" }, body: { kind: "models" } }),
@@ -279,6 +289,9 @@ const changes: Changes = {
 /** They only look. */
 const reading = ["POST /api/invites/look"];
 
+const noAudit =
+  "create trigger no_audit before insert on audit begin select raise(abort, 'full'); end";
+
 test("every route that changes something is in the list", () => {
   const names = routes
     .map(({ name }) => name as string)
@@ -292,11 +305,11 @@ describe("a change stands together with its audit record, or not at all:", () =>
       const { who, action, actor, ...asked } = await prepare();
       const expected = actor ?? (await emailOf(who));
       const before = contents();
-      database.run(
-        "create trigger no_audit before insert on audit begin select raise(abort, 'full'); end",
-      );
-      expect((await who.ask(name, asked)).status).toBe(500);
-      database.run("drop trigger no_audit");
+      database.run(noAudit);
+      const refused = await who
+        .ask(name, asked)
+        .finally(() => database.run("drop trigger no_audit"));
+      expect(refused.status).toBe(500);
       expect(contents()).toEqual(before);
       const known = new Set(rows().map(({ id }) => id));
       const { status, body } = await who.ask(name, asked);
@@ -337,8 +350,50 @@ test("failed sign-ins are counted for each person and hour, unknown addresses to
   expect(counts.size).toBe(2);
 });
 
-test("what a start does by itself is in the log, too", () => {
-  const applied = rows().find(({ action }) => action === "manifest.apply");
-  expect(applied).toMatchObject({ actor_kind: "command", actor_name: "start" });
-  expect(JSON.parse(applied?.detail ?? "{}").create).toContain("model mini");
+test("no secret is in the log", async () => {
+  const { key } = await operations().keys.create({ account, name: "secret" });
+  const text = JSON.stringify(rows());
+  for (const secret of [key, password, "sk-literal-0123456789", "sk-literal-9876543210"])
+    expect(text).not.toContain(secret);
+});
+
+/** What only commands can do, one successful use each. */
+const commandChanges: Readonly<Record<string, (remote: Operations) => Promise<unknown>>> = {
+  "model.routes add": ({ catalog }) =>
+    catalog.addRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
+  "model.routes update": ({ catalog }) =>
+    catalog.updateRoute({ id: "mini", provider: "fake", model: "gpt-4.1", weight: 3 }),
+  "model.routes remove": ({ catalog }) =>
+    catalog.removeRoute({ id: "mini", provider: "fake", model: "gpt-4.1" }),
+  "manifest.apply": (remote) =>
+    remote.manifest.apply({ text: "models: { applied: { endpoint: chat } }", dryRun: false }),
+  "manifest.add": (remote) =>
+    remote.manifest.add({
+      draft: { providers: {}, models: { added: { endpoint: "chat" } } },
+      dryRun: false,
+    }),
+  "account.credit": ({ entries }) =>
+    entries.add({ account, kind: "credit", usd: "1", reference: "socket" }),
+  "key.create": ({ keys }) => keys.create({ account, name: "socket" }),
+};
+
+describe("over the control socket, too, a change stands with its record or not at all:", () => {
+  for (const [name, change] of Object.entries(commandChanges))
+    test(name, async () => {
+      const control = await connectControl(gateway.dataDir);
+      if (control === undefined) throw new Error("no server answers");
+      const before = contents();
+      database.run(noAudit);
+      const refused = await change(control.operations)
+        .catch(({ message }: Error) => message)
+        .finally(() => database.run("drop trigger no_audit"));
+      expect(refused).toContain("full");
+      expect(contents()).toEqual(before);
+      const known = rows().length;
+      await change(control.operations);
+      const added = rows().slice(known);
+      expect(added.map((row) => [row.action, row.actor_kind, row.actor_name])).toEqual([
+        [name.split(" ")[0] ?? "", "command", "command line"],
+      ]);
+    });
 });

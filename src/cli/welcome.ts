@@ -4,7 +4,7 @@ import { engineProvider } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";
 import type { EngineSupervisor } from "../engine/supervisor.ts";
-import type { ModelView } from "../platform/models/views.ts";
+import type { ModelView } from "../platform/models/schemas.ts";
 import type { Operations } from "../platform/operations.ts";
 import { printApply } from "./commands/manifest.ts";
 import { print, style } from "./terminal/output.ts";

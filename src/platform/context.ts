@@ -4,6 +4,7 @@ import type { AccountStore } from "../ledger/account.ts";
 import type { LedgerReports } from "../ledger/reports.ts";
 import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
+import type { Area } from "../people/role.ts";
 import { actorOf, type KitDependencies, type RequestContext } from "./http/context.ts";
 import { routeFor } from "./http/route.ts";
 import type { Live } from "./live/live.ts";
@@ -42,6 +43,9 @@ interface PlatformContext {
 export type Context = RequestContext & PlatformContext;
 
 export const route = routeFor<Context>();
+/** Routes of one area, for operators. */
+export const operatorRoute = (area: Area) =>
+  routeFor<Context, "access" | "area">({ access: "operator", area });
 
 /** What a request has beyond the kit. */
 export function extendContext(

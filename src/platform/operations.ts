@@ -34,18 +34,9 @@ import {
   manifestOperations,
 } from "./manifest/operations.ts";
 import { type MemberOperations, memberAudits, memberOperations } from "./members/operations.ts";
-import {
-  type ModelChangeOperations,
-  modelChangeAudits,
-  modelChangeOperations,
-} from "./models/changes.ts";
 import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
-import {
-  type CatalogDependencies,
-  type CatalogOperations,
-  catalogAudits,
-  catalogOperations,
-} from "./models/operations.ts";
+import { type CatalogOperations, catalogAudits, catalogOperations } from "./models/operations.ts";
+import type { ModelDependencies } from "./models/views.ts";
 import {
   type OperatorOperations,
   operatorAudits,
@@ -77,7 +68,7 @@ export interface Operations {
   readonly billing: BillingOperations;
   readonly keys: KeyOperations;
   readonly models: ModelOperations;
-  readonly catalog: CatalogOperations & ModelChangeOperations;
+  readonly catalog: CatalogOperations;
   readonly prices: PriceOperations;
   readonly providers: ProviderOperations & ConnectOperations;
   readonly manifest: ManifestOperations;
@@ -98,7 +89,7 @@ export const audits = {
   billing: billingAudits,
   keys: keyAudits,
   models: modelAudits,
-  catalog: { ...catalogAudits, ...modelChangeAudits },
+  catalog: catalogAudits,
   prices: priceAudits,
   providers: { ...providerAudits, ...connectAudits },
   manifest: manifestAudits,
@@ -119,7 +110,7 @@ export type UnboundOperations = {
 
 export interface OperationDependencies
   extends AccountDependencies,
-    CatalogDependencies,
+    ModelDependencies,
     GatewayDependencies,
     KeyDependencies,
     Omit<CatalogChangeDependencies, "mutex">,
@@ -139,7 +130,7 @@ export function createOperations(given: OperationDependencies): UnboundOperation
     billing: billingOperations(dependencies),
     keys: keyOperations(dependencies),
     models: modelOperations(dependencies),
-    catalog: { ...catalogOperations(dependencies), ...modelChangeOperations(dependencies) },
+    catalog: catalogOperations(dependencies),
     prices: priceOperations(dependencies),
     providers: { ...providers, ...connectOperations(dependencies, providers) },
     manifest: manifestOperations(dependencies),

@@ -6,7 +6,6 @@ import { engineRoutes } from "./engine/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
-import { catalogRoutes } from "./models/catalog-routes.ts";
 import { modelRoutes } from "./models/routes.ts";
 import { peopleRoutes } from "./people/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
@@ -37,7 +36,6 @@ export const routes = [
   ...settingsRoutes,
   ...changeRoutes,
   ...playgroundRoutes,
-  ...catalogRoutes,
   ...engineRoutes,
   ...priceRoutes,
   ...providerRoutes,

@@ -1,7 +1,7 @@
 /** A command line of its own in front of a fake vendor, for the tests of `svc provider`. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
-import type { ProviderView } from "../../src/platform/providers/views.ts";
+import type { ProviderView } from "../../src/platform/providers/schemas.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { createHome, type Finished, type Home } from "./child.ts";

@@ -1,6 +1,6 @@
 import { Problem } from "../../base/problem.ts";
 import type { TemporaryKeyView } from "../../platform/gateway/operations.ts";
-import type { ModelView } from "../../platform/models/views.ts";
+import type { ModelView } from "../../platform/models/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
 import type { Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";

@@ -2,9 +2,14 @@ import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { priceKeys } from "../../call/price.ts";
 import { type VoiceMap, voices } from "../../call/speak.ts";
-import type { ModelChanges, RouteChanges, TimeoutChanges } from "../../platform/models/changes.ts";
-import type { CatalogEntryView } from "../../platform/models/operations.ts";
-import type { ModelView, SourceView } from "../../platform/models/views.ts";
+import type { SourceView } from "../../platform/http/schemas.ts";
+import type {
+  CatalogEntryView,
+  ModelChanges,
+  ModelView,
+  RouteChanges,
+  TimeoutChanges,
+} from "../../platform/models/schemas.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 

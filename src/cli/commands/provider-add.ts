@@ -7,8 +7,7 @@ import {
   draftProvider,
   vendorTable,
 } from "../../platform/providers/draft.ts";
-import type { OfferView } from "../../platform/providers/operations.ts";
-import type { Proposal } from "../../platform/providers/proposal.ts";
+import type { OfferView, Proposal } from "../../platform/providers/schemas.ts";
 import { type Command, type Invocation, jsonFlag } from "../command.ts";
 import { isNamed, notOffered, toChoice, troubleText } from "../init/offer.ts";
 import { interruptible } from "../terminal/interrupt.ts";

@@ -5,7 +5,7 @@ import type {
   SecretView,
   TargetView,
   TrialView,
-} from "../../platform/providers/views.ts";
+} from "../../platform/providers/schemas.ts";
 import { type Command, jsonFlag } from "../command.ts";
 import { print, printJson, printTable, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";

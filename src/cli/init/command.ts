@@ -1,9 +1,9 @@
 import { Problem } from "../../base/problem.ts";
 import { draftText } from "../../manifest/draft.ts";
 import type { AddedView } from "../../platform/manifest/change.ts";
-import type { ModelView } from "../../platform/models/views.ts";
+import type { ModelView } from "../../platform/models/schemas.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
-import type { ProviderView } from "../../platform/providers/views.ts";
+import type { ProviderView } from "../../platform/providers/schemas.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
 import { entryText, toApplyJson } from "../commands/manifest.ts";
 import { interruptible } from "../terminal/interrupt.ts";

@@ -1,8 +1,8 @@
 import { Problem } from "../../base/problem.ts";
 import { billedClasses } from "../../call/endpoint.ts";
 import type { Operations } from "../../platform/operations.ts";
-import { type Proposal, useOf } from "../../platform/providers/proposal.ts";
-import type { TroubleView } from "../../platform/providers/views.ts";
+import { useOf } from "../../platform/providers/proposal.ts";
+import type { Proposal, TroubleView } from "../../platform/providers/schemas.ts";
 import type { Choice } from "../terminal/prompts.ts";
 import type { Found } from "./discover.ts";
 import type { Connection } from "./plan.ts";

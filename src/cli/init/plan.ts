@@ -4,10 +4,9 @@ import { priceKeys, priceScale } from "../../call/price.ts";
 import { engineProvider } from "../../catalog/model.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
 import { type Preset, presetNames, readPreset } from "../../manifest/presets.ts";
-import type { ModelView } from "../../platform/models/views.ts";
+import type { ModelView } from "../../platform/models/schemas.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
-import type { Proposal } from "../../platform/providers/proposal.ts";
-import type { ProviderView } from "../../platform/providers/views.ts";
+import type { Proposal, ProviderView } from "../../platform/providers/schemas.ts";
 import { assume, type Found, vertexLocation } from "./discover.ts";
 
 /** A provider that was chosen, with those of its models that are to be served. */

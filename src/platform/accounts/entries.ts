@@ -1,4 +1,5 @@
 import type { AuditRecord } from "../../base/audit.ts";
+import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
@@ -16,7 +17,6 @@ import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../input/values.ts";
 import { fundsOf, type MoneyDependencies } from "./funds.ts";
 import type { EntryView } from "./schemas.ts";
-import { toEntryView } from "./views.ts";
 
 export interface EntryOperations {
   /** Money into an account or out of it. The same reference again is the same entry. */
@@ -24,7 +24,7 @@ export interface EntryOperations {
     account: string;
     kind: EntryKind;
     usd: string;
-    reference?: string;
+    reference?: string | undefined;
     note?: string;
   }): Promise<
     EntryView & {
@@ -208,4 +208,16 @@ function checkWords(kind: EntryKind, reference: string | undefined, note: string
       field: "note",
       message: "The note must not have invisible characters.",
     });
+}
+
+function toEntryView(entry: Entry): EntryView {
+  return {
+    id: entry.id,
+    account: entry.accountId,
+    kind: entry.kind,
+    amount_usd: toUsd(entry.nano),
+    reference: entry.reference,
+    note: entry.note,
+    created_at: toDateText(entry.createdAtMs),
+  };
 }

@@ -1,3 +1,4 @@
+import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Mutex } from "../../base/mutex.ts";
@@ -8,7 +9,7 @@ import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
 import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import type { BudgetView } from "../http/schemas.ts";
-import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { checkNamed, type LimitInputs, readLimits, toLimitsView } from "../input/limits.ts";
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
@@ -16,7 +17,6 @@ import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
 import { fundsOf, type MoneyDependencies } from "./funds.ts";
 import { setLimits } from "./limits.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
-import { toAccountView } from "./views.ts";
 
 export interface AccountDependencies extends MoneyDependencies {
   readonly keys: KeyStore;
@@ -283,3 +283,20 @@ async function spendOf(
 
 const toRow = ([name, { receipts, charged }]: readonly [string, Rollup]) =>
   [name, { receipts, charged_usd: toUsd(charged) }] as const;
+
+function toAccountView(options: {
+  readonly account: Account;
+  readonly keys: number;
+  readonly balance: bigint;
+}): AccountView {
+  const { id, name, createdAtMs, suspendedAtMs, limits } = options.account;
+  return {
+    id,
+    name,
+    created_at: toDateText(createdAtMs),
+    keys: options.keys,
+    status: suspendedAtMs === undefined ? "active" : "suspended",
+    balance_usd: toUsd(options.balance),
+    limits: toLimitsView(limits),
+  };
+}

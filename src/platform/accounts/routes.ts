@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
 import { type Context, route } from "../context.ts";
@@ -52,9 +52,7 @@ export const accountRoutes = [
         Type.String({ description: "Why there is no link although one was asked for." }),
       ),
     }),
-    async handle(context, { body }) {
-      return createAccount(context, body);
-    },
+    handle: (context, { body }) => createAccount(context, body),
   }),
   route("GET /api/accounts/:account", {
     about: "What an account has and what it may use.",
@@ -68,10 +66,11 @@ export const accountRoutes = [
     access: "operator",
     area: "accounts",
     reply: detailsReply,
-    async handle(context) {
-      const { operations, account } = context;
-      const details = await operations.accounts.show({ account: account.id });
-      return { ...details, ...details.spend, members: await membersOf(context) };
+    async handle({ operations, account }) {
+      const of = { account: account.id };
+      const details = await operations.accounts.show(of);
+      const { members } = await operations.members.list(of);
+      return { ...details, ...details.spend, members };
     },
   }),
   route("POST /api/accounts/:account/entries", {
@@ -92,7 +91,7 @@ export const accountRoutes = [
         kind,
         usd,
         note,
-        ...(reference === "" ? {} : { reference }),
+        reference: reference === "" ? undefined : reference,
       }),
   }),
   route("PATCH /api/accounts/:account/limits", {
@@ -132,23 +131,11 @@ async function listAccounts({ operations }: Context, withSpend: boolean) {
   }));
 }
 
-interface NewAccount {
-  readonly name: string;
-  readonly rpm?: string;
-  readonly tpm?: string;
-  readonly concurrency?: string;
-  readonly budget?: string;
-  readonly credit_usd?: string;
-  readonly invite_owner?: boolean;
-  readonly email?: string;
-}
-
-/** An owner can create keys and tokens of every kind: a token with one scope must not become one. */
 const noLinkForTokens =
   "Only a signed-in operator can create the owner's link. The account was created without one; invite its owner on the console's page Members.";
 
 /** All that can be wrong is looked at before the account is made. */
-async function createAccount({ operations, actor }: Context, body: NewAccount) {
+async function createAccount({ operations, actor }: Context, body: Static<typeof newAccount>) {
   const { credit_usd: usd, invite_owner: withOwner = false, email: given = "", ...rest } = body;
   const email = given === "" ? undefined : toEmail(given);
   if (email !== undefined) checkEmail(email);
@@ -165,11 +152,7 @@ async function createAccount({ operations, actor }: Context, body: NewAccount) {
   const wantsLink = withOwner || email !== undefined;
   const invited =
     wantsLink && actor?.kind === "person"
-      ? await operations.members.invite({
-          account: made.id,
-          role: "owner",
-          ...(email === undefined ? {} : { email }),
-        })
+      ? await operations.members.invite({ account: made.id, role: "owner", email })
       : undefined;
   return {
     ...made,
@@ -177,14 +160,4 @@ async function createAccount({ operations, actor }: Context, body: NewAccount) {
     owner_link: invited ?? null,
     owner_link_note: wantsLink && invited === undefined ? noLinkForTokens : null,
   };
-}
-
-async function membersOf({ dependencies, account }: Context) {
-  const { store } = dependencies.people;
-  return Promise.all(
-    (await store.memberships({ accountId: account.id })).map(async ({ userId, role }) => {
-      const user = await store.user(userId);
-      return { id: userId, name: user?.name ?? "", email: user?.email ?? "", role };
-    }),
-  );
 }

@@ -10,6 +10,8 @@ import {
   usd,
   type View,
 } from "../http/schemas.ts";
+import { keyReply } from "../keys/schemas.ts";
+import { member } from "../members/schemas.ts";
 
 const state = {
   id: Type.String(),
@@ -61,23 +63,8 @@ export const detailsReply = Type.Object({
   receipts: Type.Integer({ description: "Since it was created." }),
   shortfall_usd: usd("What calls cost beyond what could be taken."),
   ...spendReply.properties,
-  key_list: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      hint: Type.String(),
-      status: oneOf(["active", "expired", "revoked"]),
-      last_used_at: nullable(moment()),
-    }),
-  ),
-  members: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      email: Type.String(),
-      role: Type.String(),
-    }),
-  ),
+  key_list: Type.Array(Type.Pick(keyReply, ["id", "name", "hint", "status", "last_used_at"])),
+  members: Type.Array(Type.Omit(member, ["joined_at"])),
 });
 
 export const amount = Type.String({

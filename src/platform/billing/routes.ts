@@ -10,12 +10,7 @@ export const billingRoutes = [
     area: "billing",
     query: fields({ month: Type.Optional(text({ most: 7, about: "Such as 2027-01." })) }),
     reply: billingReply,
-    handle: ({ operations, account, inTurn }, { query: { month } }) =>
-      inTurn(() =>
-        operations.billing.show({
-          account: account.id,
-          ...(month === undefined ? {} : { month }),
-        }),
-      ),
+    handle: ({ operations, account, inTurn }, { query }) =>
+      inTurn(() => operations.billing.show({ ...query, account: account.id })),
   }),
 ] as const;

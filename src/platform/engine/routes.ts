@@ -1,34 +1,24 @@
 import { Type } from "typebox";
-import { route } from "../context.ts";
+import { operatorRoute } from "../context.ts";
 import { fields, text } from "../http/schemas.ts";
 import { engineReply, weightsReply } from "./schemas.ts";
 
-const access = "operator";
-const area = "engine";
+const route = operatorRoute("engine");
 
 /** The embedded models. */
 export const engineRoutes = [
   route("GET /api/engine", {
     about: "The process of the embedded models, what it runs, and how far their weights are.",
-    access,
-    area,
     reply: engineReply,
     async handle({ operations }) {
       const running = await operations.engine.show({});
-      return {
-        state: running?.state ?? "off",
-        pid: running?.pid ?? null,
-        problem: running?.problem ?? null,
-        models: running?.models ?? [],
-        weights: await operations.engine.weights({}),
-      };
+      const off = { state: "off", pid: null, problem: null, models: [] };
+      return { ...(running ?? off), weights: await operations.engine.weights({}) };
     },
   }),
   route("POST /api/engine/pull", {
     about:
       "Begins to fetch weights that are missing: some sets, or all. GET /api/engine tells how far it is.",
-    access,
-    area,
     body: fields({ sets: Type.Optional(Type.Array(text({ most: 40 }), { maxItems: 20 })) }),
     reply: Type.Array(weightsReply),
     handle: ({ operations }, { body }) => operations.engine.pull(body),

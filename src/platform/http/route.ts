@@ -35,6 +35,12 @@ export interface RouteInput<
   readonly body: Value<Body>;
 }
 
+export interface RouteTerms {
+  readonly access: Access;
+  /** What a token must be let into; without one, tokens are refused. */
+  readonly area?: Area;
+}
+
 export interface RouteOptions<
   Context,
   Name extends RouteName,
@@ -44,9 +50,6 @@ export interface RouteOptions<
 > {
   /** One sentence, for the reference. */
   readonly about: string;
-  readonly access: Access;
-  /** What a token must be let into; without one, tokens are refused. */
-  readonly area?: Area;
   readonly query?: Query;
   readonly body?: Body;
   /** True: not counted as a change of who asks, since what it changes can only become less. */
@@ -66,14 +69,20 @@ export interface Route<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | undefined = TSchema | undefined,
   Reply extends TSchema | undefined = TSchema | undefined,
-> extends Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle"> {
+> extends RouteTerms,
+    Omit<RouteOptions<never, Name, Query, Body, Reply>, "handle"> {
   readonly name: Name;
   /** Called with what the schemas have let through. */
   handle(context: RequestContext, input: RouteInput<Name, Query, Body>): Promise<unknown>;
 }
 
-/** A way to declare routes whose handlers get more than the kit's own context. */
-export function routeFor<Context extends RequestContext>() {
+/**
+ * A way to declare routes whose handlers get more than the kit's own context. Terms that a table
+ * shares are given once.
+ */
+export function routeFor<Context extends RequestContext, Shared extends keyof RouteTerms = never>(
+  shared?: Pick<RouteTerms, Shared>,
+) {
   return <
     const Name extends RouteName,
     Query extends TSchema | undefined = undefined,
@@ -81,6 +90,7 @@ export function routeFor<Context extends RequestContext>() {
     Reply extends TSchema | undefined = undefined,
   >(
     name: Name,
-    options: RouteOptions<Context, Name, Query, Body, Reply>,
-  ): Route<Name, Query, Body, Reply> => ({ ...options, name });
+    options: RouteOptions<Context, Name, Query, Body, Reply> & Omit<RouteTerms, Shared>,
+  ): Route<Name, Query, Body, Reply> =>
+    ({ ...shared, ...options, name }) as Route<Name, Query, Body, Reply>;
 }

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, type TSchemaOptions, Type } from "typebox";
+import { type PriceKey, priceKeys } from "../../call/price.ts";
 
 /** An object with these fields and no others: what is misspelt is told, not ignored. */
 export const fields = <T extends TProperties>(properties: T, options: TSchemaOptions = {}) =>
@@ -23,6 +24,19 @@ type Final<T> = T extends readonly (infer Item)[]
 
 /** What has the shape of a schema: declared once, for operations and replies alike. */
 export type View<Schema extends TSchema> = Final<Static<Schema>>;
+
+/** What is sent by this schema, or by a command, which leaves a field out or undefined. */
+export type Input<Schema extends TSchema> = Loose<Static<Schema>>;
+
+type Loose<T> = T extends readonly (infer Item)[]
+  ? readonly Loose<Item>[]
+  : T extends object
+    ? {
+        readonly [Key in keyof T]: object extends Pick<T, Key>
+          ? Loose<T[Key]> | undefined
+          : Loose<T[Key]>;
+      }
+    : T;
 
 /** One of some words. */
 export const oneOf = <const T extends readonly string[]>(words: T, options: TSchemaOptions = {}) =>
@@ -76,6 +90,17 @@ export type BudgetView = View<typeof budgetReply>;
 export const done = Type.Object({ ok: Type.Literal(true) });
 export const isDone: Static<typeof done> = { ok: true };
 
+export const prices = Type.Record(Type.String(), Type.String(), {
+  description: "USD by class: a million tokens, an image, a second of video.",
+});
+
+const classUsd = Type.Optional(text({ most: 40 }));
+/** What may be sent as a price or a cost. */
+export const priceBody = fields(
+  Object.fromEntries(priceKeys.map((key) => [key, classUsd])) as Record<PriceKey, typeof classUsd>,
+  { description: "USD by class." },
+);
+
 /** Where an entry of the catalogue came from. */
 export const source = Type.Object({
   kind: oneOf(["file", "store"]),
@@ -84,3 +109,4 @@ export const source = Type.Object({
     description: "What the file states: it can only be changed there.",
   }),
 });
+export type SourceView = View<typeof source>;

@@ -16,6 +16,13 @@ export async function findAccount(accounts: AccountStore, idOrName: string): Pro
   return account;
 }
 
+/** By their ids. */
+export async function accountNames(
+  accounts: Pick<AccountStore, "list">,
+): Promise<ReadonlyMap<string, string>> {
+  return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
+}
+
 export function toMoment(text: string, field: string): number {
   const ms = fromDateText(text);
   if (ms === undefined)

@@ -25,8 +25,8 @@ export interface KeyOperations {
     input: {
       account: string;
       name?: string;
-      models?: readonly string[];
-      expires?: string;
+      models?: readonly string[] | undefined;
+      expires?: string | undefined;
     } & LimitInputs,
   ): Promise<NewKeyView>;
   list(input: { account?: string }): Promise<readonly KeyView[]>;
@@ -37,8 +37,8 @@ export interface KeyOperations {
   /** Another name, or other models that it may call; null: all. What is not named stays. */
   update(input: {
     id: string;
-    name?: string;
-    models?: readonly string[] | null;
+    name?: string | undefined;
+    models?: readonly string[] | null | undefined;
   }): Promise<KeyView & { readonly warnings: readonly string[] }>;
   /** A new secret for the same key; the one before works for the overlap, a day unless told. */
   rotate(input: { id: string; overlap?: string }): Promise<NewKeyView>;
@@ -65,25 +65,15 @@ const maxOverlapDays = 30;
 export function keyOperations(dependencies: KeyDependencies): Implementation {
   const { accounts, keys, clock, takeEffect } = dependencies;
   const mutex = new Mutex();
+  const recordsOf = async (name: string | undefined) => {
+    const wanted = name === undefined ? undefined : await findAccount(accounts, name);
+    const records = await keys.all();
+    return records.filter(({ accountId }) => wanted === undefined || accountId === wanted.id);
+  };
   return {
     create: (input, author) => createKey(dependencies, input, author),
-    async list({ account: accountName }) {
-      const account =
-        accountName === undefined ? undefined : await findAccount(accounts, accountName);
-      const records = await keys.all();
-      return keyViews(
-        dependencies,
-        records.filter(({ accountId }) => account === undefined || accountId === account.id),
-      );
-    },
-    async budgets({ account: accountName }) {
-      const account = await findAccount(accounts, accountName);
-      const records = await keys.all();
-      return keyBudgets(
-        dependencies,
-        records.filter(({ accountId }) => accountId === account.id),
-      );
-    },
+    list: async ({ account }) => keyViews(dependencies, await recordsOf(account)),
+    budgets: async ({ account }) => keyBudgets(dependencies, await recordsOf(account)),
     async revoke({ id }, { audit }) {
       const before = await keys.get(id);
       if (before === undefined) throw noSuchKey(id);

@@ -41,14 +41,13 @@ export const keyRoutes = [
       ...limitFields,
     }),
     reply: newKeyReply,
-    async handle({ operations, account }, { body: { models: wanted, expires, ...rest } }) {
-      return operations.keys.create({
+    handle: ({ operations, account }, { body: { models: wanted, expires = "", ...rest } }) =>
+      operations.keys.create({
         account: account.id,
         ...rest,
-        ...(wanted === undefined || wanted === null ? {} : { models: wanted }),
-        ...(expires === undefined || expires === "" ? {} : { expires }),
-      });
-    },
+        models: wanted ?? undefined,
+        expires: expires === "" ? undefined : expires,
+      }),
   }),
   route("PATCH /api/accounts/:account/keys/:id", {
     about: "Changes a key's name, the models it may call or its limits, at once.",
@@ -63,7 +62,7 @@ export const keyRoutes = [
     async handle(context, { params, body: { name: called, models: wanted, ...limits } }) {
       const { operations } = context;
       let view = await findKey(context, params.id);
-      let warned: readonly string[] = [];
+      let warnings: readonly string[] = [];
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
         throw new Problem({
           code: "invalid",
@@ -74,15 +73,10 @@ export const keyRoutes = [
       if (Object.keys(limits).length > 0)
         view = await operations.keys.setLimits({ id: params.id, ...limits });
       if (called !== undefined || wanted !== undefined) {
-        const updated = await operations.keys.update({
-          id: params.id,
-          ...(called === undefined ? {} : { name: called }),
-          ...(wanted === undefined ? {} : { models: wanted }),
-        });
-        view = updated;
-        warned = updated.warnings;
+        const change = { id: params.id, name: called, models: wanted };
+        ({ warnings, ...view } = await operations.keys.update(change));
       }
-      return { ...view, warnings: [...warned] };
+      return { ...view, warnings };
     },
   }),
   route("POST /api/accounts/:account/keys/:id/rotate", {

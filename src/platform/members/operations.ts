@@ -1,9 +1,12 @@
+import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import { Invites } from "../../people/invites.ts";
 import { noMember, type People } from "../../people/people.ts";
 import type { AccountRole } from "../../people/role.ts";
 import { type Audits, makerOf, type Unbound } from "../audit/author.ts";
-import { type LinkView, toLink } from "../people/schemas.ts";
+import type { LinkView } from "../people/schemas.ts";
+import { toInvited, toLink } from "../people/views.ts";
+import type { MembersView } from "./schemas.ts";
 
 interface Member {
   /** Of the account and of the person. */
@@ -12,8 +15,13 @@ interface Member {
 }
 
 export interface MemberOperations {
+  list(input: { account: string }): Promise<MembersView>;
   /** A link by which one person can join the account. */
-  invite(input: { account: string; role: AccountRole; email?: string }): Promise<LinkView>;
+  invite(input: {
+    account: string;
+    role: AccountRole;
+    email?: string | undefined;
+  }): Promise<LinkView>;
   uninvite(input: { account: string; id: string }): Promise<void>;
   /** Forced: also where the account is left without an owner. */
   setRole(input: Member & { role: AccountRole; isForced: boolean }): Promise<void>;
@@ -22,6 +30,7 @@ export interface MemberOperations {
 }
 
 export const memberAudits = {
+  list: null,
   invite: { action: "member.invite", detail: ({ role }) => ({ role }) },
   uninvite: { action: "member.uninvite" },
   setRole: { action: "member.role", detail: ({ role }) => ({ role }) },
@@ -42,6 +51,7 @@ export function memberOperations(
   const { store } = people;
   const invites = new Invites(people);
   return {
+    list: ({ account }) => listMembers(people, account),
     async invite({ account: accountId, role, email }, { actor, audit }) {
       const made = await invites.member(
         { accountId, role, email, by: makerOf(actor) },
@@ -78,4 +88,15 @@ export function memberOperations(
       return toLink(platformUrl(), made);
     },
   };
+}
+
+async function listMembers({ store, clock }: People, accountId: string): Promise<MembersView> {
+  const members = (await store.memberships({ accountId })).map(async (membership) => {
+    const { email = "", name = "" } = (await store.user(membership.userId)) ?? {};
+    const { userId: id, role, createdAtMs } = membership;
+    return { id, email, name, role, joined_at: toDateText(createdAtMs) };
+  });
+  const invites = await store.invites(accountId);
+  const open = invites.filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs());
+  return { members: await Promise.all(members), invited: open.map(toInvited) };
 }

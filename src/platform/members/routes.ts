@@ -1,36 +1,17 @@
 import { Type } from "typebox";
-import { toDateText } from "../../base/dates.ts";
-import { accountRoles } from "../../people/role.ts";
-import { type Context, route } from "../context.ts";
-import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
-import { linkReply, toInvited } from "../people/schemas.ts";
+import { route } from "../context.ts";
+import { done, fields, isDone, text } from "../http/schemas.ts";
+import { linkReply } from "../people/schemas.ts";
+import { membersReply, role } from "./schemas.ts";
 
-const role = oneOf(accountRoles);
-
-export const invitedReply = Type.Object({
-  id: Type.String(),
-  email: nullable(Type.String()),
-  role: nullable(Type.String()),
-  invited_by: Type.String(),
-  expires_at: moment(),
-});
-
-const memberReply = Type.Object({
-  id: Type.String({ description: "Of the person." }),
-  email: Type.String(),
-  name: Type.String(),
-  role,
-  joined_at: moment(),
-});
-
-/** Who has a part in an account. */
+/** Who is a member of an account. */
 export const memberRoutes = [
   route("GET /api/accounts/:account/members", {
     about: "The members of an account and the invitations that are open.",
     access: "viewer",
     area: "members",
-    reply: Type.Object({ members: Type.Array(memberReply), invited: Type.Array(invitedReply) }),
-    handle: (context) => listMembers(context),
+    reply: membersReply,
+    handle: ({ operations, account }) => operations.members.list({ account: account.id }),
   }),
   // Without an area, like the next but one: what a token lets people become could do more than it.
   route("POST /api/accounts/:account/invites", {
@@ -42,7 +23,7 @@ export const memberRoutes = [
       operations.members.invite({
         account: account.id,
         role: wanted,
-        ...(email === "" ? {} : { email }),
+        email: email === "" ? undefined : email,
       }),
   }),
   route("DELETE /api/accounts/:account/invites/:id", {
@@ -85,22 +66,3 @@ export const memberRoutes = [
       operations.members.resetPassword({ account: account.id, id: params.id }),
   }),
 ] as const;
-
-async function listMembers({ dependencies, account }: Context) {
-  const { store, clock } = dependencies.people;
-  const members = await Promise.all(
-    (await store.memberships({ accountId: account.id })).map(async (membership) => {
-      const user = await store.user(membership.userId);
-      return {
-        id: membership.userId,
-        email: user?.email ?? "",
-        name: user?.name ?? "",
-        role: membership.role,
-        joined_at: toDateText(membership.createdAtMs),
-      };
-    }),
-  );
-  const invites = await store.invites(account.id);
-  const open = invites.filter(({ expiresAtMs }) => expiresAtMs > clock.nowMs());
-  return { members, invited: open.map(toInvited) };
-}

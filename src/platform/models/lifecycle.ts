@@ -1,45 +1,28 @@
 import { optionalDate } from "../../base/dates.ts";
-import { Catalog, deprecate, retire, unknownModel } from "../../catalog/catalog.ts";
-import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
-import { isServed, type Model, withRoutes } from "../../catalog/model.ts";
+import {
+  Catalog,
+  type CatalogStore,
+  deprecate,
+  retire,
+  unknownModel,
+} from "../../catalog/catalog.ts";
+import { lifecycleState } from "../../catalog/lifecycle.ts";
+import type { Model } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
-import { futureDate } from "../input/values.ts";
+import { accountNames, futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
 import { closeSums } from "../reports/spend.ts";
-import type { CatalogDependencies } from "./operations.ts";
-import { type ModelView, toModelView } from "./views.ts";
-
-/** A model that is on its way out, and who still calls it. */
-export interface LifecycleCallersView {
-  readonly model: string;
-  readonly status: LifecycleState;
-  readonly deprecated_at: string | null;
-  readonly retires_at: string | null;
-  readonly replacement: string | null;
-  /** Since the hour in which it was deprecated, a year at most. */
-  readonly receipts: number;
-  /** Who called last stands first. */
-  readonly callers: readonly LifecycleCaller[];
-}
-
-export interface LifecycleCaller {
-  readonly account: string;
-  readonly account_name: string | null;
-  /** Null for all temporary keys of the account together. */
-  readonly key: string | null;
-  readonly key_name: string | null;
-  readonly receipts: number;
-  readonly last_day: string;
-}
+import type { LifecycleCaller, LifecycleCallersView, ModelView } from "./schemas.ts";
+import { type ModelDependencies, toModelView } from "./views.ts";
 
 export interface ModelOperations {
   list(input: Record<never, never>): Promise<readonly ModelView[]>;
   deprecate(input: {
     id: string;
-    from?: string;
+    from?: string | undefined;
     retires: string;
     replacement: string;
   }): Promise<ModelView>;
@@ -48,7 +31,10 @@ export interface ModelOperations {
   callers(input: { model?: string }): Promise<readonly LifecycleCallersView[]>;
 }
 
-type Dependencies = MoneyDependencies & CatalogDependencies & { readonly keys: KeyStore };
+interface Dependencies extends MoneyDependencies, ModelDependencies {
+  readonly catalog: CatalogStore;
+  readonly keys: KeyStore;
+}
 
 const mostDays = 366;
 
@@ -62,9 +48,8 @@ export const modelAudits = {
 export function modelOperations(
   dependencies: Dependencies,
 ): Unbound<ModelOperations, typeof modelAudits> {
-  const { catalog: store, clock, isUsable, takeEffect } = dependencies;
-  const view = (model: Model, nowMs: number) =>
-    toModelView({ model, isServed: isServed(withRoutes(model, isUsable), nowMs), nowMs });
+  const { catalog: store, clock, takeEffect } = dependencies;
+  const view = (model: Model, nowMs: number) => toModelView({ ...dependencies, model, nowMs });
   const load = async () => {
     const catalog = new Catalog(store);
     await catalog.reload();
@@ -136,7 +121,7 @@ async function callersOf(
 ): Promise<readonly LifecycleCaller[]> {
   const query = { model: span.model.id, fromMs: span.fromMs, toMs: span.nowMs + 1 };
   const records = new Map((await dependencies.keys.all()).map((record) => [record.id, record]));
-  const names = new Map((await dependencies.accounts.list()).map(({ id, name }) => [id, name]));
+  const names = await accountNames(dependencies.accounts);
   const callers = new Callers();
   /** By day and account: what no key of the list has done was done with temporary ones. */
   const listed = new Map<string, number>();

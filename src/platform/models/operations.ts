@@ -1,186 +1,234 @@
-import type { Clock } from "../../base/clock.ts";
-import { toDateText } from "../../base/dates.ts";
-import {
-  billedClasses,
-  type Endpoint,
-  type InputKind,
-  pricedClasses,
-} from "../../call/endpoint.ts";
-import type { VoiceMap } from "../../call/speak.ts";
-import type { CatalogStore } from "../../catalog/catalog.ts";
-import type { TargetHealth } from "../../catalog/health.ts";
-import { lifecycleState } from "../../catalog/lifecycle.ts";
-import {
-  isWhole,
-  type Model,
-  priceAt,
-  type Route,
-  type Timeouts,
-  withRoutes,
-} from "../../catalog/model.ts";
-import { ownsCost } from "../../catalog/origin.ts";
-import type { Audits } from "../audit/author.ts";
+import { Problem } from "../../base/problem.ts";
+import type { CatalogContent } from "../../catalog/catalog.ts";
+import type { Model } from "../../catalog/model.ts";
+import { checkFields } from "../../catalog/origin.ts";
+import { isRecord, type ModelDraft } from "../../manifest/draft.ts";
+import { toModelDraft, toRouteDraft } from "../../manifest/export.ts";
+import { readDraft } from "../../manifest/manifest.ts";
+import { hasSameRoutes, replaceModel } from "../../manifest/merge-model.ts";
+import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { findModel } from "../input/values.ts";
-import { type ModelView, toModelView, toPriceView } from "./views.ts";
+import { auditOfEntry, type CatalogChangeDependencies, planOn, put } from "../manifest/change.ts";
+import type { CatalogEntryView, ModelChanges, NewModel, RouteInput } from "./schemas.ts";
+import { type ModelDependencies, toEntryView } from "./views.ts";
 
-/** One way to a model, with how it is doing. */
-export interface RouteView {
+interface Target {
   readonly provider: string;
   /** By the upstream's own name. */
   readonly model: string;
-  readonly priority: number;
-  readonly weight: number;
-  /** Of speech models: `same`, or the upstream's name of each voice. */
-  readonly voices: VoiceMap | null;
-  /** Of embeddings: whether 3,072 numbers are asked for where the caller names no length. */
-  readonly dimensions: "own" | "3072" | null;
-  /** What the vendor asks, where it is known. */
-  readonly cost: Readonly<Record<string, string>> | null;
-  /** Whether the file that defines the routes states the cost, too. */
-  readonly cost_in_file: boolean;
-  /** Null where no server runs, or it was not called yet. */
-  readonly state: TargetHealth["state"] | null;
-  /** False for an embedded model while those are switched off. */
-  readonly usable: boolean;
-}
-
-/** In seconds; null: as for every model. */
-export interface TimeoutsView {
-  readonly connect: number | null;
-  readonly first_byte: number | null;
-  readonly idle: number | null;
-  readonly total: number | null;
-}
-
-export interface CatalogEntryView
-  extends Omit<ModelView, "routes" | "route_list" | "endpoint" | "input"> {
-  readonly endpoint: Endpoint;
-  readonly input: InputKind;
-  readonly created_at: string;
-  readonly context_length: number | null;
-  readonly max_image_tokens: number | null;
-  readonly max_audio_seconds: number | null;
-  readonly timeouts: TimeoutsView;
-  readonly routes: readonly RouteView[];
-  /** In words; null when callers reach it. */
-  readonly not_served_because: string | null;
-  /** The prices that are set for later. */
-  readonly coming: readonly {
-    readonly price: Readonly<Record<string, string>> | null;
-    readonly effective_at: string;
-  }[];
-  /** What it can be priced by. */
-  readonly classes: readonly { readonly name: string; readonly needed: boolean }[];
 }
 
 export interface CatalogOperations {
   /** All models, as the operator sees them. */
   list(input: Record<never, never>): Promise<readonly CatalogEntryView[]>;
   show(input: { id: string }): Promise<CatalogEntryView>;
+  create(input: NewModel): Promise<CatalogEntryView>;
+  update(input: ModelChanges & { id: string }): Promise<CatalogEntryView>;
+  /** All routes of a model; what is known of those that stay is kept. */
+  setRoutes(input: { id: string; routes: readonly RouteInput[] }): Promise<CatalogEntryView>;
+  addRoute(input: RouteInput & { id: string }): Promise<CatalogEntryView>;
+  updateRoute(input: RouteInput & { id: string }): Promise<CatalogEntryView>;
+  removeRoute(input: Target & { id: string }): Promise<CatalogEntryView>;
 }
 
-export const catalogAudits = { list: null, show: null } satisfies Audits<CatalogOperations>;
+type Dependencies = CatalogChangeDependencies & ModelDependencies;
 
-export interface CatalogDependencies {
-  readonly catalog: CatalogStore;
-  readonly clock: Clock;
-  readonly isUsable: (route: Route) => boolean;
-  readonly gateway?: { health(): readonly TargetHealth[] } | undefined;
-}
+export const catalogAudits = {
+  list: null,
+  show: null,
+  create: { action: "model.create", detail: (input) => omit(input, "id") },
+  update: { action: "model.update", detail: (input) => omit(input, "id") },
+  setRoutes: { action: "model.routes", detail: ({ routes }) => ({ routes }) },
+  addRoute: { action: "model.routes", detail: (input) => ({ add: omit(input, "id") }) },
+  updateRoute: { action: "model.routes", detail: (input) => ({ update: omit(input, "id") }) },
+  removeRoute: { action: "model.routes", detail: (input) => ({ remove: omit(input, "id") }) },
+} satisfies Audits<CatalogOperations>;
 
-export function catalogOperations(dependencies: CatalogDependencies): CatalogOperations {
-  const { catalog } = dependencies;
-  const view = (model: Model) => toEntryView(model, dependencies);
+/** The models as the operator keeps them. */
+export function catalogOperations(
+  dependencies: Dependencies,
+): Unbound<CatalogOperations, typeof catalogAudits> {
+  const { catalog, clock, mutex } = dependencies;
+  const changeRoutes = (
+    id: string,
+    author: Author,
+    change: (model: Model) => readonly RouteInput[],
+  ) =>
+    mutex.run(async () => {
+      const current = await catalog.load();
+      const model = findModel(current.models, id);
+      const routes = change(model).map((route) => routeDraft(model, route));
+      const fields = ["routes"];
+      return save(dependencies, { current, model, changes: { routes }, fields, author });
+    });
   return {
     async list() {
-      return (await catalog.load()).models.map(view);
+      const nowMs = clock.nowMs();
+      return (await catalog.load()).models.map((model) =>
+        toEntryView({ ...dependencies, model, nowMs }),
+      );
     },
-    async show({ id }) {
-      return view(findModel((await catalog.load()).models, id));
-    },
+    show: ({ id }) => show(dependencies, id),
+    create: (input, author) => mutex.run(() => create(dependencies, input, author)),
+    update: ({ id, ...changes }, author) =>
+      mutex.run(async () => {
+        const current = await catalog.load();
+        const model = findModel(current.models, id);
+        const fields = Object.keys(changes).filter(
+          (name) => changes[name as keyof typeof changes] !== undefined,
+        );
+        const draft = modelDraft(model, changes);
+        return save(dependencies, { current, model, changes: draft, fields, author });
+      }),
+    setRoutes: ({ id, routes }, author) => changeRoutes(id, author, () => routes),
+    addRoute: ({ id, ...route }, author) =>
+      changeRoutes(id, author, ({ routes }) => {
+        if (routes.some((known) => isSame(known, route)))
+          throw new Problem({
+            code: "conflict",
+            message: `Model ${id} has a route to ${route.provider}/${route.model} already.`,
+            field: "model",
+          });
+        return [...routes.map(toName), route];
+      }),
+    updateRoute: ({ id, ...route }, author) =>
+      changeRoutes(id, author, (model) => {
+        findRoute(model, route);
+        return model.routes.map((known) => (isSame(known, route) ? route : toName(known)));
+      }),
+    removeRoute: ({ id, provider, model: target }, author) =>
+      changeRoutes(id, author, (model) => {
+        const gone = findRoute(model, { provider, model: target });
+        return model.routes.filter((known) => known !== gone).map(toName);
+      }),
   };
 }
 
-export function toEntryView(model: Model, dependencies: CatalogDependencies): CatalogEntryView {
+async function show(dependencies: Dependencies, id: string): Promise<CatalogEntryView> {
+  const model = findModel((await dependencies.catalog.load()).models, id);
+  return toEntryView({ ...dependencies, model, nowMs: dependencies.clock.nowMs() });
+}
+
+const toName = ({ provider, model }: Target): RouteInput => ({ provider, model });
+
+const isSame = (one: Target, other: Target) =>
+  one.provider === other.provider && one.model === other.model;
+
+function findRoute(model: Model, route: Target): Model["routes"][number] {
+  const found = model.routes.find((known) => isSame(known, route));
+  if (found !== undefined) return found;
+  throw new Problem({
+    code: "not_found",
+    message: `Model ${model.id} has no route to ${route.provider}/${route.model}.`,
+    field: "model",
+    command: "model list",
+  });
+}
+
+async function create(
+  dependencies: Dependencies,
+  input: NewModel,
+  author: Author,
+): Promise<CatalogEntryView> {
+  const { id, price, routes = [], ...changes } = input;
+  const current = await dependencies.catalog.load();
+  if (current.models.some((known) => known.id === id))
+    throw new Problem({
+      code: "conflict",
+      message: `A model named ${id} exists already.`,
+      field: "id",
+    });
+  const draft: ModelDraft = {
+    endpoint: "chat",
+    ...modelDraft(undefined, changes),
+    ...(price === undefined ? {} : { price }),
+    ...(routes.length === 0 ? {} : { routes: routes.map((route) => routeDraft(undefined, route)) }),
+  };
+  const manifest = readModels(dependencies, current, { [id]: draft });
+  await put(dependencies, {
+    plan: planOn(dependencies, { manifest, current }),
+    toAudit: auditOfEntry(author, id),
+  });
+  return show(dependencies, id);
+}
+
+const readModels = (
+  { checkAddress }: Dependencies,
+  { providers }: CatalogContent,
+  models: Readonly<Record<string, ModelDraft>>,
+) => {
+  for (const draft of Object.values(models)) checkTargets(draft);
+  return readDraft({ models }, { checkAddress, known: providers.map(({ name }) => name) });
+};
+
+const mostRoutes = 50;
+
+function checkTargets({ routes }: ModelDraft): void {
+  const targets = (Array.isArray(routes) ? routes : []).flatMap((route: unknown) =>
+    isRecord(route) ? [`${String(route["provider"])}/${String(route["model"])}`] : [],
+  );
+  const double = targets.find((target, at) => targets.indexOf(target) !== at);
+  if (double !== undefined)
+    throw new Problem({
+      code: "invalid",
+      message: `There are two routes to ${double}. Keep one.`,
+      field: "routes",
+    });
+  if (targets.length > mostRoutes)
+    throw new Problem({
+      code: "invalid",
+      message: `A model has at most ${mostRoutes} routes.`,
+      field: "routes",
+    });
+}
+
+async function save(
+  dependencies: Dependencies,
+  options: {
+    readonly current: CatalogContent;
+    readonly model: Model;
+    /** By the names of svc.yaml; null takes a field away. */
+    readonly changes: ModelDraft;
+    readonly fields: readonly string[];
+    readonly author: Author;
+  },
+): Promise<CatalogEntryView> {
+  const { current, model, changes, fields, author } = options;
   const nowMs = dependencies.clock.nowMs();
-  const health = dependencies.gateway?.health() ?? [];
-  const trouble = whyNotServed(model, nowMs, dependencies.isUsable);
-  const {
-    routes: _,
-    route_list: __,
-    ...plain
-  } = toModelView({ model, isServed: trouble === undefined, nowMs });
-  const needed = billedClasses(model.endpoint, model.input);
+  // The price has versions of its own, and may lack a class without harm to this change.
+  const { price: _, ...draft } = toModelDraft(model, nowMs);
+  const [given] = readModels(dependencies, current, {
+    [model.id]: { ...draft, ...changes },
+  }).models;
+  if (given === undefined) throw new Error("the draft was not read");
+  const after = replaceModel({ given, before: model, all: current.models });
+  const changed = fields.filter((field) => field !== "routes" || !hasSameRoutes(model, after));
+  checkFields({ subject: `Model ${model.id}`, entry: model, fields: changed });
+  const audit = author.audit({ subject: model.id });
+  await dependencies.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
+  await dependencies.takeEffect();
+  return show(dependencies, model.id);
+}
+
+/** Only what is named; timeouts are changed one by one. */
+function modelDraft(model: Model | undefined, changes: ModelChanges): ModelDraft {
+  const { timeouts, ...rest } = changes;
+  const isOfText = rest.endpoint !== undefined && rest.endpoint !== "embeddings";
+  const named = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const before = model === undefined ? {} : toModelDraft(model, 0)["timeouts"];
+  const merged = { ...(isRecord(before) ? before : {}), ...timeouts };
+  const isNone = Object.values(merged).every((value) => value === null || value === undefined);
   return {
-    ...plain,
-    endpoint: model.endpoint,
-    input: model.input,
-    created_at: toDateText(model.createdAtMs),
-    context_length: model.contextLength ?? null,
-    max_image_tokens: model.maxImageTokens ?? null,
-    max_audio_seconds: model.maxAudioSeconds ?? null,
-    timeouts: toTimeoutsView(model.timeouts),
-    not_served_because: trouble ?? null,
-    routes: model.routes.map((route) => toRouteView({ model, route, health, dependencies })),
-    coming: model.prices
-      .filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
-      .map(({ price, effectiveAtMs }) => ({
-        price: price === undefined ? null : toPriceView(price),
-        effective_at: toDateText(effectiveAtMs),
-      })),
-    classes: pricedClasses(model.endpoint, model.input).map((name) => ({
-      name,
-      needed: needed.includes(name),
-    })),
+    // Only embeddings have an input: it goes with the endpoint.
+    ...(isOfText ? { input: null } : {}),
+    ...Object.fromEntries(named),
+    ...(timeouts === undefined ? {} : { timeouts: timeouts === null || isNone ? null : merged }),
   };
 }
 
-function toTimeoutsView(timeouts: Timeouts = {}): TimeoutsView {
-  const { connect, firstByte, idle, total } = timeouts;
-  return {
-    connect: connect ?? null,
-    first_byte: firstByte ?? null,
-    idle: idle ?? null,
-    total: total ?? null,
-  };
-}
-
-function toRouteView(options: {
-  readonly model: Model;
-  readonly route: Route;
-  readonly health: readonly TargetHealth[];
-  readonly dependencies: CatalogDependencies;
-}): RouteView {
-  const { route, health, dependencies } = options;
-  const { provider, model, priority = 1, weight, voices, dimensions, cost } = route;
-  const asked = health.find((one) => one.provider === provider && one.model === model);
-  return {
-    provider,
-    model,
-    priority,
-    weight,
-    voices: voices ?? null,
-    dimensions: dimensions === undefined ? null : dimensions === "own" ? "own" : "3072",
-    cost: cost === undefined ? null : toPriceView(cost),
-    cost_in_file: ownsCost(options.model, route),
-    state: asked?.state ?? null,
-    usable: dependencies.isUsable(route),
-  };
-}
-
-/** What an operator has to mend before callers can reach it. */
-function whyNotServed(
-  model: Model,
-  nowMs: number,
-  isUsable: CatalogDependencies["isUsable"],
-): string | undefined {
-  if (lifecycleState(model.lifecycle, nowMs) === "retired") return "It is retired.";
-  if (model.routes.length === 0) return "It has no route: nobody is asked for it.";
-  if (withRoutes(model, isUsable).routes.length === 0)
-    return "All its routes lead to the embedded models, which are switched off.";
-  const price = priceAt(model, nowMs)?.price;
-  if (price === undefined) return "It has no price in force.";
-  if (isWhole(model, price)) return undefined;
-  const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
-  return `Its price lacks ${lacking.join(" and ")}, which it is billed by.`;
+/** What was known of a target stays with it, wherever it stands among the routes. */
+function routeDraft(model: Model | undefined, route: RouteInput): ModelDraft {
+  const before = model?.routes.find((known) => isSame(known, route));
+  const named = Object.entries(route).filter(([, value]) => value !== undefined);
+  return { ...(before === undefined ? {} : toRouteDraft(before)), ...Object.fromEntries(named) };
 }

@@ -1,13 +1,18 @@
 import { Type } from "typebox";
-import { type PriceKey, priceKeys } from "../../call/price.ts";
+import { endpoints } from "../../call/endpoint.ts";
 import type { voices } from "../../call/speak.ts";
-import { fields, moment, nullable, oneOf, source, text } from "../http/schemas.ts";
-
-const usd = Type.Optional(text({ most: 40 }));
-
-const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD: a million tokens, an image, a second of video.",
-});
+import {
+  fields,
+  type Input,
+  moment,
+  nullable,
+  oneOf,
+  priceBody,
+  prices,
+  source,
+  text,
+  type View,
+} from "../http/schemas.ts";
 
 const voiceMap = Type.Union([
   Type.Literal("same"),
@@ -20,6 +25,7 @@ const voiceMap = Type.Union([
   } satisfies Record<(typeof voices)[number], unknown>),
 ]);
 
+/** One way to a model, with how it is doing. */
 const routeReply = Type.Object({
   provider: Type.String(),
   model: Type.String({ description: "By the upstream's own name." }),
@@ -35,70 +41,126 @@ const routeReply = Type.Object({
   cost_in_file: Type.Boolean({
     description: "Whether the file that defines the routes states the cost, too.",
   }),
-  state: nullable(oneOf(["closed", "open", "half-open", "resting"])),
-  usable: Type.Boolean(),
+  state: nullable(
+    oneOf(["closed", "open", "half-open", "resting"], { description: "Null: not called yet." }),
+  ),
+  usable: Type.Boolean({
+    description: "False for an embedded model while those are switched off.",
+  }),
 });
+export type RouteView = View<typeof routeReply>;
 
 const seconds = Type.Integer({ description: "Seconds." });
 
-export const entry = Type.Object({
-  id: Type.String(),
-  endpoint: oneOf(["chat", "embeddings", "speech"]),
-  input: oneOf(["text", "media"]),
-  owned_by: Type.String(),
-  created_at: moment(),
-  status: oneOf(["active", "deprecated", "retired"]),
-  served: Type.Boolean(),
-  not_served_because: nullable(Type.String()),
-  price: nullable(prices),
-  coming: Type.Array(Type.Object({ price: nullable(prices), effective_at: moment() })),
-  classes: Type.Array(Type.Object({ name: Type.String(), needed: Type.Boolean() })),
-  routes: Type.Array(routeReply),
-  context_length: nullable(Type.Integer()),
-  max_output_tokens: nullable(Type.Integer()),
-  max_image_tokens: nullable(Type.Integer()),
-  max_audio_seconds: nullable(Type.Integer()),
-  timeouts: Type.Object({
-    connect: nullable(seconds),
-    first_byte: nullable(seconds),
-    idle: nullable(seconds),
-    total: nullable(seconds),
-  }),
-  source,
+const status = oneOf(["active", "deprecated", "retired"]);
+const retirement = {
   deprecated_at: nullable(moment()),
   retires_at: nullable(moment()),
   replacement: nullable(Type.String()),
+};
+
+const model = {
+  id: Type.String(),
+  endpoint: oneOf(endpoints),
+  input: oneOf(["text", "media"], { description: "What embeddings take." }),
+  owned_by: Type.String(),
+  status,
+  price: nullable(prices),
+  max_output_tokens: nullable(Type.Integer()),
+  ...retirement,
+};
+
+/** What members of an account see. */
+export const callableModel = Type.Object({
+  ...model,
+  keys: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
+    description: "The account's active keys that may call it.",
+  }),
 });
 
-const costs = Type.Optional(
-  nullable(
-    fields(Object.fromEntries(priceKeys.map((key) => [key, usd])) as Record<PriceKey, typeof usd>, {
-      description: "What the vendor asks, in USD by class.",
-    }),
-  ),
-);
-
-/** What is not named stays as it is, or has its default; null removes it. */
-const routeFields = {
-  priority: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  voices: Type.Optional(voiceMap),
-  dimensions: Type.Optional(nullable(oneOf(["own", "3072"]))),
-  cost: costs,
+const kept = {
+  ...model,
+  served: Type.Boolean({
+    description: "Priced, routed and not retired: callers can reach it.",
+  }),
+  source,
 };
+
+const modelView = Type.Object({
+  ...kept,
+  routes: Type.Array(Type.String(), { description: "As provider/model, for people." }),
+  route_list: Type.Array(Type.Object({ provider: Type.String(), model: Type.String() })),
+});
+export type ModelView = View<typeof modelView>;
+
+export const entry = Type.Object({
+  ...kept,
+  created_at: moment(),
+  not_served_because: nullable(
+    Type.String({ description: "In words; null when callers reach it." }),
+  ),
+  coming: Type.Array(Type.Object({ price: nullable(prices), effective_at: moment() }), {
+    description: "The prices that are set for later.",
+  }),
+  classes: Type.Array(Type.Object({ name: Type.String(), needed: Type.Boolean() }), {
+    description: "What it can be priced by.",
+  }),
+  routes: Type.Array(routeReply),
+  context_length: nullable(Type.Integer()),
+  max_image_tokens: nullable(Type.Integer()),
+  max_audio_seconds: nullable(Type.Integer()),
+  timeouts: Type.Object(
+    {
+      connect: nullable(seconds),
+      first_byte: nullable(seconds),
+      idle: nullable(seconds),
+      total: nullable(seconds),
+    },
+    { description: "Null: as for every model." },
+  ),
+});
+export type CatalogEntryView = View<typeof entry>;
+
+const caller = Type.Object({
+  account: Type.String(),
+  account_name: nullable(Type.String()),
+  key: nullable(Type.String({ description: "Null: temporary keys of the account." })),
+  key_name: nullable(Type.String()),
+  receipts: Type.Integer(),
+  last_day: Type.String(),
+});
+export type LifecycleCaller = View<typeof caller>;
+
+const calls = {
+  model: Type.String(),
+  status,
+  receipts: Type.Integer({ description: "Since it was deprecated, a year at most." }),
+  callers: Type.Array(caller, { description: "Who called last stands first." }),
+};
+export const callersReply = Type.Object(calls);
+const callersView = Type.Object({ ...calls, ...retirement });
+/** A model that is on its way out, and who still calls it. */
+export type LifecycleCallersView = View<typeof callersView>;
 
 export const routeBody = fields({
   provider: text({ least: 1, most: 63 }),
   model: text({ least: 1, most: 200 }),
-  ...routeFields,
+  priority: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  voices: Type.Optional(voiceMap),
+  dimensions: Type.Optional(nullable(oneOf(["own", "3072"]))),
+  cost: Type.Optional(nullable(priceBody)),
 });
+/** How a target is used. What is not named stays as it is, or has its default; null removes it. */
+export type RouteChanges = Omit<RouteInput, "provider" | "model">;
+export type RouteInput = Input<typeof routeBody>;
 
 const count = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
 
 /** What is not named stays; null takes it away. */
 const modelFields = {
-  endpoint: Type.Optional(oneOf(["chat", "embeddings", "speech"])),
-  input: Type.Optional(oneOf(["text", "media"], { description: "What embeddings take." })),
+  endpoint: Type.Optional(model.endpoint),
+  input: Type.Optional(model.input),
   owned_by: Type.Optional(text({ least: 1, most: 100 })),
   context_length: count(10_000_000),
   max_output_tokens: count(10_000_000),
@@ -118,11 +180,18 @@ const modelFields = {
 
 export const modelChanges = fields(modelFields);
 
+/** Commands send words as they were typed; they are checked when the draft is read. */
+type Typed<T> = Omit<T, "endpoint" | "input"> & {
+  readonly endpoint?: string | undefined;
+  readonly input?: string | undefined;
+};
+export type ModelChanges = Typed<Input<typeof modelChanges>>;
+export type TimeoutChanges = NonNullable<ModelChanges["timeouts"]>;
+
 export const newModel = fields({
   id: text({ least: 1, most: 128 }),
   ...modelFields,
-  price: Type.Optional(
-    fields(Object.fromEntries(priceKeys.map((key) => [key, usd])) as Record<PriceKey, typeof usd>),
-  ),
+  price: Type.Optional(priceBody),
   routes: Type.Optional(Type.Array(routeBody, { maxItems: 50 })),
 });
+export type NewModel = Typed<Input<typeof newModel>>;

@@ -1,15 +1,25 @@
-import { optionalDate } from "../../base/dates.ts";
+import { optionalDate, toDateText } from "../../base/dates.ts";
 import { toDecimal } from "../../base/decimal.ts";
+import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
 import { type Price, priceKeys, priceScale } from "../../call/price.ts";
-import { type LifecycleState, lifecycleState } from "../../catalog/lifecycle.ts";
-import { type Model, priceAt } from "../../catalog/model.ts";
-import type { Origin } from "../../catalog/origin.ts";
+import type { TargetHealth } from "../../catalog/health.ts";
+import { lifecycleState } from "../../catalog/lifecycle.ts";
+import {
+  isWhole,
+  type Model,
+  priceAt,
+  type Route,
+  type Timeouts,
+  withRoutes,
+} from "../../catalog/model.ts";
+import { type Origin, ownsCost } from "../../catalog/origin.ts";
+import type { SourceView } from "../http/schemas.ts";
+import type { CatalogEntryView, ModelView, RouteView } from "./schemas.ts";
 
-/** Where an entry of the catalogue came from; a file's `fields` can only be changed there. */
-export interface SourceView {
-  readonly kind: "file" | "store";
-  readonly file: string | null;
-  readonly fields: readonly string[];
+/** What models are shown by. */
+export interface ModelDependencies {
+  readonly isUsable: (route: Route) => boolean;
+  readonly gateway?: { health(): readonly TargetHealth[] } | undefined;
 }
 
 export function toSourceView({ origin }: { readonly origin?: Origin }): SourceView {
@@ -18,47 +28,22 @@ export function toSourceView({ origin }: { readonly origin?: Origin }): SourceVi
     : { kind: "file", file: origin.file, fields: origin.fields };
 }
 
-export interface ModelView {
-  readonly id: string;
-  readonly endpoint: string;
-  readonly input: string;
-  readonly owned_by: string;
-  readonly status: LifecycleState;
-  /** Priced, routed and not retired: callers can reach it. */
-  readonly served: boolean;
-  readonly price: Readonly<Record<string, string>> | null;
-  /** As `provider/model`, for people; `route_list` has the same in fields. */
-  readonly routes: readonly string[];
-  readonly route_list: readonly { readonly provider: string; readonly model: string }[];
-  readonly source: SourceView;
-  readonly max_output_tokens: number | null;
-  readonly deprecated_at: string | null;
-  readonly retires_at: string | null;
-  readonly replacement: string | null;
+interface Shown extends ModelDependencies {
+  readonly model: Model;
+  readonly nowMs: number;
 }
 
-export function toModelView({
-  model,
-  isServed,
-  nowMs,
-}: {
-  readonly model: Model;
-  readonly isServed: boolean;
-  readonly nowMs: number;
-}): ModelView {
-  const { id, endpoint, input, ownedBy, routes, maxOutputTokens, lifecycle } = model;
-  const status = lifecycleState(lifecycle, nowMs);
+function toShared({ model, nowMs, isUsable }: Shown) {
+  const { id, endpoint, input, ownedBy, maxOutputTokens, lifecycle } = model;
   const price = priceAt(model, nowMs)?.price;
   return {
     id,
     endpoint,
     input,
     owned_by: ownedBy,
-    status,
-    served: isServed && status !== "retired",
+    status: lifecycleState(lifecycle, nowMs),
+    served: whyNotServed(model, nowMs, isUsable) === undefined,
     price: price === undefined ? null : toPriceView(price),
-    routes: routes.map((route) => `${route.provider}/${route.model}`),
-    route_list: routes.map(({ provider, model: name }) => ({ provider, model: name })),
     source: toSourceView(model),
     max_output_tokens: maxOutputTokens ?? null,
     deprecated_at: optionalDate(lifecycle.deprecatedAtMs),
@@ -67,6 +52,12 @@ export function toModelView({
   };
 }
 
+export const toModelView = (shown: Shown): ModelView => ({
+  ...toShared(shown),
+  routes: shown.model.routes.map(({ provider, model }) => `${provider}/${model}`),
+  route_list: shown.model.routes.map(({ provider, model }) => ({ provider, model })),
+});
+
 /** In USD: a million tokens, an image, a second of video. */
 export function toPriceView(price: Price): Readonly<Record<string, string>> {
   const pairs = priceKeys.flatMap((key) => {
@@ -74,4 +65,73 @@ export function toPriceView(price: Price): Readonly<Record<string, string>> {
     return units === undefined ? [] : [[key, toDecimal(units, priceScale(key), 2)] as const];
   });
   return Object.fromEntries(pairs);
+}
+
+export function toEntryView(shown: Shown): CatalogEntryView {
+  const { model, nowMs, isUsable } = shown;
+  const needed = billedClasses(model.endpoint, model.input);
+  return {
+    ...toShared(shown),
+    created_at: toDateText(model.createdAtMs),
+    context_length: model.contextLength ?? null,
+    max_image_tokens: model.maxImageTokens ?? null,
+    max_audio_seconds: model.maxAudioSeconds ?? null,
+    timeouts: toTimeoutsView(model.timeouts),
+    not_served_because: whyNotServed(model, nowMs, isUsable) ?? null,
+    routes: model.routes.map((route) => toRouteView(route, shown)),
+    coming: model.prices
+      .filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
+      .map(({ price, effectiveAtMs }) => ({
+        price: price === undefined ? null : toPriceView(price),
+        effective_at: toDateText(effectiveAtMs),
+      })),
+    classes: pricedClasses(model.endpoint, model.input).map((name) => ({
+      name,
+      needed: needed.includes(name),
+    })),
+  };
+}
+
+function toTimeoutsView(timeouts: Timeouts = {}): CatalogEntryView["timeouts"] {
+  const { connect, firstByte, idle, total } = timeouts;
+  return {
+    connect: connect ?? null,
+    first_byte: firstByte ?? null,
+    idle: idle ?? null,
+    total: total ?? null,
+  };
+}
+
+function toRouteView(route: Route, { model: of, gateway, isUsable }: Shown): RouteView {
+  const { provider, model, priority = 1, weight, voices, dimensions, cost } = route;
+  const health = gateway?.health().find((one) => one.provider === provider && one.model === model);
+  return {
+    provider,
+    model,
+    priority,
+    weight,
+    voices: voices ?? null,
+    dimensions: dimensions === undefined ? null : dimensions === "own" ? "own" : "3072",
+    cost: cost === undefined ? null : toPriceView(cost),
+    cost_in_file: ownsCost(of, route),
+    state: health?.state ?? null,
+    usable: isUsable(route),
+  };
+}
+
+/** What an operator has to fix before callers can reach it. */
+function whyNotServed(
+  model: Model,
+  nowMs: number,
+  isUsable: ModelDependencies["isUsable"],
+): string | undefined {
+  if (lifecycleState(model.lifecycle, nowMs) === "retired") return "It is retired.";
+  if (model.routes.length === 0) return "It has no route: nobody is asked for it.";
+  if (withRoutes(model, isUsable).routes.length === 0)
+    return "All its routes lead to the embedded models, which are switched off.";
+  const price = priceAt(model, nowMs)?.price;
+  if (price === undefined) return "It has no price in force.";
+  if (isWhole(model, price)) return undefined;
+  const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
+  return `Its price lacks ${lacking.join(" and ")}, which it is billed by.`;
 }

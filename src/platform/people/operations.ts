@@ -1,29 +1,26 @@
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
+import type { AccountStore } from "../../ledger/account.ts";
 import { Invites } from "../../people/invites.ts";
 import { checkName, type People, toEmail, type Visitor } from "../../people/people.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
-import { type LinkView, toLink } from "./schemas.ts";
+import { accountNames } from "../input/values.ts";
+import type { LinkView, OperatorView, PeopleView } from "./schemas.ts";
+import { toInvited, toLink, toPersonView } from "./views.ts";
 
 export interface PeopleDependencies {
   /** One for the whole process: it counts the failed sign-ins. */
   readonly people: People;
+  readonly accounts: AccountStore;
   /** Where people reach the platform. */
   readonly platformUrl: () => string;
   readonly gateway?: { endTemporaryKeys(owner: string): number } | undefined;
 }
 
-export interface OperatorView {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly created_at: string;
-}
-
 export interface OperatorOperations {
   /** For a further operator; the email is fixed where it is named. */
-  invite(input: { email?: string }): Promise<LinkView>;
+  invite(input: { email?: string | undefined }): Promise<LinkView>;
   /** Takes a link back, whatever it is for. */
   uninvite(input: { id: string }): Promise<void>;
   /** While there is no operator: a link for the first one. Null once there is. */
@@ -91,6 +88,8 @@ export interface JoinInput {
 }
 
 export interface PeopleOperations {
+  /** Everybody who can sign in, and every link that is open. */
+  list(input: Record<never, never>): Promise<PeopleView>;
   /** A link for somebody who has forgotten a password; using it ends all sessions of theirs. */
   resetPassword(input: { email: string } | { id: string }): Promise<LinkView>;
   /** Uses a link: to join, or to choose a new password. Signs in. */
@@ -113,6 +112,7 @@ export interface PeopleOperations {
 }
 
 export const peopleAudits = {
+  list: null,
   resetPassword: { action: "person.reset" },
   join: { action: { operator: "person.join", member: "person.join", reset: "person.password" } },
   rename: { action: "person.rename" },
@@ -127,6 +127,7 @@ export function peopleOperations(
   const { store } = people;
   const invites = new Invites(people);
   return {
+    list: () => listPeople(dependencies),
     async resetPassword(who, { actor, audit }) {
       const user = await ("id" in who
         ? findPerson(people, who.id)
@@ -161,6 +162,33 @@ export function peopleOperations(
       };
     },
   };
+}
+
+async function listPeople({
+  people: { store, clock },
+  accounts,
+}: PeopleDependencies): Promise<PeopleView> {
+  const nowMs = clock.nowMs();
+  const isOpen = ({ expiresAtMs }: { readonly expiresAtMs: number }) => expiresAtMs > nowMs;
+  const names = await accountNames(accounts);
+  const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
+  const people = (await store.users()).map(async (user) =>
+    toPersonView({
+      user,
+      names,
+      memberships: memberships.get(user.id) ?? [],
+      sessions: (await store.sessions(user.id)).filter(isOpen),
+    }),
+  );
+  const invited = (await store.allInvites()).filter(isOpen).map((invite) => ({
+    ...toInvited(invite),
+    kind: invite.kind,
+    account:
+      invite.accountId === undefined
+        ? null
+        : { id: invite.accountId, name: names.get(invite.accountId) ?? invite.accountId },
+  }));
+  return { people: await Promise.all(people), invited };
 }
 
 async function findByEmail({ store }: People, email: string): Promise<User> {

@@ -1,35 +1,9 @@
 import { Type } from "typebox";
-import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
-import { accountRoles } from "../../people/role.ts";
-import { inviteKinds, type Membership, type User } from "../../people/store.ts";
-import { type Context, route } from "../context.ts";
+import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
-import { done, fields, isDone, moment, nullable, oneOf, text } from "../http/schemas.ts";
-import { linkReply, toInvited } from "./schemas.ts";
-
-const personReply = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  is_operator: Type.Boolean(),
-  created_at: moment(),
-  accounts: Type.Array(
-    Type.Object({ id: Type.String(), name: Type.String(), role: oneOf(accountRoles) }),
-  ),
-  sessions: Type.Integer({ description: "Browsers in which the person is signed in." }),
-  last_seen_at: nullable(moment("In a browser that is still signed in; to five minutes.")),
-});
-
-const openReply = Type.Object({
-  id: Type.String(),
-  kind: oneOf(inviteKinds),
-  email: nullable(Type.String()),
-  account: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
-  role: nullable(Type.String()),
-  invited_by: Type.String(),
-  expires_at: moment(),
-});
+import { done, fields, isDone, oneOf, text } from "../http/schemas.ts";
+import { linkReply, peopleReply } from "./schemas.ts";
 
 /**
  * Everybody who can sign in. Changes have no area: a token that could make an operator, or choose
@@ -40,8 +14,8 @@ export const peopleRoutes = [
     about: "Everybody who can sign in, and every link that is open.",
     access: "operator",
     area: "members",
-    reply: Type.Object({ people: Type.Array(personReply), invited: Type.Array(openReply) }),
-    handle: (context) => listPeople(context),
+    reply: peopleReply,
+    handle: ({ operations }) => operations.people.list({}),
   }),
   route("POST /api/people/invites", {
     about: "Makes a link by which one person becomes an operator; nothing is sent.",
@@ -49,7 +23,7 @@ export const peopleRoutes = [
     body: fields({ email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
     handle: ({ operations }, { body: { email = "" } }) =>
-      operations.operators.invite(email === "" ? {} : { email }),
+      operations.operators.invite({ email: email === "" ? undefined : email }),
   }),
   route("DELETE /api/people/invites/:id", {
     about: "Takes a link back, whatever it is for: it works no more.",
@@ -93,58 +67,3 @@ export const peopleRoutes = [
     handle: ({ operations }, { params }) => operations.people.endSessions({ id: params.id }),
   }),
 ] as const;
-
-async function listPeople({ dependencies }: Context) {
-  const { store } = dependencies.people;
-  const accounts = await dependencies.accounts.list();
-  const names = new Map(accounts.map(({ id, name }) => [id, name]));
-  const memberships = Map.groupBy(await store.allMemberships(), ({ userId }) => userId);
-  const people = await Promise.all(
-    (await store.users()).map((user) => toPerson(dependencies, { user, names, memberships })),
-  );
-  const nowMs = dependencies.clock.nowMs();
-  return {
-    people,
-    invited: (await store.allInvites())
-      .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-      .map((invite) => ({
-        ...toInvited(invite),
-        kind: invite.kind,
-        account: toNamed(invite.accountId, names),
-      })),
-  };
-}
-
-type Names = ReadonlyMap<string, string>;
-
-function toNamed(id: string | undefined, names: Names) {
-  return id === undefined ? null : { id, name: names.get(id) ?? id };
-}
-
-async function toPerson(
-  { people: { store }, clock }: Context["dependencies"],
-  of: {
-    readonly user: User;
-    readonly names: Names;
-    readonly memberships: ReadonlyMap<string, readonly Membership[]>;
-  },
-) {
-  const { user, names, memberships } = of;
-  const sessions = (await store.sessions(user.id)).filter(
-    ({ expiresAtMs }) => expiresAtMs > clock.nowMs(),
-  );
-  const [latest] = sessions;
-  return {
-    id: user.id,
-    email: user.email,
-    name: user.name,
-    is_operator: user.isOperator,
-    created_at: toDateText(user.createdAtMs),
-    accounts: (memberships.get(user.id) ?? []).flatMap(({ accountId, role }) => {
-      const name = names.get(accountId);
-      return name === undefined ? [] : [{ id: accountId, name, role }];
-    }),
-    sessions: sessions.length,
-    last_seen_at: latest === undefined ? null : toDateText(latest.lastSeenMs),
-  };
-}

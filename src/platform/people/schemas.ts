@@ -1,8 +1,7 @@
 import { Type } from "typebox";
-import { toDateText } from "../../base/dates.ts";
-import type { NewInvite } from "../../people/invites.ts";
-import type { Invite } from "../../people/store.ts";
-import { moment, nullable, type View } from "../http/schemas.ts";
+import { accountRoles } from "../../people/role.ts";
+import { inviteKinds } from "../../people/store.ts";
+import { moment, nullable, oneOf, type View } from "../http/schemas.ts";
 
 export const linkReply = Type.Object({
   id: Type.String(),
@@ -13,22 +12,44 @@ const linkView = Type.Object({ ...linkReply.properties, email: nullable(Type.Str
 /** A link that works once; shown here and never again. */
 export type LinkView = View<typeof linkView>;
 
-/** The secret is behind the #: browsers keep it to themselves, and no log has it. */
-export function toLink(platformUrl: string, { secret, invite }: NewInvite): LinkView {
-  return {
-    id: invite.id,
-    link: `${platformUrl}/join#${secret}`,
-    email: invite.email ?? null,
-    expires_at: toDateText(invite.expiresAtMs),
-  };
-}
+const named = { id: Type.String(), email: Type.String(), name: Type.String() };
+const operatorView = Type.Object({ ...named, created_at: moment() });
+export type OperatorView = View<typeof operatorView>;
 
-export function toInvited(invite: Invite) {
-  return {
-    id: invite.id,
-    email: invite.email ?? null,
-    role: invite.role ?? null,
-    invited_by: invite.createdBy,
-    expires_at: toDateText(invite.expiresAtMs),
-  };
-}
+/** Somebody who has signed in, with their accounts. */
+export const user = Type.Object({
+  ...named,
+  is_operator: Type.Boolean(),
+  accounts: Type.Array(
+    Type.Object({ id: Type.String(), name: Type.String(), role: oneOf(accountRoles) }),
+  ),
+});
+
+export const invitedReply = Type.Object({
+  id: Type.String(),
+  email: nullable(Type.String()),
+  role: nullable(Type.String()),
+  invited_by: Type.String(),
+  expires_at: moment(),
+});
+export type InvitedView = View<typeof invitedReply>;
+
+const person = Type.Object({
+  ...user.properties,
+  created_at: moment(),
+  sessions: Type.Integer({ description: "Browsers in which the person is signed in." }),
+  last_seen_at: nullable(moment("In a browser that is still signed in; to five minutes.")),
+});
+export type PersonView = View<typeof person>;
+
+export const peopleReply = Type.Object({
+  people: Type.Array(person),
+  invited: Type.Array(
+    Type.Object({
+      ...invitedReply.properties,
+      kind: oneOf(inviteKinds),
+      account: nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+    }),
+  ),
+});
+export type PeopleView = View<typeof peopleReply>;

@@ -1,10 +1,9 @@
 import { Type } from "typebox";
-import { endpoints } from "../../call/endpoint.ts";
 import { engineProvider } from "../../catalog/model.ts";
 import { route } from "../context.ts";
 import { actorOf } from "../http/context.ts";
-import { moment, nullable, oneOf } from "../http/schemas.ts";
-import type { ModelView } from "../models/views.ts";
+import { moment } from "../http/schemas.ts";
+import { callableModel, type ModelView } from "../models/schemas.ts";
 
 const keyReply = Type.Object({
   key: Type.String({ description: "Works like any key; it is kept nowhere and shown this once." }),
@@ -13,16 +12,10 @@ const keyReply = Type.Object({
 });
 
 const modelReply = Type.Object({
-  id: Type.String(),
-  endpoint: oneOf(endpoints),
-  input: oneOf(["text", "media"], { description: "What an embeddings model takes." }),
+  ...Type.Omit(callableModel, ["owned_by", "price", "deprecated_at", "keys"]).properties,
   takes_images: Type.Boolean({
     description: "False where a chat model is known to read no images.",
   }),
-  max_output_tokens: nullable(Type.Integer()),
-  status: oneOf(["active", "deprecated"]),
-  retires_at: nullable(moment()),
-  replacement: nullable(Type.String()),
 });
 
 /** What the playground needs to call the gateway as any client would. */
@@ -47,28 +40,15 @@ export const playgroundRoutes = [
     reply: Type.Array(modelReply),
     async handle({ operations }) {
       const models = await operations.models.list({});
-      return models.filter(({ served }) => served).flatMap(toPlaygroundModel);
+      return models
+        .filter(({ served }) => served)
+        .map((model) => ({
+          ...model,
+          takes_images: model.endpoint === "chat" && !isEmbedded(model),
+        }));
     },
   }),
 ] as const;
-
-function toPlaygroundModel(model: ModelView) {
-  const { id, input, status, max_output_tokens, retires_at, replacement } = model;
-  const endpoint = endpoints.find((known) => known === model.endpoint);
-  if (endpoint === undefined || status === "retired") return [];
-  return [
-    {
-      id,
-      endpoint,
-      input: input === "media" ? ("media" as const) : ("text" as const),
-      takes_images: endpoint === "chat" && !isEmbedded(model),
-      max_output_tokens,
-      status,
-      retires_at,
-      replacement,
-    },
-  ];
-}
 
 /** The embedded chat model reads text alone; what others read is theirs to say. */
 const isEmbedded = ({ route_list }: ModelView) =>

@@ -31,7 +31,7 @@ export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
 
 export interface PriceOperations {
   /** A new version, in force now or from a day ahead. Classes that are not named have no price. */
-  set(input: { model: string; price: PriceTexts; from?: string }): Promise<PriceRow>;
+  set(input: { model: string; price: PriceTexts; from?: string | undefined }): Promise<PriceRow>;
   /** In force now with what comes later, in force at a moment, or all there ever was. */
   list(input: { model?: string; at?: string; history?: boolean }): Promise<readonly PriceRow[]>;
   /** Takes public list prices over, for models and for what routes cost. */
@@ -39,7 +39,7 @@ export interface PriceOperations {
     models?: readonly string[];
     markup?: string;
     dryRun: boolean;
-    replace: boolean;
+    replace?: boolean;
   }): Promise<ImportView>;
 }
 
@@ -85,7 +85,7 @@ export function priceOperations({
         rowsOf({ model, atMs, shows: history ? "all" : at === undefined ? "ahead" : "then" }),
       );
     },
-    async import({ models, markup = "0", dryRun, replace }, { audit }) {
+    async import({ models, markup = "0", dryRun, replace = false }, { audit }) {
       const content = await catalog.load();
       const factor = readMarkup(markup);
       const chosen =

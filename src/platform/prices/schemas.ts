@@ -1,9 +1,5 @@
 import { Type } from "typebox";
-import { moment, nullable, type View } from "../http/schemas.ts";
-
-const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD: a million tokens, an image, a second of video.",
-});
+import { moment, nullable, prices, type View } from "../http/schemas.ts";
 
 export const priceRow = Type.Object({
   model: Type.String(),

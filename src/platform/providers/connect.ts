@@ -19,44 +19,19 @@ import {
   put,
 } from "../manifest/change.ts";
 import { draftProvider } from "./draft.ts";
-import type { OfferView, ProviderOperations } from "./operations.ts";
-import { type VendorView, vendorViews } from "./vendors.ts";
-import { findEntry } from "./views.ts";
-
-export interface NewProvider {
-  readonly name: string;
-  /** A vendor that is known; else `base_url` says where it is. */
-  readonly vendor?: string | undefined;
-  /** Without a vendor: how it is called, `openai` by default. */
-  readonly kind?: string | undefined;
-  readonly base_url?: string | undefined;
-  /** The key itself, which is kept encrypted, or `${NAME}`. */
-  readonly api_key?: string | undefined;
-  readonly allow_private?: boolean | undefined;
-  readonly options?: Readonly<Record<string, string>> | undefined;
-}
-
-/** What is not named stays; null takes it away. */
-export interface ProviderChanges {
-  /** Null: where its vendor or kind usually is. */
-  readonly base_url?: string | null | undefined;
-  /** The key itself, which is kept encrypted, or `${NAME}`. */
-  readonly api_key?: string | null | undefined;
-  readonly allow_private?: boolean | undefined;
-  readonly options?: Readonly<Record<string, string | null>> | undefined;
-}
+import type { ProviderOperations } from "./operations.ts";
+import type {
+  NewProvider,
+  OfferView,
+  ProviderChanges,
+  RemovedProvider,
+  VendorView,
+} from "./schemas.ts";
+import { findEntry, vendorViews } from "./views.ts";
 
 export interface SavedProvider {
   readonly name: string;
   readonly warnings: readonly Warning[];
-}
-
-export interface RemovedProvider {
-  readonly name: string;
-  /** How many went with it. */
-  readonly routes: number;
-  /** The models that have no route any more. */
-  readonly emptied: readonly string[];
 }
 
 export interface ConnectOperations {
@@ -66,7 +41,7 @@ export interface ConnectOperations {
   /** With all routes to it; where a model would be left without one, only if that is said. */
   remove(input: {
     name: string;
-    emptiesModels?: boolean;
+    emptiesModels?: boolean | undefined;
     dryRun?: boolean;
   }): Promise<RemovedProvider>;
   /** What a provider that is in force offers beyond what is routed to it. */

@@ -1,14 +1,8 @@
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { ProviderEntry } from "../../catalog/model.ts";
 import { hasCompleteList, namesMissing } from "../../catalog/model-lists.ts";
-import type { TrialView, UnlistedView, Upstreams } from "./views.ts";
-import { vendorOf } from "./views.ts";
-
-export interface ListingView {
-  /** How many the vendor lists; null where there is no list that routes can be compared with. */
-  readonly models: number | null;
-  readonly unlisted: readonly UnlistedView[];
-}
+import type { ListingView, RoutedView, TrialView } from "./schemas.ts";
+import { type Upstreams, vendorOf } from "./views.ts";
 
 export const canCompare = (entry: ProviderEntry): boolean => hasCompleteList(vendorOf(entry)?.id);
 
@@ -17,7 +11,7 @@ export function routesTo(
   { models }: CatalogContent,
   provider: string,
   wanted?: string,
-): readonly UnlistedView[] {
+): readonly RoutedView[] {
   return models.flatMap(({ id, routes }) =>
     routes
       .filter((route) => route.provider === provider)
@@ -29,7 +23,7 @@ export function routesTo(
 /** Asks for the list. One that cannot be had is no alarm: calls tell whether the vendor works. */
 export async function compareList(options: {
   readonly entry: ProviderEntry;
-  readonly routes: readonly UnlistedView[];
+  readonly routes: readonly RoutedView[];
   readonly upstreams: () => Promise<Upstreams>;
 }): Promise<ListingView> {
   const { entry, routes, upstreams } = options;

@@ -13,34 +13,17 @@ import { toEntry } from "../../manifest/provider-entry.ts";
 import type { AddressCheck } from "../../manifest/read-provider.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
-import { canCompare, compareList, type ListingView, listingTrial, routesTo } from "./listing.ts";
-import { type Proposal, type ProposalOptions, proposeModels, takenIds, useOf } from "./proposal.ts";
-import {
-  findEntry,
-  type ProviderView,
-  type TrialView,
-  type TroubleView,
-  toProviderView,
-  type Upstreams,
-  vendorOf,
-} from "./views.ts";
-
-/** A call that a test would make. */
-export interface PlannedTrialView {
-  readonly kind: TrialView["kind"];
-  readonly model: string | null;
-}
-
-export interface OfferView {
-  /** What could be served of it. */
-  readonly proposals: readonly Proposal[];
-  /** How many it offers that cannot be served here, or are there already. */
-  readonly left_out: number;
-  /** Why it could not be asked. */
-  readonly problem: TroubleView | null;
-  /** All that it lists and that could be served, routed or not; null: it does not tell. */
-  readonly listed: readonly string[] | null;
-}
+import { canCompare, compareList, listingTrial, routesTo } from "./listing.ts";
+import { type ProposalOptions, proposeModels, takenIds, useOf } from "./proposal.ts";
+import type {
+  ListingView,
+  OfferView,
+  PlannedTrialView,
+  Proposal,
+  ProviderView,
+  TrialView,
+} from "./schemas.ts";
+import { findEntry, toProviderView, type Upstreams, vendorOf } from "./views.ts";
 
 interface DraftedName {
   readonly provider: string;
@@ -65,7 +48,7 @@ export interface ProviderOperations {
   /** The routes to it that name a model which its vendor does not list. */
   listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
-  reset(input: { name: string; model?: string }): Promise<{ readonly targets: number }>;
+  reset(input: { name: string; model?: string | undefined }): Promise<{ readonly targets: number }>;
   /** What a provider offers beyond what is routed to it; with a draft, before it is in force. */
   offerOf(input: DraftedName): Promise<OfferView>;
   /** Models by the operator's word, where there is no list to look them up in. */

@@ -6,7 +6,8 @@ import {
 import { findVendor } from "../../catalog/vendors.ts";
 import type { ProviderDraft } from "../../manifest/draft.ts";
 import { storedMark } from "../../manifest/literals.ts";
-import { type ProviderView, type SecretView, vendorOf } from "./views.ts";
+import type { ProviderView, SecretView } from "./schemas.ts";
+import { vendorOf } from "./views.ts";
 
 /** Where an entry of svc.yaml leads, with all that it leaves to its vendor or kind filled in. */
 export interface ProviderPlace {

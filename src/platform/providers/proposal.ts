@@ -4,6 +4,7 @@ import type { ProviderKind } from "../../catalog/provider-kinds.ts";
 import type { ModelDraft } from "../../manifest/draft.ts";
 import { toPriceView } from "../models/views.ts";
 import { findListPrice, ownMachine } from "../prices/table.ts";
+import type { Proposal } from "./schemas.ts";
 
 /** A model that an upstream offers, by its own name, as far as it tells. */
 export interface OfferedModel {
@@ -42,22 +43,6 @@ export interface ProposalOptions {
   readonly models: readonly OfferedModel[];
   readonly taken: TakenIds;
   readonly nowMs: number;
-}
-
-/** One model that could be served, with all that svc.yaml needs of it. Plain JSON. */
-export interface Proposal {
-  /** What callers would name it. */
-  readonly id: string;
-  /** What the upstream names it. */
-  readonly upstream: string;
-  readonly endpoint: Endpoint;
-  readonly input: InputKind;
-  readonly draft: ModelDraft;
-  /** In USD, as decimal text; null: none is known, and it is not served until it has one. */
-  readonly price: Readonly<Record<string, string>> | null;
-  /** What the vendor asks, by its public list; null: not known. */
-  readonly cost: Readonly<Record<string, string>> | null;
-  readonly note: string | null;
 }
 
 /** What of an upstream's offer can be served, by its own names where these are free. */
@@ -184,6 +169,6 @@ async function pricesOf(options: ProposalOptions, model: string, use: Use): Prom
   return {
     price: null,
     cost,
-    notes: ["no public price is known: not served until it has one (svc price set)"],
+    notes: ["no public price is known: not served until it has one"],
   };
 }

@@ -1,11 +1,27 @@
 import { Type } from "typebox";
-import { fields, moment, nullable, oneOf, source, text } from "../http/schemas.ts";
+import { endpoints } from "../../call/endpoint.ts";
+import type { ModelDraft } from "../../manifest/draft.ts";
+import {
+  fields,
+  type Input,
+  moment,
+  nullable,
+  oneOf,
+  prices,
+  source,
+  text,
+  type View,
+} from "../http/schemas.ts";
 
-const secret = Type.Object({
-  from: oneOf(["variable", "store"]),
-  variable: nullable(Type.String({ description: "The variable's name." })),
-  is_set: Type.Boolean({ description: "Whether it is there where the gateway runs." }),
-});
+const secret = Type.Object(
+  {
+    from: oneOf(["variable", "store"]),
+    variable: nullable(Type.String({ description: "The variable's name." })),
+    is_set: Type.Boolean({ description: "Whether it is there where the gateway runs." }),
+  },
+  { description: "Where a secret is: never the secret itself." },
+);
+export type SecretView = View<typeof secret>;
 
 const target = Type.Object({
   model: Type.String({ description: "By the upstream's own name." }),
@@ -16,14 +32,29 @@ const target = Type.Object({
   requests: Type.Integer({ description: "Of the last seconds." }),
   failures: Type.Integer(),
 });
+export type TargetView = View<typeof target>;
 
-export const provider = Type.Object({
+const provider = {
   name: Type.String(),
   kind: Type.String(),
-  vendor: nullable(Type.String()),
+  vendor: nullable(Type.String({ description: "Whose server it is, where that is known." })),
   base_url: nullable(Type.String()),
   allow_private: Type.Boolean(),
   api_key: nullable(secret),
+  models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) }), {
+    description: "The models that are routed to it, each with its names there.",
+  }),
+  source,
+};
+const providerView = Type.Object({
+  ...provider,
+  options: Type.Record(Type.String(), Type.Union([Type.String(), secret])),
+  targets: nullable(Type.Array(target, { description: "Null where no server runs." })),
+});
+export type ProviderView = View<typeof providerView>;
+
+export const providerReply = Type.Object({
+  ...provider,
   options: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -31,18 +62,24 @@ export const provider = Type.Object({
       secret: nullable(secret),
     }),
   ),
-  models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) })),
-  source,
   targets: Type.Array(target),
 });
 
+/** A vendor, for a form: what it needs to be called. */
 export const vendor = Type.Object({
   id: Type.String(),
   title: Type.String(),
   kind: Type.String(),
-  base_url: nullable(Type.String()),
+  base_url: nullable(
+    Type.String({
+      description:
+        "`{name}` in it stands for what only the operator knows; null where the kind makes its own.",
+    }),
+  ),
   on_this_machine: Type.Boolean(),
-  variables: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() })),
+  variables: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() }), {
+    description: "Where its key is kept by custom, and whether it is there now.",
+  }),
   needs_key: Type.Boolean(),
   options: Type.Array(
     Type.Object({
@@ -50,51 +87,77 @@ export const vendor = Type.Object({
       about: Type.String(),
       needed: Type.Boolean(),
       secret: Type.Boolean(),
-      variable: nullable(Type.String()),
+      variable: nullable(Type.String({ description: "Read from there where none is given." })),
     }),
   ),
 });
+export type VendorView = View<typeof vendor>;
 
-const trouble = Type.Object({
-  trouble: Type.String({ description: "For machines: bad_key, no_credit, wrong_address …" }),
-  what: Type.String(),
-  advice: Type.String(),
-});
-
-export const unlisted = Type.Array(
-  Type.Object({
-    model: Type.String({ description: "Our name of the model." }),
-    upstream: Type.String({ description: "The name that its route has." }),
-  }),
-  { description: "Routes to models that the vendor does not list." },
+const trouble = Type.Object(
+  {
+    trouble: Type.String({ description: "For machines: bad_key, no_credit, wrong_address …" }),
+    what: Type.String(),
+    advice: Type.String(),
+  },
+  { description: "What is wrong with a provider, in plain words, and what to do." },
 );
+export type TroubleView = View<typeof trouble>;
 
-export const trialKinds = ["chat", "stream", "embeddings", "media", "speech", "models"] as const;
+const routed = Type.Object({
+  model: Type.String({ description: "Our name of the model." }),
+  upstream: Type.String({ description: "The name that its route has." }),
+});
+export type RoutedView = View<typeof routed>;
+/** They may be shut down, or about to be. */
+const unlisted = Type.Array(routed, {
+  description: "Routes to models that the vendor does not list.",
+});
+export const listing = Type.Object({
+  models: nullable(
+    Type.Integer({ description: "How many it lists. Null: no list to compare with." }),
+  ),
+  unlisted,
+});
+export type ListingView = View<typeof listing>;
+
+export const trialKind = oneOf(["chat", "stream", "embeddings", "media", "speech", "models"]);
+export const plannedTrial = Type.Object({ kind: trialKind, model: nullable(Type.String()) });
+export type PlannedTrialView = View<typeof plannedTrial>;
 export const trial = Type.Object({
-  kind: oneOf(trialKinds),
-  model: nullable(Type.String()),
+  ...plannedTrial.properties,
   ok: Type.Boolean(),
   duration_ms: Type.Integer(),
-  result: nullable(Type.String()),
+  result: nullable(Type.String({ description: "What came of it, in a few words." })),
   problem: nullable(trouble),
   unlisted,
 });
+export type TrialView = View<typeof trial>;
 
-const prices = nullable(Type.Record(Type.String(), Type.String()));
+const proposal = Type.Object({
+  id: Type.String({ description: "What callers would name it." }),
+  upstream: Type.String(),
+  endpoint: oneOf(endpoints),
+  input: oneOf(["text", "media"]),
+  price: nullable(prices),
+  note: nullable(Type.String()),
+});
+/** One model that could be served, with all that svc.yaml needs of it. Plain JSON. */
+export interface Proposal extends View<typeof proposal> {
+  readonly draft: ModelDraft;
+  /** What the vendor asks, by its public list; null: not known. */
+  readonly cost: View<typeof prices> | null;
+}
+
 export const offer = Type.Object({
-  proposals: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "What callers would name it." }),
-      upstream: Type.String(),
-      endpoint: Type.String(),
-      input: Type.String(),
-      price: prices,
-      note: nullable(Type.String()),
-    }),
-  ),
+  proposals: Type.Array(proposal),
   left_out: Type.Integer({ description: "Offered, but not of use here, or there already." }),
   problem: nullable(trouble),
 });
+export interface OfferView extends View<typeof offer> {
+  readonly proposals: readonly Proposal[];
+  /** All that it lists and that could be served, routed or not; null: it does not tell. */
+  readonly listed: readonly string[] | null;
+}
 
 const optionValues = Type.Record(Type.String(), text({ most: 20_000 }));
 
@@ -107,6 +170,7 @@ export const newProvider = fields({
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(optionValues),
 });
+export type NewProvider = Input<typeof newProvider>;
 
 /** What is not named stays; null takes it away. */
 export const providerChanges = fields({
@@ -119,6 +183,14 @@ export const providerChanges = fields({
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(Type.Record(Type.String(), nullable(text({ most: 20_000 })))),
 });
+export type ProviderChanges = Input<typeof providerChanges>;
+
+export const removedProvider = Type.Object({
+  name: Type.String(),
+  routes: Type.Integer({ description: "How many went with it." }),
+  emptied: Type.Array(Type.String(), { description: "The models that have no route any more." }),
+});
+export type RemovedProvider = View<typeof removedProvider>;
 
 export const savedProvider = Type.Object({
   name: Type.String(),

@@ -1,6 +1,6 @@
-import { toDateText } from "../../base/dates.ts";
+import { optionalDate } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Trial, TrialKind } from "../../call/trial.ts";
+import type { Trial } from "../../call/trial.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { TargetHealth } from "../../catalog/health.ts";
 import {
@@ -9,36 +9,18 @@ import {
   type ProviderEntry,
   type StoredOption,
 } from "../../catalog/model.ts";
+import { providerKindShapes } from "../../catalog/provider-kinds.ts";
 import { quirksOf, type Vendor, vendors } from "../../catalog/vendors.ts";
+import { toSourceView } from "../models/views.ts";
 import type { OfferedModel } from "./proposal.ts";
-
-/** A route to a model that its vendor does not list: it may be shut down, or about to be. */
-export interface UnlistedView {
-  /** Our name of the model. */
-  readonly model: string;
-  /** The vendor's, as the route has it. */
-  readonly upstream: string;
-}
-
-/** What is wrong with a provider, in plain words, and what to do. */
-export interface TroubleView {
-  /** For machines: bad_key, no_credit, wrong_address, … */
-  readonly trouble: string;
-  readonly what: string;
-  readonly advice: string;
-}
-
-export interface TrialView {
-  readonly kind: TrialKind | "models";
-  readonly model: string | null;
-  readonly ok: boolean;
-  readonly duration_ms: number;
-  /** What came of it, in a few words. */
-  readonly result: string | null;
-  readonly problem: TroubleView | null;
-  /** Of the list of models: routes to what the vendor does not list. */
-  readonly unlisted: readonly UnlistedView[];
-}
+import type {
+  ProviderView,
+  SecretView,
+  TargetView,
+  TrialView,
+  TroubleView,
+  VendorView,
+} from "./schemas.ts";
 
 /** Calls providers as the gateway would; what it says holds no secret. */
 export interface Upstreams {
@@ -50,46 +32,6 @@ export interface Upstreams {
     { readonly models: readonly OfferedModel[] | undefined } | { readonly problem: TroubleView }
   >;
   tryOut(entry: ProviderEntry, trials: readonly Trial[]): Promise<readonly TrialView[]>;
-}
-
-import { type SourceView, toSourceView } from "../models/views.ts";
-
-/** Where a secret is: never the secret itself. */
-export interface SecretView {
-  readonly from: "variable" | "store";
-  /** The variable's name. */
-  readonly variable: string | null;
-  /** Whether that is set where the gateway runs. */
-  readonly is_set: boolean;
-}
-
-export interface TargetView {
-  /** By the upstream's own name. */
-  readonly model: string;
-  readonly state: TargetHealth["state"];
-  readonly reason: string | null;
-  readonly since: string | null;
-  readonly until: string | null;
-  /** Of the last seconds. */
-  readonly requests: number;
-  readonly failures: number;
-}
-
-export interface ProviderView {
-  readonly name: string;
-  readonly kind: string;
-  /** Whose server it is, where that is known. */
-  readonly vendor: string | null;
-  readonly base_url: string | null;
-  readonly allow_private: boolean;
-  readonly api_key: SecretView | null;
-  /** The other fields, by name; secrets as where they are. */
-  readonly options: Readonly<Record<string, string | SecretView>>;
-  /** The models that are routed to it, each with its names there. */
-  readonly models: readonly { readonly id: string; readonly upstream: readonly string[] }[];
-  readonly source: SourceView;
-  /** Null where no server runs. */
-  readonly targets: readonly TargetView[] | null;
 }
 
 export function toProviderView(options: {
@@ -151,8 +93,8 @@ function toTargetView({ sinceMs, untilMs, ...health }: TargetHealth): TargetView
     model,
     state,
     reason,
-    since: sinceMs === null ? null : toDateText(sinceMs),
-    until: untilMs === null ? null : toDateText(untilMs),
+    since: optionalDate(sinceMs ?? undefined),
+    until: optionalDate(untilMs ?? undefined),
     requests,
     failures,
   };
@@ -181,5 +123,29 @@ export function findEntry({ providers }: CatalogContent, name: string): Provider
     code: "not_found",
     message: `Unknown provider "${name}".${known === "" ? "" : ` Known: ${known}.`}`,
     command: known === "" ? "provider add --help" : "provider list",
+  });
+}
+
+export function vendorViews(isSet: (name: string) => boolean): readonly VendorView[] {
+  return vendors.map(({ id, title, kind, baseUrl, keyVariables, isLocal }) => {
+    const shape = providerKindShapes[kind];
+    return {
+      id,
+      title,
+      kind,
+      base_url: baseUrl === "" ? (shape.baseUrl ?? "") || null : baseUrl,
+      on_this_machine: isLocal === true,
+      variables: keyVariables.map((name) => ({ name, is_set: isSet(name) })),
+      needs_key: shape.needsKey || (keyVariables.length > 0 && kind === "openai"),
+      options: Object.entries(shape.options)
+        .filter(([name]) => name !== "vendor" && name !== "image_urls")
+        .map(([name, { about, isNeeded, isSecret, variable }]) => ({
+          name,
+          about,
+          needed: isNeeded === true,
+          secret: isSecret === true,
+          variable: variable ?? null,
+        })),
+    };
   });
 }

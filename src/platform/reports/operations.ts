@@ -5,7 +5,8 @@ import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import type { Audits } from "../audit/author.ts";
-import { toDayStart } from "../input/values.ts";
+import { accountNames, toDayStart } from "../input/values.ts";
+import { toDayText } from "./day-sums.ts";
 import type { MarginRow, MarginView } from "./schemas.ts";
 import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
 
@@ -35,10 +36,7 @@ export function reportOperations(dependencies: MoneyDependencies): ReportOperati
           message: `Rows must be grouped by one of ${marginGroups.join(", ")}, not "${word}".`,
         });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
-      const names =
-        by === "account"
-          ? new Map((await accounts.list()).map(({ id, name }) => [id, name]))
-          : new Map<string, string>();
+      const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();
       await closeSums(dependencies);
       const sums = new SumsBy(nameBy[by]);
       for await (const rollups of sumsByDay(ledger, { fromMs, toMs }))
@@ -50,8 +48,8 @@ export function reportOperations(dependencies: MoneyDependencies): ReportOperati
       });
       return {
         by,
-        from: toDay(fromMs),
-        to: toDay(toMs - dayMs),
+        from: toDayText(fromMs),
+        to: toDayText(toMs - dayMs),
         rows,
         total: toMarginRow("total", total),
       };
@@ -80,7 +78,7 @@ function readDays(options: {
     throw new Problem({
       code: "invalid",
       field: "from",
-      message: `The first day must not be after the last: ${toDay(fromMs)} is after ${toDay(lastMs)}.`,
+      message: `The first day must not be after the last: ${toDayText(fromMs)} is after ${toDayText(lastMs)}.`,
     });
   if (lastMs - fromMs > mostDays * dayMs)
     throw new Problem({
@@ -90,8 +88,6 @@ function readDays(options: {
     });
   return { fromMs, toMs: lastMs + dayMs };
 }
-
-const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 function toMarginRow(name: string, sum: Rollup): MarginRow {
   const margin = sum.charged - sum.vendorCost;

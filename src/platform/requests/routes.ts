@@ -3,10 +3,10 @@ import { csvLine } from "../../base/csv.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
-import { type Context, type PlatformDependencies, route } from "../context.ts";
+import { type Context, route } from "../context.ts";
 import { apiHeaders } from "../http/refusal.ts";
-import { fields, nullable, oneOf, text } from "../http/schemas.ts";
-import { toMoment } from "../input/values.ts";
+import { fields, type Input, nullable, oneOf, text } from "../http/schemas.ts";
+import { accountNames, toMoment } from "../input/values.ts";
 import { memberColumns, operatorColumns } from "./columns.ts";
 import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
@@ -35,21 +35,10 @@ const pageReply = Type.Object({
   after: nullable(Type.String({ description: "For the next page; null at the end." })),
 });
 
-interface Asked {
-  readonly key?: string | undefined;
-  readonly model?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly outcome?: string | undefined;
-  readonly id?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly after?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly account?: string | undefined;
-  readonly provider?: string | undefined;
-}
+const operatorQuery = fields({ ...filters, ...forOperator, ...paging });
+type Asked = Input<typeof operatorQuery>;
 
-/** Receipts: one a request that was let in. */
+/** Receipts: one per request that was admitted. */
 export const requestRoutes = [
   route("GET /api/accounts/:account/requests", {
     about: "The requests of an account, the newest first.",
@@ -78,7 +67,7 @@ export const requestRoutes = [
     about: "The requests of all accounts, the newest first.",
     access: "operator",
     area: "usage",
-    query: fields({ ...filters, ...forOperator, ...paging }),
+    query: operatorQuery,
     reply: pageReply,
     handle: (context, { query }) => readPage(context, query),
   }),
@@ -127,7 +116,7 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
   const query = { ...toQuery(asked), oldestFirst: true, limit: csvPage };
   const read = (after?: string) => inTurn(() => dependencies.reports.receipts({ ...query, after }));
   const columns = isOperator ? operatorColumns : memberColumns;
-  const names = await accountNames(dependencies);
+  const names = await accountNames(dependencies.accounts);
   const encoder = new TextEncoder();
   // Before the reply begins: only then can a refusal still be told in words.
   let page = await read();
@@ -157,12 +146,6 @@ async function toCsv(context: Context, asked: Asked): Promise<Response> {
       "content-disposition": 'attachment; filename="requests.csv"',
     },
   });
-}
-
-async function accountNames({
-  accounts,
-}: PlatformDependencies): Promise<ReadonlyMap<string, string>> {
-  return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
 }
 
 function toQuery(asked: Asked): Omit<ReceiptQuery, "limit"> {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { moment, nullable, oneOf, usd } from "../http/schemas.ts";
+import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
 
 const forOperators = (words: string) => ({ description: `${words} For operators alone.` });
 
@@ -29,6 +29,7 @@ const row = {
 };
 
 export const receiptRowReply = Type.Object(row);
+export type ReceiptRow = View<typeof receiptRowReply>;
 
 export const receiptReply = Type.Object({
   ...row,
@@ -101,3 +102,6 @@ export const receiptReply = Type.Object({
     }),
   ),
 });
+export type ReceiptView = View<typeof receiptReply>;
+export type AttemptView = ReceiptView["attempts"][number];
+export type ArithmeticView = NonNullable<ReceiptView["arithmetic"]>;

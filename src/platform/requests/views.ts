@@ -12,102 +12,14 @@ import {
 } from "../../call/price.ts";
 import type { Model } from "../../catalog/model.ts";
 import { toAttemptJson } from "../../ledger/attempt.ts";
-import type { HoldParts } from "../../ledger/need.ts";
 import type { Receipt } from "../../ledger/receipt.ts";
 import { outcomeWords } from "./attempts.ts";
+import type { ArithmeticView, AttemptView, ReceiptRow, ReceiptView } from "./schemas.ts";
 
 /** Members of an account are told nothing of vendors: their names, their words, what they ask. */
 interface Audience {
   readonly forOperator: boolean;
 }
-
-/** One receipt in a list. */
-export interface ReceiptRow {
-  readonly id: string;
-  readonly account: string;
-  readonly key: string;
-  readonly model: string;
-  readonly endpoint: string;
-  /** `ok`, `left`, or the code of the error that ended it. */
-  readonly outcome: string;
-  readonly outcome_words: string;
-  /** Of each class that was used. */
-  readonly units: Readonly<Record<string, number>>;
-  /** Part of the output. */
-  readonly reasoning_tokens: number;
-  /** True when no upstream counted and the gateway did. */
-  readonly estimated: boolean;
-  readonly hold_usd: string;
-  readonly cost_usd: string;
-  readonly charged_usd: string;
-  /** What it cost beyond what could be taken. */
-  readonly shortfall_usd: string;
-  readonly started_at: string;
-  /** From the start to the first byte of the answer; null when none went out. */
-  readonly first_byte_ms: number | null;
-  readonly duration_ms: number;
-  /** For the operator: who served it, or was tried last; null when nobody was asked. */
-  readonly provider?: string | null;
-  /** For the operator; null where the route says none. */
-  readonly vendor_cost_usd?: string | null;
-  readonly margin_usd?: string | null;
-}
-
-export interface ReceiptView extends ReceiptRow {
-  readonly timeline: {
-    readonly started_at: string;
-    readonly first_byte_ms: number | null;
-    readonly duration_ms: number;
-    readonly ended_at: string;
-  };
-  readonly attempts: readonly AttemptView[];
-  readonly price_version: number;
-  /** Of the limits that it was admitted by; 0: there had never been any. Null: not recorded yet. */
-  readonly limits_versions: { readonly key: number; readonly account: number } | null;
-  /** What the hold is made of, each at the price of the version. Null: not recorded yet. */
-  readonly hold_parts: HoldParts | null;
-  /** For the operator: of the route's cost; null where nobody was asked, or it was not recorded. */
-  readonly cost_version?: number | null;
-  /** Null where the price of that version is not known. */
-  readonly arithmetic: ArithmeticView | null;
-}
-
-export interface AttemptView {
-  /** From 1, in the order in which they were made. */
-  readonly number: number;
-  /** `served`, or the code of what went wrong. */
-  readonly outcome: string;
-  readonly outcome_words: string;
-  /** From the start of the request; null, like the duration, where it was not recorded. */
-  readonly started_ms: number | null;
-  readonly duration_ms: number | null;
-  /** For the operator, like what follows; null where no target could be asked. */
-  readonly provider?: string | null;
-  readonly model?: string | null;
-  /** The upstream's HTTP status, where it failed with one. */
-  readonly status?: number | null;
-  readonly detail?: string | null;
-}
-
-export interface ArithmeticView {
-  readonly rows: readonly {
-    readonly class: PriceKey;
-    readonly words: string;
-    readonly units: number;
-    readonly price_usd: string;
-    readonly per: PriceUnit;
-    readonly cost_usd: string;
-  }[];
-  /** Before it is rounded up, to the last digit. */
-  readonly sum_usd: string;
-  /** What rounding adds. */
-  readonly rounding_usd: string;
-  readonly cost_usd: string;
-  /** Whether the receipt says the same. */
-  readonly adds_up: boolean;
-}
-
-type PriceUnit = "million" | "image" | "second";
 
 export const unitWords: Readonly<Record<PriceKey, string>> = {
   input: "input tokens",
@@ -251,7 +163,7 @@ function toArithmeticView(receipt: Receipt, price: Price): ArithmeticView {
   };
 }
 
-function perOf(key: PriceKey): PriceUnit {
+function perOf(key: PriceKey): ArithmeticView["rows"][number]["per"] {
   if (key === "image") return "image";
   return key === "video_second" ? "second" : "million";
 }

@@ -1,21 +1,13 @@
 import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
-import { accountRoles } from "../../people/role.ts";
 import { inviteKinds } from "../../people/store.ts";
 import { type Context, route } from "../context.ts";
 import { personOf } from "../http/context.ts";
 import { endedCookie, sessionCookie } from "../http/entry.ts";
 import { done, fields, isDone, moment, nullable, oneOf, says, text } from "../http/schemas.ts";
-
-const user = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  is_operator: Type.Boolean(),
-  accounts: Type.Array(
-    Type.Object({ id: Type.String(), name: Type.String(), role: oneOf(accountRoles) }),
-  ),
-});
+import { accountNames } from "../input/values.ts";
+import { user } from "../people/schemas.ts";
+import { toPersonView } from "../people/views.ts";
 
 const sessionReply = Type.Object({
   user: nullable(user),
@@ -62,16 +54,14 @@ export const sessionRoutes = [
     body: fields({ email, password }),
     reply: Type.Object({ ...done.properties, ...browserSecrets }),
     async handle(context, { body }) {
-      const user = await context.dependencies.people.authenticate(body, context.visitor);
-      context.admitSession(user);
-      const { isBrowser: isBound } = context;
-      const { userAgent } = context.visitor;
+      const found = await context.dependencies.people.authenticate(body, context.visitor);
+      context.admitSession(found);
       const { secret } = await context.operations.sessions.begin({
-        userId: user.id,
-        userAgent,
-        isBound,
+        userId: found.id,
+        userAgent: context.visitor.userAgent,
+        isBound: context.isBrowser,
       });
-      return { ...isDone, ...signIn(context, user.id, secret) };
+      return { ...isDone, ...signIn(context, found.id, secret) };
     },
   }),
   route("DELETE /api/session", {
@@ -217,18 +207,6 @@ async function view({ dependencies, actor }: Context) {
   const shared = { version: dependencies.version, gateway_url: `${dependencies.gatewayUrl()}/v1` };
   if (actor?.kind !== "person") return { user: null, ...shared };
   const { user, memberships } = actor.person;
-  const names = new Map((await dependencies.accounts.list()).map(({ id, name }) => [id, name]));
-  return {
-    user: {
-      id: user.id,
-      email: user.email,
-      name: user.name,
-      is_operator: user.isOperator,
-      accounts: memberships.flatMap(({ accountId, role }) => {
-        const name = names.get(accountId);
-        return name === undefined ? [] : [{ id: accountId, name, role }];
-      }),
-    },
-    ...shared,
-  };
+  const names = await accountNames(dependencies.accounts);
+  return { user: toPersonView({ user, memberships, names, sessions: [] }), ...shared };
 }

@@ -2,8 +2,9 @@ import { Type } from "typebox";
 import { toDateText } from "../../base/dates.ts";
 import { othersName, type UsageGroup, type UsagePoint } from "../../ledger/reports.ts";
 import { type Context, route } from "../context.ts";
-import { fields, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
-import { type Range, ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
+import { fields, type Input, moment, nullable, oneOf, text, usd } from "../http/schemas.ts";
+import { accountNames } from "../input/values.ts";
+import { ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.ts";
 
 const ms = (description: string) => nullable(Type.Integer({ description }));
 const sums = {
@@ -39,20 +40,17 @@ const usageReply = Type.Object({
   ),
 });
 
-const range = Type.Optional(oneOf(ranges));
 const filters = {
-  range,
+  range: Type.Optional(oneOf(ranges)),
   model: Type.Optional(text({ most: 200 })),
   key: Type.Optional(text({ most: 60 })),
 };
 
-interface Asked {
-  readonly range?: Range | undefined;
-  readonly by: UsageGroup;
-  readonly model?: string | undefined;
-  readonly key?: string | undefined;
-  readonly accountId?: string | undefined;
-}
+const operatorQuery = fields({
+  ...filters,
+  by: Type.Optional(oneOf(["model", "account", "key"])),
+});
+type Asked = Input<typeof operatorQuery> & { readonly accountId?: string };
 
 /** What was used over time, from sums that are kept up beside the calls. */
 export const usageRoutes = [
@@ -62,22 +60,21 @@ export const usageRoutes = [
     area: "usage",
     query: fields({ ...filters, by: Type.Optional(oneOf(["model", "key"])) }),
     reply: usageReply,
-    handle: (context, { query }) =>
-      readUsage(context, { ...query, by: query.by ?? "model", accountId: context.account.id }),
+    handle: (context, { query }) => readUsage(context, { ...query, accountId: context.account.id }),
   }),
   route("GET /api/usage", {
     about: "Spend, requests, tokens, failures and latency of all accounts over time.",
     access: "operator",
     area: "usage",
-    query: fields({ ...filters, by: Type.Optional(oneOf(["model", "account", "key"])) }),
+    query: operatorQuery,
     reply: usageReply,
-    handle: (context, { query }) => readUsage(context, { ...query, by: query.by ?? "model" }),
+    handle: (context, { query }) => readUsage(context, query),
   }),
 ] as const;
 
 async function readUsage({ dependencies, inTurn }: Context, asked: Asked) {
   const { reports, clock } = dependencies;
-  const { range: wanted = "24h", by, model, key: keyId, accountId } = asked;
+  const { range: wanted = "24h", by = "model", model, key: keyId, accountId } = asked;
   const span = spanOf(wanted, clock.nowMs());
   const of = { accountId, model, keyId };
   const { grain, fromMs, toMs } = span;
@@ -115,7 +112,7 @@ async function labelsOf(
   by: UsageGroup,
   accountId: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  if (by === "account") return new Map((await accounts.list()).map(({ id, name }) => [id, name]));
+  if (by === "account") return accountNames(accounts);
   if (by !== "key") return new Map();
   const keys = await operations.keys.list(accountId === undefined ? {} : { account: accountId });
   return new Map([

@@ -123,23 +123,12 @@ type SumView = Sum["view"];
 const mostSeries = 7;
 const others = othersName;
 
-export interface UsageView {
-  readonly totals: SumView;
-  readonly points: readonly (SumView & { readonly start: string })[];
-  readonly series: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly totals: SumView;
-    readonly points: readonly SumView[];
-  }[];
-}
-
 /** Every step has a place in it, whether something happened then or not. */
 export function toUsageView(options: {
   readonly span: Span;
   readonly points: readonly UsagePoint[];
   readonly labels: ReadonlyMap<string, string>;
-}): UsageView {
+}) {
   const { span, points, labels } = options;
   const kept = largest(points);
   const series = new Map<string, readonly Sum[]>();

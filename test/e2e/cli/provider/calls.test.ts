@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TrialView } from "../../../../src/platform/providers/views.ts";
+import type { TrialView } from "../../../../src/platform/providers/schemas.ts";
 import { createCertificate } from "../../../fake/certificate.ts";
 import { operatorErrors, vendorError } from "../../../fake/openai/error-replies.ts";
 import { httpReply } from "../../../fake/recordings.ts";

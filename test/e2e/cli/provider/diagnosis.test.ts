@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import type { TrialView, TroubleView } from "../../../../src/platform/providers/views.ts";
+import type { TrialView, TroubleView } from "../../../../src/platform/providers/schemas.ts";
 import { operatorErrors } from "../../../fake/openai/error-replies.ts";
 import { chatAnswers, chatStreams, httpReply } from "../../../fake/recordings.ts";
 import { serviceAccount, signInRefusals } from "../../../fake/vendors/vertex-account.ts";

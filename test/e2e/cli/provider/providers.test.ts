@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { OfferView } from "../../../../src/platform/providers/operations.ts";
+import type { OfferView } from "../../../../src/platform/providers/schemas.ts";
 import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
 import { startOnTerminal } from "../../../setup/terminal.ts";
 

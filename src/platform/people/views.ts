@@ -1,0 +1,48 @@
+import { optionalDate, toDateText } from "../../base/dates.ts";
+import type { NewInvite } from "../../people/invites.ts";
+import type { Invite, Membership, Session, User } from "../../people/store.ts";
+import type { InvitedView, LinkView, PersonView } from "./schemas.ts";
+
+/** The secret is behind the #: browsers keep it to themselves, and no log has it. */
+export function toLink(platformUrl: string, { secret, invite }: NewInvite): LinkView {
+  return {
+    id: invite.id,
+    link: `${platformUrl}/join#${secret}`,
+    email: invite.email ?? null,
+    expires_at: toDateText(invite.expiresAtMs),
+  };
+}
+
+export function toInvited(invite: Invite): InvitedView {
+  return {
+    id: invite.id,
+    email: invite.email ?? null,
+    role: invite.role ?? null,
+    invited_by: invite.createdBy,
+    expires_at: toDateText(invite.expiresAtMs),
+  };
+}
+
+export function toPersonView(of: {
+  readonly user: User;
+  /** Those that have not ended, the one seen last first. */
+  readonly sessions: readonly Session[];
+  readonly memberships: readonly Membership[];
+  /** Of accounts, by id. */
+  readonly names: ReadonlyMap<string, string>;
+}): PersonView {
+  const { user, sessions, memberships, names } = of;
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    is_operator: user.isOperator,
+    created_at: toDateText(user.createdAtMs),
+    accounts: memberships.flatMap(({ accountId, role }) => {
+      const name = names.get(accountId);
+      return name === undefined ? [] : [{ id: accountId, name, role }];
+    }),
+    sessions: sessions.length,
+    last_seen_at: optionalDate(sessions[0]?.lastSeenMs),
+  };
+}

@@ -102,16 +102,16 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
           message: "The gateway is not running, so no target is out of service.",
           command: "serve",
         });
-      await dependencies.audit.add(audit({ subject: name }));
-      const targets = gateway.resetHealth(name, model);
-      if (targets === 0 && model !== undefined)
+      const isSame = (one: TargetHealth) => one.provider === name && one.model === model;
+      if (model !== undefined && !gateway.health().some(isSame))
         throw new Problem({
           code: "not_found",
           message: `No call was made to ${model} of ${name} since the gateway started.`,
           field: "model",
           command: "provider list",
         });
-      return { targets };
+      await dependencies.audit.add(audit({ subject: name }));
+      return { targets: gateway.resetHealth(name, model) };
     },
     async offerOf({ provider, draft, literals = {} }) {
       const current = await catalog.load();

@@ -81,7 +81,6 @@ const newEmail = () => `${crypto.randomUUID()}@example.com`;
 const newMember = (role = "developer", email = newEmail()) =>
   joinMember(gateway, operator, { account, role, email });
 const newKey = async () => (await operations().keys.create({ account, name: "k" })).id;
-const newOperator = () => joinOperator(gateway);
 const tokenOf = (link: string) => link.split("#")[1] ?? "";
 const newToken = async (account?: string) =>
   (
@@ -217,7 +216,7 @@ const peopleChanges: Changes = {
     return asOperator("operator.uninvite", { params: { id } });
   },
   "DELETE /api/people/:id/operator": async () => {
-    const id = await idOf(await newOperator());
+    const id = await idOf(await joinOperator(gateway));
     return asOperator("operator.remove", { params: { id } });
   },
   "POST /api/people/:id/reset": async () =>
@@ -319,7 +318,7 @@ describe("a change stands together with its audit record, or not at all:", () =>
     });
 });
 
-test("a change that is made again leaves no second record", async () => {
+test("a change that is made again, or refused, leaves no record", async () => {
   const id = await newKey();
   const entry = { account, kind: "credit", usd: "1", reference: "once" } as const;
   const token = await newToken();
@@ -332,6 +331,8 @@ test("a change that is made again leaves no second record", async () => {
   await change();
   const count = rows().length;
   await change();
+  const asked = { params: { name: "fake" }, body: { model: "never-called" } };
+  expect((await operator.ask("POST /api/providers/:name/reset", asked)).status).toBe(404);
   expect(rows()).toHaveLength(count);
   await operations().accounts.resume({ account });
 });

@@ -41,3 +41,9 @@ export function inFile(path: string, error: unknown): unknown {
   const lines = error.message.split("\n").map((line) => `${path}: ${line}`);
   return error.reworded(lines.join("\n"));
 }
+
+/** A field that is wrong, by its name in the API, and why: `invalid({ usd: "… must be more than 0." })`. */
+export function invalid(fault: Readonly<Record<string, string>>): Problem {
+  const [[field, message] = ["", ""]] = Object.entries(fault);
+  return new Problem({ code: "invalid", field, message });
+}

@@ -1,6 +1,6 @@
 import type { AuditRecord } from "../base/audit.ts";
 import { toDateText } from "../base/dates.ts";
-import { Problem } from "../base/problem.ts";
+import { invalid, Problem } from "../base/problem.ts";
 import { type Deprecation, type Lifecycle, lifecycleState } from "./lifecycle.ts";
 import {
   isServed,
@@ -141,29 +141,18 @@ export function deprecate(options: {
       field: "from",
       message: `${id} is deprecated already. Only the date of retirement and the replacement can change.`,
     });
-  if (successor.id === model.id)
-    throw new Problem({
-      code: "invalid",
-      field: "replacement",
-      message: `${id} cannot replace itself.`,
-    });
+  if (successor.id === model.id) throw invalid({ replacement: `${id} cannot replace itself.` });
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)
-    throw new Problem({
-      code: "invalid",
-      field: "replacement",
-      message: `${replacement} cannot replace ${id}: it has another endpoint or input.`,
+    throw invalid({
+      replacement: `${replacement} cannot replace ${id}: it has another endpoint or input.`,
     });
   if (successor.lifecycle.deprecatedAtMs !== undefined)
-    throw new Problem({
-      code: "invalid",
-      field: "replacement",
-      message: `${replacement} is deprecated or about to be. Only an active model can replace another.`,
+    throw invalid({
+      replacement: `${replacement} is deprecated or about to be. Only an active model can replace another.`,
     });
   if (!isServed(successor, nowMs) || catalog.findServed(replacement, nowMs) === undefined)
-    throw new Problem({
-      code: "invalid",
-      field: "replacement",
-      message: `${replacement} is not served. It needs a price and a route before it can replace another.`,
+    throw invalid({
+      replacement: `${replacement} is not served. It needs a price and a route before it can replace another.`,
     });
   if (retiresAtMs <= nowMs)
     throw new Problem({
@@ -173,10 +162,8 @@ export function deprecate(options: {
       command: `model retire ${id}`,
     });
   if (fromMs !== undefined && fromMs >= retiresAtMs)
-    throw new Problem({
-      code: "invalid",
-      field: "from",
-      message: "Deprecation must start before the date of retirement, so that callers can move.",
+    throw invalid({
+      from: "Deprecation must start before the date of retirement, so that callers can move.",
     });
   const said = state === "deprecated" ? model.lifecycle.deprecatedAtMs : fromMs;
   const deprecatedAtMs = said ?? nowMs;

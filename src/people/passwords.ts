@@ -1,4 +1,4 @@
-import { Problem } from "../base/problem.ts";
+import { invalid, Problem } from "../base/problem.ts";
 
 /** 19 MB and two rounds, as is advised for servers: about 60 ms a password. */
 const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
@@ -74,16 +74,12 @@ export class Passwords {
 
 export function checkPassword(password: string, email: string): void {
   if (password.length < shortestPassword || password.length > longestPassword)
-    throw new Problem({
-      code: "invalid",
-      field: "password",
-      message: `The password must have ${shortestPassword} to ${longestPassword} characters.`,
+    throw invalid({
+      password: `The password must have ${shortestPassword} to ${longestPassword} characters.`,
     });
   if (password.toLowerCase() === email || new Set(password).size < 4)
-    throw new Problem({
-      code: "invalid",
-      field: "password",
-      message:
+    throw invalid({
+      password:
         "The password must not be your email address or the same few characters over and over.",
     });
 }

@@ -2,7 +2,7 @@ import type { AuditRecord } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
 import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
@@ -133,10 +133,8 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
     case "short":
       throw notCovered({ account, free: outcome.balance, held: 0n });
     case "too-much":
-      throw new Problem({
-        code: "invalid",
-        field: "usd",
-        message: `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
+      throw invalid({
+        usd: `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
       });
     default:
       return outcome satisfies never;
@@ -160,54 +158,25 @@ function notCovered(options: {
 function readAmount(text: string): bigint {
   const nano = fromUsd(text);
   if (nano === undefined)
-    throw new Problem({
-      code: "invalid",
-      field: "usd",
-      message: `The amount must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
+    throw invalid({
+      usd: `The amount must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
     });
-  if (nano === 0n)
-    throw new Problem({
-      code: "invalid",
-      field: "usd",
-      message: "The amount must be more than 0.",
-    });
+  if (nano === 0n) throw invalid({ usd: "The amount must be more than 0." });
   if (nano > maxEntryNano)
-    throw new Problem({
-      code: "invalid",
-      field: "usd",
-      message: `The amount must be at most ${toUsd(maxEntryNano)} USD, not ${text}.`,
-    });
+    throw invalid({ usd: `The amount must be at most ${toUsd(maxEntryNano)} USD, not ${text}.` });
   return nano;
 }
 
 function checkWords(kind: EntryKind, reference: string | undefined, note: string): void {
   if (!entryKinds.includes(kind))
-    throw new Problem({
-      code: "invalid",
-      field: "kind",
-      message: `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.`,
-    });
+    throw invalid({ kind: `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.` });
   if (
     reference !== undefined &&
     (hasInvisible(reference) || !/^(?=.*\S).{1,200}$/u.test(reference))
   )
-    throw new Problem({
-      code: "invalid",
-      field: "reference",
-      message: "The reference must be 1 to 200 printable characters.",
-    });
-  if ([...note].length > 500)
-    throw new Problem({
-      code: "invalid",
-      field: "note",
-      message: "The note must have at most 500 characters.",
-    });
-  if (hasInvisible(note))
-    throw new Problem({
-      code: "invalid",
-      field: "note",
-      message: "The note must not have invisible characters.",
-    });
+    throw invalid({ reference: "The reference must be 1 to 200 printable characters." });
+  if ([...note].length > 500) throw invalid({ note: "The note must have at most 500 characters." });
+  if (hasInvisible(note)) throw invalid({ note: "The note must not have invisible characters." });
 }
 
 function toEntryView(entry: Entry): EntryView {

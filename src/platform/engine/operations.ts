@@ -1,5 +1,5 @@
 import type { AuditStore } from "../../base/audit.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import type { RunningEngineView, WeightsView } from "./schemas.ts";
 
@@ -45,10 +45,8 @@ export function engineOperations({
       const known = engine.weights();
       const unknown = sets?.find((name) => known.every(({ set }) => set !== name));
       if (unknown !== undefined)
-        throw new Problem({
-          code: "invalid",
-          field: "sets",
-          message: `Unknown set "${unknown}". The sets are: ${known.map(({ set }) => set).join(", ")}.`,
+        throw invalid({
+          sets: `Unknown set "${unknown}". The sets are: ${known.map(({ set }) => set).join(", ")}.`,
         });
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),

@@ -1,5 +1,5 @@
 import { maxEntryNano } from "../../base/money.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
 import type { LimitsView } from "../http/schemas.ts";
 
@@ -48,10 +48,8 @@ function readWhole(
   if (text === "none") return undefined;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > most)
-    throw new Problem({
-      code: "invalid",
-      field,
-      message: `${limitTitles[field]} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
+    throw invalid({
+      [field]: `${limitTitles[field]} must be a whole number from 1 to 1,000,000,000, or none, not "${text}".`,
     });
   return value;
 }
@@ -64,10 +62,8 @@ function readBudget(
   if (text === "none") return undefined;
   const budget = fromBudgetText(text);
   if (budget === undefined || budget.nano > maxEntryNano)
-    throw new Problem({
-      code: "invalid",
-      field: "budget",
-      message: `Budget must be in USD, in total, per day or per month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
+    throw invalid({
+      budget: `Budget must be in USD, in total, per day or per month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
     });
   return budget;
 }

@@ -1,5 +1,5 @@
 import { fromDateText } from "../../base/dates.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { unknownModel } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import type { Account, AccountStore } from "../../ledger/account.ts";
@@ -26,10 +26,8 @@ export async function accountNames(
 export function toMoment(text: string, field: string): number {
   const ms = fromDateText(text);
   if (ms === undefined)
-    throw new Problem({
-      code: "invalid",
-      field,
-      message: `The date must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+    throw invalid({
+      [field]: `The date must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
     });
   return ms;
 }
@@ -42,11 +40,7 @@ export function futureDate(options: {
   const { text, field, nowMs } = options;
   const ms = toMoment(text, field);
   if (ms <= nowMs)
-    throw new Problem({
-      code: "invalid",
-      field,
-      message: `The date must be in the future; ${text} has passed.`,
-    });
+    throw invalid({ [field]: `The date must be in the future; ${text} has passed.` });
   return ms;
 }
 
@@ -54,11 +48,7 @@ export function futureDate(options: {
 export function toDayStart(text: string, field: string): number {
   const ms = text.length === 10 ? fromDateText(text) : undefined;
   if (ms === undefined)
-    throw new Problem({
-      code: "invalid",
-      field,
-      message: `The date must be a day such as 2027-01-31, not "${text}".`,
-    });
+    throw invalid({ [field]: `The date must be a day such as 2027-01-31, not "${text}".` });
   return ms;
 }
 
@@ -75,10 +65,8 @@ export function toDurationMs(options: {
   const unit = match?.[2] as keyof typeof unitMs | undefined;
   const ms = unit === undefined ? Number.NaN : Number(match?.[1]) * unitMs[unit];
   if (Number.isNaN(ms) || ms > maxDays * unitMs.d)
-    throw new Problem({
-      code: "invalid",
-      field,
-      message: `The time must be 0 or a duration such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
+    throw invalid({
+      [field]: `The time must be 0 or a duration such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
     });
   return ms;
 }

@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { checkFields } from "../../catalog/origin.ts";
@@ -169,17 +169,9 @@ function checkTargets({ routes }: ModelDraft): void {
   );
   const double = targets.find((target, at) => targets.indexOf(target) !== at);
   if (double !== undefined)
-    throw new Problem({
-      code: "invalid",
-      message: `There are two routes to ${double}. Keep one.`,
-      field: "routes",
-    });
+    throw invalid({ routes: `There are two routes to ${double}. Keep one.` });
   if (targets.length > mostRoutes)
-    throw new Problem({
-      code: "invalid",
-      message: `A model has at most ${mostRoutes} routes.`,
-      field: "routes",
-    });
+    throw invalid({ routes: `A model has at most ${mostRoutes} routes.` });
 }
 
 async function save(

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { fromDecimal } from "../../base/decimal.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
 import {
   isTooDear,
@@ -121,17 +121,11 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     if (text === undefined) continue;
     const units = fromDecimal(text, priceScale(key));
     if (units === undefined)
-      throw new Problem({
-        code: "invalid",
-        field: key,
-        message: `The price must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
+      throw invalid({
+        [key]: `The price must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
       });
     if (isTooDear(key, units))
-      throw new Problem({
-        code: "invalid",
-        field: key,
-        message: `The price must be at most ${maxPriceUsd} USD, not ${text}.`,
-      });
+      throw invalid({ [key]: `The price must be at most ${maxPriceUsd} USD, not ${text}.` });
     price[key] = units;
   }
   const useless = priceKeys.filter(

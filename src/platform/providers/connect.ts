@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { engineProvider, type Model, type ProviderEntry } from "../../catalog/model.ts";
 import { checkFields, definedIn, ownsField } from "../../catalog/origin.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
@@ -137,23 +137,11 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
   const { name, vendor, kind, options = {} } = given;
   const baseUrl = given.base_url === "" ? undefined : given.base_url;
   if (name === engineProvider)
-    throw new Problem({
-      code: "invalid",
-      message: "engine is the provider of the embedded models. Choose another name.",
-      field: "name",
-    });
+    throw invalid({ name: "engine is the provider of the embedded models. Choose another name." });
   if (vendor !== undefined && findVendor(vendor) === undefined)
-    throw new Problem({
-      code: "invalid",
-      message: `Unknown vendor "${vendor}".`,
-      field: "vendor",
-    });
+    throw invalid({ vendor: `Unknown vendor "${vendor}".` });
   if (vendor === undefined && kind === undefined && baseUrl === undefined)
-    throw new Problem({
-      code: "invalid",
-      message: "Base URL is missing. Name a vendor or the address of the server.",
-      field: "base_url",
-    });
+    throw invalid({ base_url: "Base URL is missing. Name a vendor or the address of the server." });
   const { keyEnv, literal } = readKey(given.api_key?.trim() ?? "");
   const texts = Object.entries(options).filter(([, value]) => value !== "");
   for (const [option, value] of texts) checkReference(referencedName(value), option);
@@ -170,10 +158,8 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
     isSet,
   });
   if (drafted.lacksKey !== undefined)
-    throw new Problem({
-      code: "invalid",
-      message: `${drafted.title} needs an API key. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
-      field: "api_key",
+    throw invalid({
+      api_key: `${drafted.title} needs an API key. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
     });
   const literals =
     literal === undefined ? drafted.literals : { ...drafted.literals, api_key: literal };
@@ -193,28 +179,18 @@ function readKey(text: string): {
   checkReference(keyEnv, "api_key");
   if (keyEnv !== undefined) return { keyEnv };
   if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
-    throw new Problem({
-      code: "invalid",
-      message: "API key must be exactly ${NAME}, with braces, to name a variable.",
-      field: "api_key",
-    });
+    throw invalid({ api_key: "API key must be exactly ${NAME}, with braces, to name a variable." });
   // What a header cannot carry is no key: most often more than one line.
   if (!/^[\x21-\x7e]+$/.test(text))
-    throw new Problem({
-      code: "invalid",
-      message: "API key must be one line without spaces.",
-      field: "api_key",
-    });
+    throw invalid({ api_key: "API key must be one line without spaces." });
   return { literal: text };
 }
 
 /** Else whoever adds a provider could have the gateway's own secrets sent to a server of theirs. */
 function checkReference(variable: string | undefined, field: string): void {
   if (variable?.startsWith("SVC_") === true)
-    throw new Problem({
-      code: "invalid",
-      message: "A variable that begins with SVC_ belongs to the gateway. Name another one.",
-      field,
+    throw invalid({
+      [field]: "A variable that begins with SVC_ belongs to the gateway. Name another one.",
     });
 }
 

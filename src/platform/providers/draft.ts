@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import {
   type ProviderKind,
   type ProviderKindShape,
@@ -44,11 +44,7 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   const vendor = findVendor(given.word);
   const name = given.name ?? given.word;
   if (!nameText.test(name))
-    throw new Problem({
-      code: "invalid",
-      message: `"${name}" is not a valid name. Use letters, digits, - and _.`,
-      field: "name",
-    });
+    throw invalid({ name: `"${name}" is not a valid name. Use letters, digits, - and _.` });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
   const key = keyField(given, vendor);
@@ -85,17 +81,9 @@ export function vendorTable(): readonly (readonly [id: string, title: string, ab
 function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefined): ProviderKind {
   const known = providerKinds.find((one) => one === kind);
   if (kind !== undefined && known === undefined)
-    throw new Problem({
-      code: "invalid",
-      message: `Unknown kind "${kind}". Known: ${providerKinds.join(", ")}.`,
-      field: "kind",
-    });
+    throw invalid({ kind: `Unknown kind "${kind}". Known: ${providerKinds.join(", ")}.` });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
-    throw new Problem({
-      code: "invalid",
-      message: `${vendor.title} is of kind ${vendor.kind}, not ${kind}.`,
-      field: "kind",
-    });
+    throw invalid({ kind: `${vendor.title} is of kind ${vendor.kind}, not ${kind}.` });
   if (vendor !== undefined) return vendor.kind;
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return "openai";
@@ -116,11 +104,7 @@ function addressField(
   const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
   if (usual !== undefined && !usual.includes("{")) return {};
   const form = usual === undefined ? "https://…/v1" : usual;
-  throw new Problem({
-    code: "invalid",
-    message: `Base URL is missing. It has the form ${form}.`,
-    field: "base_url",
-  });
+  throw invalid({ base_url: `Base URL is missing. It has the form ${form}.` });
 }
 
 function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
@@ -128,11 +112,7 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
   if (hasLiteralKey) return storedMark;
   if (keyEnv !== undefined) {
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
-      throw new Problem({
-        code: "invalid",
-        message: "Expected the name of a variable, not the key itself.",
-        field: "key_env",
-      });
+      throw invalid({ key_env: "Expected the name of a variable, not the key itself." });
     return reference(keyEnv);
   }
   const usual = vendor?.keyVariables.find(isSet);
@@ -182,10 +162,8 @@ function readOptions(options: {
     if (isFound && (isNeeded === true || !(hasKey && isSecret === true)))
       fields[name] = reference(variable);
     else if (isNeeded === true)
-      throw new Problem({
-        code: "invalid",
-        message: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
-        field: "option",
+      throw invalid({
+        option: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
       });
   }
   return { fields, literals };
@@ -193,21 +171,14 @@ function readOptions(options: {
 
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  if (at < 1)
-    throw new Problem({
-      code: "invalid",
-      message: "An option has the form name=value.",
-      field: "option",
-    });
+  if (at < 1) throw invalid({ option: "An option has the form name=value." });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKindShape): Problem {
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
-  return new Problem({
-    code: "invalid",
-    message: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
-    field: "option",
+  return invalid({
+    option: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
   });
 }
 

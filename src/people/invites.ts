@@ -1,10 +1,10 @@
 import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
-import { Problem } from "../base/problem.ts";
+import { invalid, Problem } from "../base/problem.ts";
 import { checkPassword } from "./passwords.ts";
 import { checkEmail, checkName, type People, toEmail, type Visitor } from "./people.ts";
 import type { AccountRole } from "./role.ts";
-import { hashSecret, newSecret } from "./secret-text.ts";
+import { hashSecret, newSecret } from "./session-secrets.ts";
 import { type Acceptance, firstStart, type Invite, type User } from "./store.ts";
 
 const dayMs = 86_400_000;
@@ -97,10 +97,8 @@ export class Invites {
     const email = invite.email ?? toEmail(given.email);
     checkEmail(email);
     if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
-      throw new Problem({
-        code: "invalid",
-        field: "email",
-        message: `The email address must be ${invite.email}, which the link was created for.`,
+      throw invalid({
+        email: `The email address must be ${invite.email}, which the link was created for.`,
       });
     const { user, ...changes } =
       invite.kind === "reset"

@@ -1,12 +1,11 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
-import { Problem } from "../base/problem.ts";
+import { invalid, Problem } from "../base/problem.ts";
 import { hasInvisible } from "../base/visible-text.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
-import { hashSecret } from "./secret-text.ts";
-import { type Device, newSessionSecret } from "./session-secrets.ts";
+import { type Device, hashSecret, newSessionSecret } from "./session-secrets.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
 import type { Membership, MembershipOutcome, PeopleStore, Session, User } from "./store.ts";
 import { networkOf } from "./throttle.ts";
@@ -214,30 +213,12 @@ export function toEmail(text: string): string {
 
 export function checkEmail(email: string): void {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw new Problem({
-      code: "invalid",
-      field: "email",
-      message: "Email must be an address such as ada@example.com.",
-    });
-  if (hasInvisible(email))
-    throw new Problem({
-      code: "invalid",
-      field: "email",
-      message: "Email must not have invisible characters.",
-    });
+    throw invalid({ email: "Email must be an address such as ada@example.com." });
+  if (hasInvisible(email)) throw invalid({ email: "Email must not have invisible characters." });
 }
 
 export function checkName(name: string): void {
   if (name.trim() === "" || name.length > 100)
-    throw new Problem({
-      code: "invalid",
-      field: "name",
-      message: "The name must have 1 to 100 characters.",
-    });
-  if (hasInvisible(name))
-    throw new Problem({
-      code: "invalid",
-      field: "name",
-      message: "The name must not have invisible characters.",
-    });
+    throw invalid({ name: "The name must have 1 to 100 characters." });
+  if (hasInvisible(name)) throw invalid({ name: "The name must not have invisible characters." });
 }

@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
-import { newSecret } from "./secret-text.ts";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 
 /** A browser's session: its cookie needs the second secret beside it. */
 const boundPrefix = "browser-";
@@ -14,6 +13,15 @@ const longestDevice = 300;
 export interface Device {
   readonly id: string;
   readonly userId: string;
+}
+
+/** Of 256 random bits: what is kept of it, a plain hash, can be guessed by nobody. */
+export function newSecret(prefix = ""): string {
+  return prefix + randomBytes(32).toString("base64url");
+}
+
+export function hashSecret(secret: string): string {
+  return new Bun.CryptoHasher("sha256").update(secret).digest("base64url");
 }
 
 /** For the cookie; its form says what it needs to be of use. */

@@ -1,11 +1,11 @@
 import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
-import { Problem } from "../base/problem.ts";
+import { invalid, Problem } from "../base/problem.ts";
 import type { Maker } from "./invites.ts";
 import { checkName } from "./people.ts";
 import { type AccountRole, type Scope, scopes } from "./role.ts";
-import { hashSecret, newSecret } from "./secret-text.ts";
+import { hashSecret, newSecret } from "./session-secrets.ts";
 import type { PeopleStore, Token } from "./store.ts";
 
 const prefix = "svc-token-";
@@ -37,10 +37,8 @@ export class Tokens {
     checkName(wanted.name);
     const unknown = wanted.scopes.find((scope) => !scopes.some((known) => known === scope));
     if (wanted.scopes.length === 0 || unknown !== undefined)
-      throw new Problem({
-        code: "invalid",
-        field: "scopes",
-        message: `Scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
+      throw invalid({
+        scopes: `Scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
       });
     const nowMs = this.#clock.nowMs();
     const secret = newSecret(prefix);

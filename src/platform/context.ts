@@ -6,7 +6,7 @@ import type { Invites } from "../people/invites.ts";
 import type { People } from "../people/people.ts";
 import type { Area } from "../people/role.ts";
 import { actorOf, type KitDependencies, type RequestContext } from "./http/context.ts";
-import { routeFor } from "./http/route.ts";
+import { type RouteTerms, routeFor } from "./http/route.ts";
 import type { Live } from "./live/live.ts";
 import { forActor, type Operations, type UnboundOperations } from "./operations.ts";
 
@@ -43,9 +43,11 @@ interface PlatformContext {
 export type Context = RequestContext & PlatformContext;
 
 export const route = routeFor<Context>();
+/** Routes that share who may ask and what a token needs. */
+export const routeWith = (shared: Required<RouteTerms>) =>
+  routeFor<Context, keyof RouteTerms>(shared);
 /** Routes of one area, for operators. */
-export const operatorRoute = (area: Area) =>
-  routeFor<Context, "access" | "area">({ access: "operator", area });
+export const operatorRoute = (area: Area) => routeWith({ access: "operator", area });
 
 /** What a request has beyond the kit. */
 export function extendContext(

@@ -1,112 +1,43 @@
 import type { ChangeFeed } from "../base/feed.ts";
 import { Mutex } from "../base/mutex.ts";
-import { type EntryOperations, entryAudits, entryOperations } from "./accounts/entries.ts";
+import { entryAudits, entryOperations } from "./accounts/entries.ts";
 import {
   type AccountDependencies,
-  type AccountOperations,
   accountAudits,
   accountOperations,
 } from "./accounts/operations.ts";
-import { type Audits, type Binding, bind, type Unbound } from "./audit/author.ts";
-import { type BillingOperations, billingAudits, billingOperations } from "./billing/operations.ts";
-import {
-  type EngineOperations,
-  engineAudits,
-  engineOperations,
-  type RunningEngine,
-} from "./engine/operations.ts";
+import { type Binding, type Bound, bind } from "./audit/author.ts";
+import { billingAudits, billingOperations } from "./billing/operations.ts";
+import { engineAudits, engineOperations, type RunningEngine } from "./engine/operations.ts";
 import {
   type GatewayDependencies,
-  type GatewayOperations,
   gatewayAudits,
   gatewayOperations,
 } from "./gateway/operations.ts";
-import {
-  type KeyDependencies,
-  type KeyOperations,
-  keyAudits,
-  keyOperations,
-} from "./keys/operations.ts";
+import { type KeyDependencies, keyAudits, keyOperations } from "./keys/operations.ts";
 import type { CatalogChangeDependencies } from "./manifest/change.ts";
-import {
-  type ManifestOperations,
-  manifestAudits,
-  manifestOperations,
-} from "./manifest/operations.ts";
-import { type MemberOperations, memberAudits, memberOperations } from "./members/operations.ts";
-import { type ModelOperations, modelAudits, modelOperations } from "./models/lifecycle.ts";
-import { type CatalogOperations, catalogAudits, catalogOperations } from "./models/operations.ts";
+import { manifestAudits, manifestOperations } from "./manifest/operations.ts";
+import { memberAudits, memberOperations } from "./members/operations.ts";
+import { modelAudits, modelOperations } from "./models/lifecycle.ts";
+import { catalogAudits, catalogOperations } from "./models/operations.ts";
 import type { ModelDependencies } from "./models/views.ts";
 import {
-  type OperatorOperations,
   operatorAudits,
   operatorOperations,
   type PeopleDependencies,
-  type PeopleOperations,
   peopleAudits,
   peopleOperations,
 } from "./people/operations.ts";
-import { type PriceOperations, priceAudits, priceOperations } from "./prices/operations.ts";
-import { type ConnectOperations, connectAudits, connectOperations } from "./providers/connect.ts";
+import { priceAudits, priceOperations } from "./prices/operations.ts";
+import { connectAudits, connectOperations } from "./providers/connect.ts";
 import {
   type ProviderDependencies,
-  type ProviderOperations,
   providerAudits,
   providerOperations,
 } from "./providers/operations.ts";
-import { type ReportOperations, reportAudits, reportOperations } from "./reports/operations.ts";
-import { type SessionOperations, sessionAudits, sessionOperations } from "./session/operations.ts";
-import { type TokenOperations, tokenAudits, tokenOperations } from "./tokens/operations.ts";
-
-/**
- * What the operator can do, by resource. The same object serves a command that opened the store
- * itself and one that asks the running server; inputs and results are plain JSON for that reason.
- */
-export interface Operations {
-  readonly accounts: AccountOperations;
-  readonly entries: EntryOperations;
-  readonly billing: BillingOperations;
-  readonly keys: KeyOperations;
-  readonly models: ModelOperations;
-  readonly catalog: CatalogOperations;
-  readonly prices: PriceOperations;
-  readonly providers: ProviderOperations & ConnectOperations;
-  readonly manifest: ManifestOperations;
-  readonly engine: EngineOperations;
-  readonly operators: OperatorOperations;
-  readonly people: PeopleOperations;
-  readonly members: MemberOperations;
-  readonly sessions: SessionOperations;
-  readonly tokens: TokenOperations;
-  readonly reports: ReportOperations;
-  readonly gateway: GatewayOperations;
-}
-
-/** How the audit log has every change. A resource or an operation that is not in it does not compile. */
-export const audits = {
-  accounts: accountAudits,
-  entries: entryAudits,
-  billing: billingAudits,
-  keys: keyAudits,
-  models: modelAudits,
-  catalog: catalogAudits,
-  prices: priceAudits,
-  providers: { ...providerAudits, ...connectAudits },
-  manifest: manifestAudits,
-  engine: engineAudits,
-  operators: operatorAudits,
-  people: peopleAudits,
-  members: memberAudits,
-  sessions: sessionAudits,
-  tokens: tokenAudits,
-  reports: reportAudits,
-  gateway: gatewayAudits,
-} satisfies { readonly [Resource in keyof Operations]: Audits<Operations[Resource]> };
-
-/** Nobody's yet: `forActor` says who uses them. */
-export type UnboundOperations = {
-  readonly [Resource in keyof Operations]: Unbound<Operations[Resource], (typeof audits)[Resource]>;
-};
+import { reportAudits, reportOperations } from "./reports/operations.ts";
+import { sessionAudits, sessionOperations } from "./session/operations.ts";
+import { tokenAudits, tokenOperations } from "./tokens/operations.ts";
 
 export interface OperationDependencies
   extends AccountDependencies,
@@ -121,28 +52,55 @@ export interface OperationDependencies
   readonly engine?: RunningEngine | undefined;
 }
 
-export function createOperations(given: OperationDependencies): UnboundOperations {
-  const dependencies = { ...given, mutex: new Mutex() };
+type Dependencies = OperationDependencies & CatalogChangeDependencies;
+
+function allProviderOperations(dependencies: Dependencies) {
   const providers = providerOperations(dependencies);
-  return {
-    accounts: accountOperations(dependencies),
-    entries: entryOperations(dependencies),
-    billing: billingOperations(dependencies),
-    keys: keyOperations(dependencies),
-    models: modelOperations(dependencies),
-    catalog: catalogOperations(dependencies),
-    prices: priceOperations(dependencies),
-    providers: { ...providers, ...connectOperations(dependencies, providers) },
-    manifest: manifestOperations(dependencies),
-    engine: engineOperations(dependencies),
-    operators: operatorOperations(dependencies),
-    people: peopleOperations(dependencies),
-    members: memberOperations(dependencies),
-    sessions: sessionOperations(dependencies),
-    tokens: tokenOperations(dependencies),
-    reports: reportOperations(dependencies),
-    gateway: gatewayOperations(dependencies),
-  };
+  return { ...providers, ...connectOperations(dependencies, providers) };
+}
+
+/** Every resource: how the audit log has its changes, and what can be done with it. */
+export const resources = {
+  accounts: [accountAudits, accountOperations],
+  entries: [entryAudits, entryOperations],
+  billing: [billingAudits, billingOperations],
+  keys: [keyAudits, keyOperations],
+  models: [modelAudits, modelOperations],
+  catalog: [catalogAudits, catalogOperations],
+  prices: [priceAudits, priceOperations],
+  providers: [{ ...providerAudits, ...connectAudits }, allProviderOperations],
+  manifest: [manifestAudits, manifestOperations],
+  engine: [engineAudits, engineOperations],
+  operators: [operatorAudits, operatorOperations],
+  people: [peopleAudits, peopleOperations],
+  members: [memberAudits, memberOperations],
+  sessions: [sessionAudits, sessionOperations],
+  tokens: [tokenAudits, tokenOperations],
+  reports: [reportAudits, reportOperations],
+  gateway: [gatewayAudits, gatewayOperations],
+} as const;
+type Resources = typeof resources;
+
+/** Nobody's yet: `forActor` says who uses them. */
+export type UnboundOperations = {
+  readonly [Resource in keyof Resources]: ReturnType<Resources[Resource][1]>;
+};
+
+/**
+ * What the operator can do, by resource. The same object serves a command that opened the store
+ * itself and one that asks the running server; inputs and results are plain JSON for that reason.
+ */
+export type Operations = {
+  readonly [Resource in keyof Resources]: Bound<UnboundOperations[Resource]>;
+};
+
+export function createOperations(given: OperationDependencies): UnboundOperations {
+  const dependencies: Dependencies = { ...given, mutex: new Mutex() };
+  const created = Object.entries(resources).map(([name, [, create]]) => [
+    name,
+    create(dependencies),
+  ]);
+  return Object.fromEntries(created) as UnboundOperations;
 }
 
 /** Changes of these may end what somebody is allowed to see. */
@@ -162,7 +120,8 @@ export function forActor(
   const { onRightsChanged } = binding;
   const bound = Object.entries(operations).map(([resource, methods]) => {
     const after = rights.has(resource) ? onRightsChanged : undefined;
-    return [resource, bind(methods, audits[resource as keyof Operations], { ...binding, after })];
+    const [audits] = resources[resource as keyof Operations];
+    return [resource, bind(methods, audits, { ...binding, after })];
   });
   return Object.fromEntries(bound) as Operations;
 }

@@ -3,8 +3,8 @@ import type { KeyStore } from "../../keys/directory.ts";
 import type { AccountStore } from "../../ledger/account.ts";
 import type { Purses } from "../../ledger/purses.ts";
 import type { LedgerReports } from "../../ledger/reports.ts";
-import type { Rollups } from "../../ledger/rollups.ts";
-import type { Lease, LedgerStore } from "../../ledger/store.ts";
+import type { Rollups, Unwritten } from "../../ledger/rollups.ts";
+import type { Lease, LedgerStore, LimitsChange } from "../../ledger/store.ts";
 
 /** The money as the running server counts it, ahead of what is written. */
 export interface RunningMoney {
@@ -42,4 +42,45 @@ export async function fundsOf(
   if (pot !== undefined) return { granted: pot.limit, spent: pot.spent, held: pot.held };
   const { granted, spent } = (await ledger.lease(accountId)) ?? { granted: 0n, spent: 0n };
   return { granted, spent, held: 0n };
+}
+
+/**
+ * Makes the sums by hour lack no receipt. Where no server runs, a crash may have left some open:
+ * these are summed anew, as the next start would.
+ */
+export async function closeSums({
+  ledger,
+  money,
+}: Pick<MoneyDependencies, "ledger" | "money">): Promise<void> {
+  // On a disk that cannot be written, the sums that are there are shown all the same.
+  if (money !== undefined) return money.flushRollups().catch(() => {});
+  const openFromMs = await ledger.rollups.openFromMs();
+  if (openFromMs === undefined) return;
+  await ledger.rollups.recount(openFromMs);
+}
+
+/**
+ * Gives limits to an account or a key. A budget counts every receipt of its period, calls that run
+ * at that moment included.
+ */
+export async function setLimits(
+  dependencies: MoneyDependencies,
+  { owner, limits, audit }: Pick<LimitsChange, "owner" | "limits" | "audit">,
+): Promise<void> {
+  const { ledger, money, clock, takeEffect, sync } = dependencies;
+  const change = (unwritten: Unwritten) =>
+    ledger.setLimits({
+      owner,
+      limits,
+      audit,
+      nowMs: () => clock.nowMs(),
+      unwritten,
+      onSet: (set) => money?.purses.setBudget({ ...set, owner, limit: limits?.budget }),
+    });
+  if (money === undefined) {
+    await closeSums(dependencies);
+    await change(() => 0n);
+  } else await money.sums.betweenWrites(change);
+  await takeEffect();
+  await sync();
 }

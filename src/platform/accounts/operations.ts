@@ -2,7 +2,7 @@ import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Mutex } from "../../base/mutex.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
@@ -13,9 +13,8 @@ import { checkNamed, type LimitInputs, readLimits, toLimitsView } from "../input
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
-import { closeSums, SumsBy, sumsByDay } from "../reports/spend.ts";
-import { fundsOf, type MoneyDependencies } from "./funds.ts";
-import { setLimits } from "./limits.ts";
+import { SumsBy, sumsByDay } from "../reports/spend.ts";
+import { closeSums, fundsOf, type MoneyDependencies, setLimits } from "./funds.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
 
 export interface AccountDependencies extends MoneyDependencies {
@@ -70,11 +69,7 @@ export function accountOperations(dependencies: AccountDependencies): Implementa
   return {
     async create({ name, ...inputs }, { audit }) {
       if (!accountName.pattern.test(name))
-        throw new Problem({
-          code: "invalid",
-          field: "name",
-          message: `The account's name must be ${accountName.words}.`,
-        });
+        throw invalid({ name: `The account's name must be ${accountName.words}.` });
       const limits = readLimits(undefined, inputs);
       const account: Account = {
         id: newId("acct"),

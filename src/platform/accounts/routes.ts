@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
-import { type Context, route } from "../context.ts";
+import { type Context, operatorRoute, route } from "../context.ts";
 import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import { accountName } from "./operations.ts";
@@ -13,6 +13,8 @@ import {
   entryReply,
   listedReply,
 } from "./schemas.ts";
+
+const forOperators = operatorRoute("accounts");
 
 const changedReply = Type.Object({
   ...accountReply.properties,
@@ -31,19 +33,15 @@ const newAccount = fields({
 
 /** Who calls, with which balance; members see the balance of their own account, operators all the rest. */
 export const accountRoutes = [
-  route("GET /api/accounts", {
+  forOperators("GET /api/accounts", {
     about: "All accounts; with what each has spent this month where it is asked for.",
-    access: "operator",
-    area: "accounts",
     query: fields({ spend: Type.Optional(oneOf(["month"])) }),
     reply: Type.Array(listedReply),
     handle: (context, { query }) => listAccounts(context, query.spend === "month"),
   }),
-  route("POST /api/accounts", {
+  forOperators("POST /api/accounts", {
     about:
       "Creates an account, with limits, a first credit and a link for its owner where they are asked for; the link is shown this once, and only to a signed-in operator.",
-    access: "operator",
-    area: "accounts",
     body: newAccount,
     reply: Type.Object({
       ...accountReply.properties,
@@ -61,10 +59,8 @@ export const accountRoutes = [
     reply: balanceReply,
     handle: ({ operations, account }) => operations.accounts.balance({ account: account.id }),
   }),
-  route("GET /api/accounts/:account/details", {
+  forOperators("GET /api/accounts/:account/details", {
     about: "All that an operator looks at: balance, spend by day, model and key, keys, members.",
-    access: "operator",
-    area: "accounts",
     reply: detailsReply,
     async handle({ operations, account }) {
       const of = { account: account.id };
@@ -73,11 +69,9 @@ export const accountRoutes = [
       return { ...details, ...details.spend, members };
     },
   }),
-  route("POST /api/accounts/:account/entries", {
+  forOperators("POST /api/accounts/:account/entries", {
     about:
       "Puts money in or takes it out. A reference counts once: the same again changes nothing, and the reply says so.",
-    access: "operator",
-    area: "accounts",
     body: fields({
       kind: oneOf(entryKinds),
       usd: amount,
@@ -94,26 +88,20 @@ export const accountRoutes = [
         reference: reference === "" ? undefined : reference,
       }),
   }),
-  route("PATCH /api/accounts/:account/limits", {
+  forOperators("PATCH /api/accounts/:account/limits", {
     about: "Changes what an account may use; what is not named stays, `none` takes a limit away.",
-    access: "operator",
-    area: "accounts",
     body: fields(limitFields),
     reply: accountReply,
     handle: ({ operations, account }, { body }) =>
       operations.accounts.setLimits({ account: account.id, ...body }),
   }),
-  route("POST /api/accounts/:account/suspend", {
+  forOperators("POST /api/accounts/:account/suspend", {
     about: "Refuses all calls of the account until it is resumed; calls under way go on.",
-    access: "operator",
-    area: "accounts",
     reply: changedReply,
     handle: ({ operations, account }) => operations.accounts.suspend({ account: account.id }),
   }),
-  route("POST /api/accounts/:account/resume", {
+  forOperators("POST /api/accounts/:account/resume", {
     about: "Lets the keys of a suspended account call again.",
-    access: "operator",
-    area: "accounts",
     reply: changedReply,
     handle: ({ operations, account }) => operations.accounts.resume({ account: account.id }),
   }),

@@ -66,6 +66,16 @@ export type Unbound<Operations, Declared> = {
     : never;
 };
 
+/** The operations as they are used: in the name of an actor who is known. */
+export type Bound<Implementation> = {
+  readonly [Name in keyof Implementation]: Implementation[Name] extends (
+    input: infer Input,
+    ...rest: never[]
+  ) => infer Result
+    ? (input: Input) => Result
+    : never;
+};
+
 export interface Binding {
   readonly actor: Actor;
   readonly clock: Clock;

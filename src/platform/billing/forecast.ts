@@ -4,17 +4,14 @@ import { periodEndMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
 import { type DaySum, toDayText } from "../reports/day-sums.ts";
+import type { BillingView } from "./schemas.ts";
 
 /** How many full days the pace is taken from. */
 export const paceDays = 7;
 /** Beyond it nothing is said. */
 const farMs = 10n * 366n * BigInt(dayMs);
 
-export interface Forecast {
-  readonly forecast_usd: string | null;
-  readonly forecast_basis: string;
-  readonly runs_out_at: string | null;
-}
+type Forecast = Pick<BillingView, "forecast_usd" | "forecast_basis" | "runs_out_at">;
 
 /** What is spent goes on as on the last full days: a straight line, and no promise. */
 export function toForecast(options: {

@@ -1,16 +1,15 @@
 import { toDateText } from "../../base/dates.ts";
 import { toUsd } from "../../base/money.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid } from "../../base/problem.ts";
 import { periodEndMs, periodStartMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
 import type { Entry } from "../../ledger/store.ts";
-import { fundsOf, type MoneyDependencies } from "../accounts/funds.ts";
+import { closeSums, fundsOf, type MoneyDependencies } from "../accounts/funds.ts";
 import type { SpendView } from "../accounts/schemas.ts";
-import type { Audits } from "../audit/author.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../input/values.ts";
 import { type DaySum, daySums, toDayText } from "../reports/day-sums.ts";
-import { closeSums } from "../reports/spend.ts";
 import { paceDays, toForecast } from "./forecast.ts";
 import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
 
@@ -21,7 +20,9 @@ export interface BillingOperations {
 
 export const billingAudits = { show: null } satisfies Audits<BillingOperations>;
 
-export function billingOperations(dependencies: MoneyDependencies): BillingOperations {
+export function billingOperations(
+  dependencies: MoneyDependencies,
+): Unbound<BillingOperations, typeof billingAudits> {
   return {
     async show({ account: name, month }) {
       const account = await findAccount(dependencies.accounts, name);
@@ -193,9 +194,7 @@ function readMonth(options: {
   const ms = /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? Date.parse(`${month}-01`) : Number.NaN;
   const firstMs = periodStartMs("month", account.createdAtMs);
   if (ms >= firstMs && ms <= nowMs) return ms;
-  throw new Problem({
-    code: "invalid",
-    field: "month",
-    message: `The month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+  throw invalid({
+    month: `The month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
   });
 }

@@ -1,13 +1,13 @@
 import { newId } from "../../base/ids.ts";
 import { Mutex } from "../../base/mutex.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";
 import type { Secrets } from "../../secrets/secrets.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
-import { setLimits } from "../accounts/limits.ts";
+import { setLimits } from "../accounts/funds.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
 import { findAccount, futureDate, toDurationMs } from "../input/values.ts";
@@ -210,29 +210,11 @@ async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
 /** Throws where a name or models could not be given to a key. */
 export function checkKeyWords(name: string, models: readonly string[] | undefined): void {
   if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
-    throw new Problem({
-      code: "invalid",
-      field: "models",
-      message: "Models must be a list of model ids.",
-    });
-  if (name.length > 100)
-    throw new Problem({
-      code: "invalid",
-      field: "name",
-      message: "The name must have at most 100 characters.",
-    });
-  if (hasInvisible(name))
-    throw new Problem({
-      code: "invalid",
-      field: "name",
-      message: "The name must not have invisible characters.",
-    });
+    throw invalid({ models: "Models must be a list of model ids." });
+  if (name.length > 100) throw invalid({ name: "The name must have at most 100 characters." });
+  if (hasInvisible(name)) throw invalid({ name: "The name must not have invisible characters." });
   if (models?.some(hasInvisible) === true)
-    throw new Problem({
-      code: "invalid",
-      field: "models",
-      message: "Model ids must not have invisible characters.",
-    });
+    throw invalid({ models: "Model ids must not have invisible characters." });
 }
 
 async function unknownModels(

@@ -1,9 +1,11 @@
 import { Type } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { type Context, route } from "../context.ts";
+import { type Context, route, routeWith } from "../context.ts";
 import { fields, limitFields, nullable, says, text } from "../http/schemas.ts";
 import { checkKeyWords } from "./operations.ts";
 import { changedReply, type KeyView, keyReply, listedReply, newKeyReply } from "./schemas.ts";
+
+const forDevelopers = routeWith({ access: "developer", area: "keys" });
 
 const mostModels = 200;
 const models = Type.Array(text({ least: 1, most: 200 }), {
@@ -30,10 +32,8 @@ export const keyRoutes = [
       return keys.map((view) => ({ ...view, budget: budgetOf.get(view.id) ?? null })).toReversed();
     },
   }),
-  route("POST /api/accounts/:account/keys", {
+  forDevelopers("POST /api/accounts/:account/keys", {
     about: "Makes a key; its secret is in this reply and never again.",
-    access: "developer",
-    area: "keys",
     body: fields({
       name,
       models: Type.Optional(nullable(models)),
@@ -49,10 +49,8 @@ export const keyRoutes = [
         expires: expires === "" ? undefined : expires,
       }),
   }),
-  route("PATCH /api/accounts/:account/keys/:id", {
+  forDevelopers("PATCH /api/accounts/:account/keys/:id", {
     about: "Changes a key's name, the models it may call or its limits, at once.",
-    access: "developer",
-    area: "keys",
     body: fields({
       name: Type.Optional(name),
       models: Type.Optional(nullable(models)),
@@ -79,10 +77,8 @@ export const keyRoutes = [
       return { ...view, warnings };
     },
   }),
-  route("POST /api/accounts/:account/keys/:id/rotate", {
+  forDevelopers("POST /api/accounts/:account/keys/:id/rotate", {
     about: "Gives a key a new secret; the old one works on for the overlap.",
-    access: "developer",
-    area: "keys",
     body: fields({
       overlap: Type.Optional(text({ most: 10, about: "Such as 24h or 7d; 0: none." })),
     }),
@@ -92,10 +88,8 @@ export const keyRoutes = [
       return context.operations.keys.rotate({ id: params.id, ...body });
     },
   }),
-  route("DELETE /api/accounts/:account/keys/:id", {
+  forDevelopers("DELETE /api/accounts/:account/keys/:id", {
     about: "Revokes a key: its next call is refused.",
-    access: "developer",
-    area: "keys",
     reply: keyReply,
     async handle(context, { params }) {
       await findKey(context, params.id);

@@ -11,10 +11,10 @@ import type { Model } from "../../catalog/model.ts";
 import type { KeyStore } from "../../keys/directory.ts";
 import { dayMs } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
+import { closeSums } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { accountNames, futureDate } from "../input/values.ts";
 import { daySums, toDayText } from "../reports/day-sums.ts";
-import { closeSums } from "../reports/spend.ts";
 import type { LifecycleCaller, LifecycleCallersView, ModelView } from "./schemas.ts";
 import { type ModelDependencies, toModelView } from "./views.ts";
 

@@ -1,5 +1,5 @@
 import { fromDecimal } from "../../base/decimal.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid } from "../../base/problem.ts";
 import { billedClasses } from "../../call/endpoint.ts";
 import { type Price, priceKeys } from "../../call/price.ts";
 import type { CatalogWrite } from "../../catalog/catalog.ts";
@@ -16,11 +16,7 @@ import { vendorOf } from "../providers/views.ts";
 import type { ImportView } from "./schemas.ts";
 import { findListPrice, type ListPrice } from "./table.ts";
 
-interface Place {
-  readonly model: string;
-  /** The route whose cost it is; null: the price of the model itself. */
-  readonly route: string | null;
-}
+type Place = Pick<ImportView["left"][number], "model" | "route">;
 
 interface ImportOptions {
   readonly models: readonly Model[];
@@ -42,10 +38,8 @@ const one = 10n ** BigInt(markupDigits + 2);
 export function readMarkup(text: string): bigint {
   const percent = fromDecimal(text, markupDigits);
   if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
-    throw new Problem({
-      code: "invalid",
-      field: "markup",
-      message: `Markup must be a percentage on top of the public price, such as 20 or 12.5, not "${text}".`,
+    throw invalid({
+      markup: `Markup must be a percentage on top of the public price, such as 20 or 12.5, not "${text}".`,
     });
   return one + percent;
 }

@@ -1,14 +1,15 @@
 import { toDecimal } from "../../base/decimal.ts";
 import { toUsd } from "../../base/money.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
-import type { Audits } from "../audit/author.ts";
+import { closeSums } from "../accounts/funds.ts";
+import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames, toDayStart } from "../input/values.ts";
 import { toDayText } from "./day-sums.ts";
 import type { MarginRow, MarginView } from "./schemas.ts";
-import { closeSums, SumsBy, sumsByDay } from "./spend.ts";
+import { SumsBy, sumsByDay } from "./spend.ts";
 
 const marginGroups = ["model", "account", "provider"] as const;
 type MarginGroup = (typeof marginGroups)[number];
@@ -24,16 +25,16 @@ const dayMs = 86_400_000;
 /** More than ten years are read for nobody. */
 const mostDays = 3_660;
 
-export function reportOperations(dependencies: MoneyDependencies): ReportOperations {
+export function reportOperations(
+  dependencies: MoneyDependencies,
+): Unbound<ReportOperations, typeof reportAudits> {
   const { accounts, ledger, clock } = dependencies;
   return {
     async margin({ by: word = "model", from, to }) {
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
-        throw new Problem({
-          code: "invalid",
-          field: "by",
-          message: `Rows must be grouped by one of ${marginGroups.join(", ")}, not "${word}".`,
+        throw invalid({
+          by: `Rows must be grouped by one of ${marginGroups.join(", ")}, not "${word}".`,
         });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
       const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();
@@ -75,17 +76,11 @@ function readDays(options: {
   const fromMs =
     from === undefined ? periodStartMs("month", Math.min(lastMs, nowMs)) : toDayStart(from, "from");
   if (fromMs > lastMs)
-    throw new Problem({
-      code: "invalid",
-      field: "from",
-      message: `The first day must not be after the last: ${toDayText(fromMs)} is after ${toDayText(lastMs)}.`,
+    throw invalid({
+      from: `The first day must not be after the last: ${toDayText(fromMs)} is after ${toDayText(lastMs)}.`,
     });
   if (lastMs - fromMs > mostDays * dayMs)
-    throw new Problem({
-      code: "invalid",
-      field: "from",
-      message: "The first and the last day must not be more than ten years apart.",
-    });
+    throw invalid({ from: "The first and the last day must not be more than ten years apart." });
   return { fromMs, toMs: lastMs + dayMs };
 }
 

@@ -1,22 +1,7 @@
 import { hourMs, mergeInto, type Rollup, type RollupFilter, toHour } from "../../ledger/rollups.ts";
 import type { LedgerStore } from "../../ledger/store.ts";
-import type { MoneyDependencies } from "../accounts/funds.ts";
 
 const dayMs = 24 * hourMs;
-
-type Sums = Pick<MoneyDependencies, "ledger" | "money">;
-
-/**
- * Makes the sums by hour lack no receipt. Where no server runs, a crash may have left some open:
- * these are summed anew, as the next start would.
- */
-export async function closeSums({ ledger, money }: Sums): Promise<void> {
-  // On a disk that cannot be written, the sums that are there are shown all the same.
-  if (money !== undefined) return money.flushRollups().catch(() => {});
-  const openFromMs = await ledger.rollups.openFromMs();
-  if (openFromMs === undefined) return;
-  await ledger.rollups.recount(openFromMs);
-}
 
 /** From the hour of a moment until another; a day at a time, so that calls are not held up. */
 export async function* sumsByDay(

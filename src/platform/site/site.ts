@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "n
 import { join } from "node:path";
 import { requestPath } from "../../base/network/address.ts";
 import { chooseEncoding } from "../http/encoding.ts";
-import { pageHeaders } from "./page-headers.ts";
 
 export interface SiteOptions {
   /** Where the console's builds are: `current` in it leads to the one in force. */
@@ -166,3 +165,38 @@ function hasTag(given: string | null, tag: string): boolean {
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>svc gateway</title>
 <h1>The console is not built</h1>
 <p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and load this page again. The API under /api works without it.</p>`;
+
+interface PageHeaderOptions {
+  /** Of this one reply: style elements without it are not let in. */
+  readonly nonce: string;
+  /** The gateway, which the playground calls like any client. */
+  readonly gatewayUrl: string;
+  readonly isHttps: boolean;
+}
+
+/** What the browser is told to forbid the console's pages: all that they do not need. */
+function pageHeaders(options: PageHeaderOptions): Readonly<Record<string, string>> {
+  const { nonce, gatewayUrl, isHttps } = options;
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "media-src blob: data:",
+    "font-src 'self'",
+    `connect-src 'self' ${new URL(gatewayUrl).origin}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ];
+  return {
+    "cache-control": "no-store",
+    "content-security-policy": policy.join("; "),
+    "content-type": "text/html; charset=utf-8",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    ...(isHttps ? { "strict-transport-security": "max-age=31536000" } : {}),
+  };
+}

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { failedSignIn } from "../../../../src/people/people.ts";
-import { audits } from "../../../../src/platform/operations.ts";
+import { resources } from "../../../../src/platform/operations.ts";
 import { actionGroups, actionWords, detailOf, wordsOf } from "./actions.ts";
 
 test("every change that the audit log has is told in words", () => {
-  const declared = Object.values(audits).flatMap((resource) => Object.values(resource));
+  const declared = Object.values(resources).flatMap(([audits]) => Object.values(audits));
   const noted = declared.flatMap((audit) => {
     if (audit === null) return [];
     return typeof audit.action === "string" ? [audit.action] : Object.values(audit.action);

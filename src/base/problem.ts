@@ -47,3 +47,9 @@ export function invalid(fault: Readonly<Record<string, string>>): Problem {
   const [[field, message] = ["", ""]] = Object.entries(fault);
   return new Problem({ code: "invalid", field, message });
 }
+
+/** The same for a field that is right by itself but not beside what is there. */
+export function conflict(fault: Readonly<Record<string, string>>): Problem {
+  const { message, field } = invalid(fault);
+  return new Problem({ code: "conflict", field, message });
+}

@@ -1,6 +1,6 @@
 import type { AuditRecord } from "../base/audit.ts";
 import { toDateText } from "../base/dates.ts";
-import { invalid, Problem } from "../base/problem.ts";
+import { conflict, invalid, Problem } from "../base/problem.ts";
 import { type Deprecation, type Lifecycle, lifecycleState } from "./lifecycle.ts";
 import {
   isServed,
@@ -136,10 +136,8 @@ export function deprecate(options: {
   if (state === "retired")
     throw new Problem({ code: "conflict", message: `${id} is retired already.` });
   if (state === "deprecated" && fromMs !== undefined)
-    throw new Problem({
-      code: "conflict",
-      field: "from",
-      message: `${id} is deprecated already. Only the date of retirement and the replacement can change.`,
+    throw conflict({
+      from: `${id} is deprecated already. Only the date of retirement and the replacement can change.`,
     });
   if (successor.id === model.id) throw invalid({ replacement: `${id} cannot replace itself.` });
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)

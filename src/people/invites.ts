@@ -2,10 +2,9 @@ import type { AuditRecord } from "../base/audit.ts";
 import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
 import { checkPassword } from "./passwords.ts";
-import { checkEmail, checkName, type People, toEmail, type Visitor } from "./people.ts";
-import type { AccountRole } from "./role.ts";
+import { checkEmail, checkName, type NewSession, type People, toEmail } from "./people.ts";
 import { hashSecret, newSecret } from "./session-secrets.ts";
-import { type Acceptance, firstStart, type Invite, type User } from "./store.ts";
+import { type Acceptance, firstStart, type Invite, type Membership, type User } from "./store.ts";
 
 const dayMs = 86_400_000;
 const inviteMs = 7 * dayMs;
@@ -23,14 +22,11 @@ export interface NewInvite {
   readonly invite: Invite;
 }
 
-export interface Joining {
+export interface Joining extends Omit<NewSession, "userId"> {
   readonly secret: string;
   readonly name: string;
   readonly email: string;
   readonly password: string;
-  readonly visitor: Visitor;
-  /** See NewSession. */
-  readonly isBound: boolean;
 }
 
 export interface Joined {
@@ -49,17 +45,13 @@ export class Invites {
     this.#people = people;
   }
 
-  operator(options: { readonly email?: string | undefined; readonly by: Maker }, audit: ToAudit) {
+  operator(options: Pick<Invite, "email"> & { readonly by: Maker }, audit: ToAudit) {
     return this.#add({ kind: "operator", ...options, lastsMs: inviteMs }, audit);
   }
 
   member(
-    options: {
-      readonly accountId: string;
-      readonly role: AccountRole;
-      readonly email?: string | undefined;
-      readonly by: Maker;
-    },
+    options: Pick<Membership, "accountId" | "role"> &
+      Pick<Invite, "email"> & { readonly by: Maker },
     audit: ToAudit,
   ) {
     return this.#add({ kind: "member", ...options, lastsMs: inviteMs }, audit);
@@ -169,12 +161,7 @@ export class Invites {
   }
 
   async #add(
-    options: {
-      readonly kind: Invite["kind"];
-      readonly email?: string | undefined;
-      readonly userId?: string | undefined;
-      readonly accountId?: string | undefined;
-      readonly role?: AccountRole | undefined;
+    options: Pick<Invite, "kind" | "email" | "userId" | "accountId" | "role"> & {
       readonly by: Maker;
       readonly lastsMs: number;
     },

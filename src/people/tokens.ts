@@ -4,18 +4,14 @@ import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
 import type { Maker } from "./invites.ts";
 import { checkName } from "./people.ts";
-import { type AccountRole, type Scope, scopes } from "./role.ts";
+import { type Scope, scopes } from "./role.ts";
 import { hashSecret, newSecret } from "./session-secrets.ts";
 import type { PeopleStore, Token } from "./store.ts";
 
 const prefix = "svc-token-";
 
-export interface NewToken {
-  readonly name: string;
-  readonly accountId: string | undefined;
-  readonly role: AccountRole | "operator";
+export interface NewToken extends Pick<Token, "name" | "role" | "accountId" | "expiresAtMs"> {
   readonly scopes: readonly string[];
-  readonly expiresAtMs: number | undefined;
   readonly by: Maker;
 }
 

@@ -73,22 +73,17 @@ export function startPlatform(options: PlatformServerOptions): {
 }
 
 const misdirected = () =>
-  json(
-    {
-      error: {
-        code: "wrong_host",
-        message:
-          "The Host header names none of the platform's addresses. Use the address it listens on, or set SVC_PLATFORM_URL to the address that people use.",
-      },
-    },
-    421,
-  );
+  refusal(421, {
+    code: "wrong_host",
+    message:
+      "The Host header names none of the platform's addresses. Use the address it listens on, or set SVC_PLATFORM_URL to the address that people use.",
+  });
 
-const nothingHere = () => json({ error: { message: "There is nothing at this path." } }, 404);
+const nothingHere = () => refusal(404, { message: "There is nothing at this path." });
 
 function readOnly({ method }: Request): Response | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
-  const response = json({ error: { message: "This path answers GET and HEAD only." } }, 405);
+  const response = refusal(405, { message: "This path answers GET and HEAD only." });
   response.headers.set("allow", "GET, HEAD");
   return response;
 }
@@ -113,32 +108,20 @@ async function metrics(
   { host, metrics: { access, text }, tokens }: PlatformServerOptions,
   request: Request,
 ): Promise<Response> {
-  if (access === "off")
-    return json({ error: { message: "Metrics are switched off (SVC_METRICS)." } }, 404);
+  if (access === "off") return refusal(404, { message: "Metrics are switched off (SVC_METRICS)." });
   if (access === "token") {
     const token = await tokens.find(bearerOf(request) ?? "");
     if (token?.role !== "operator" || !mayEnter(token.scopes, "metrics", false))
-      return json(
-        {
-          error: {
-            message:
-              "Send an operator's token with the scope metrics:read as Authorization: Bearer.",
-          },
-        },
-        401,
-      );
+      return refusal(401, {
+        message: "Send an operator's token with the scope metrics:read as Authorization: Bearer.",
+      });
   }
   // A proxy in front of the public address connects from this machine, on behalf of anybody.
   if (access === "open" && !isOwnHost(request.headers.get("host"), { listensOn: host }))
-    return json(
-      {
-        error: {
-          message:
-            "Without a token the metrics are told only to who asks for them by the address the platform listens on. Ask by that, or set SVC_METRICS to token.",
-        },
-      },
-      403,
-    );
+    return refusal(403, {
+      message:
+        "Without a token, metrics are served only at the address the platform listens on. Use that address, or set SVC_METRICS to token.",
+    });
   return new Response(text(), {
     headers: { ...plainHeaders, "content-type": metricsContentType },
   });
@@ -146,3 +129,6 @@ async function metrics(
 
 const json = (body: unknown, status = 200) =>
   Response.json(body, { status, headers: plainHeaders });
+
+const refusal = (status: number, error: { readonly message: string; readonly code?: string }) =>
+  json({ error }, status);

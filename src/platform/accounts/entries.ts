@@ -2,7 +2,7 @@ import type { AuditRecord } from "../../base/audit.ts";
 import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
-import { invalid, Problem } from "../../base/problem.ts";
+import { conflict, invalid, Problem } from "../../base/problem.ts";
 import { hasInvisible } from "../../base/visible-text.ts";
 import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
@@ -124,10 +124,8 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
       return outcome.entry;
     case "other": {
       const { kind, nano, reference, createdAtMs } = outcome.entry;
-      throw new Problem({
-        code: "conflict",
-        field: "reference",
-        message: `${account.name} has another entry with the reference "${reference}": ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, created ${new Date(createdAtMs).toISOString()}. Nothing was changed; use another reference.`,
+      throw conflict({
+        reference: `${account.name} has another entry with the reference "${reference}": ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, created ${new Date(createdAtMs).toISOString()}. Nothing was changed; use another reference.`,
       });
     }
     case "short":
@@ -148,10 +146,8 @@ function notCovered(options: {
 }): Problem {
   const { account, free, held } = options;
   const wait = held === 0n ? "" : ", or wait until the calls that hold the rest have ended";
-  return new Problem({
-    code: "conflict",
-    field: "usd",
-    message: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed; withdraw at most what is free${wait}.`,
+  return conflict({
+    usd: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed; withdraw at most what is free${wait}.`,
   });
 }
 

@@ -2,7 +2,7 @@ import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Mutex } from "../../base/mutex.ts";
-import { invalid, Problem } from "../../base/problem.ts";
+import { conflict, invalid } from "../../base/problem.ts";
 import { type BudgetLimit, periodStartMs } from "../../call/limits.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import type { Account } from "../../ledger/account.ts";
@@ -13,7 +13,7 @@ import { checkNamed, type LimitInputs, readLimits, toLimitsView } from "../input
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
-import { SumsBy, sumsByDay } from "../reports/spend.ts";
+import { SumsBy, sumsByDay } from "../reports/sums.ts";
 import { closeSums, fundsOf, type MoneyDependencies, setLimits } from "./funds.ts";
 import type { AccountBalanceView, AccountSpendView, AccountView } from "./schemas.ts";
 
@@ -78,11 +78,7 @@ export function accountOperations(dependencies: AccountDependencies): Implementa
         ...(limits === undefined ? {} : { limits }),
       };
       if (!(await accounts.insert(account, audit(about(account)))))
-        throw new Problem({
-          code: "conflict",
-          field: "name",
-          message: `The account ${name} already exists.`,
-        });
+        throw conflict({ name: `The account ${name} already exists.` });
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });
     },
@@ -122,33 +118,20 @@ function accountChanges(
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
       return { view, changed: after !== before };
     });
-  const setSuspended = async (
-    account: Account,
-    { atMs, audit }: { atMs: number | undefined; audit: Author["audit"] },
-  ) => {
-    await accounts.setSuspended(account.id, atMs, audit(about(account)));
-    await takeEffect();
-    await sync();
+  const setSuspended = async (name: string, atMs: number | undefined, { audit }: Author) => {
+    const { view, changed } = await change(name, async (account) => {
+      const { suspendedAtMs, ...rest } = account;
+      if ((suspendedAtMs === undefined) === (atMs === undefined)) return account;
+      await accounts.setSuspended(account.id, atMs, audit(about(account)));
+      await takeEffect();
+      await sync();
+      return atMs === undefined ? rest : { ...rest, suspendedAtMs: atMs };
+    });
+    return { ...view, changed };
   };
   return {
-    async suspend({ account: name }, { audit }) {
-      const { view, changed } = await change(name, async (account) => {
-        if (account.suspendedAtMs !== undefined) return account;
-        const suspendedAtMs = clock.nowMs();
-        await setSuspended(account, { atMs: suspendedAtMs, audit });
-        return { ...account, suspendedAtMs };
-      });
-      return { ...view, changed };
-    },
-    async resume({ account: name }, { audit }) {
-      const { view, changed } = await change(name, async (account) => {
-        const { suspendedAtMs, ...rest } = account;
-        if (suspendedAtMs === undefined) return account;
-        await setSuspended(account, { atMs: undefined, audit });
-        return rest;
-      });
-      return { ...view, changed };
-    },
+    suspend: ({ account }, author) => setSuspended(account, clock.nowMs(), author),
+    resume: ({ account }, author) => setSuspended(account, undefined, author),
     async setLimits({ account: name, ...inputs }, { audit }) {
       checkNamed(inputs);
       const { view } = await change(name, async ({ limits: before, ...rest }) => {

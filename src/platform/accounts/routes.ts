@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { entryKinds } from "../../ledger/store.ts";
 import { checkEmail, toEmail } from "../../people/people.ts";
 import { type Context, operatorRoute, route } from "../context.ts";
-import { fields, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
+import { fields, limitBody, limitFields, nullable, oneOf, says, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import { accountName } from "./operations.ts";
 import {
@@ -90,7 +90,7 @@ export const accountRoutes = [
   }),
   forOperators("PATCH /api/accounts/:account/limits", {
     about: "Changes what an account may use; what is not named stays, `none` takes a limit away.",
-    body: fields(limitFields),
+    body: limitBody,
     reply: accountReply,
     handle: ({ operations, account }, { body }) =>
       operations.accounts.setLimits({ account: account.id, ...body }),

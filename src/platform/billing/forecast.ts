@@ -3,7 +3,7 @@ import { toUsd } from "../../base/money.ts";
 import { periodEndMs } from "../../call/limits.ts";
 import type { Account } from "../../ledger/account.ts";
 import { dayMs, toDay } from "../../ledger/rollups.ts";
-import { type DaySum, toDayText } from "../reports/day-sums.ts";
+import { type DaySum, toDayText } from "../reports/sums.ts";
 import type { BillingView } from "./schemas.ts";
 
 /** How many full days the pace is taken from. */

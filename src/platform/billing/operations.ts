@@ -9,7 +9,7 @@ import { closeSums, fundsOf, type MoneyDependencies } from "../accounts/funds.ts
 import type { SpendView } from "../accounts/schemas.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { findAccount } from "../input/values.ts";
-import { type DaySum, daySums, toDayText } from "../reports/day-sums.ts";
+import { type DaySum, daySums, toDayText } from "../reports/sums.ts";
 import { paceDays, toForecast } from "./forecast.ts";
 import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { newId } from "../../base/ids.ts";
 import { JsonWeight } from "../../base/json/weight.ts";
 import { requestPath } from "../../base/network/address.ts";
-import { Problem } from "../../base/problem.ts";
+import { invalid, Problem } from "../../base/problem.ts";
 import { schemaProblem } from "../../base/schema-problem.ts";
 import type { Account } from "../../ledger/account.ts";
 import type { Visitor } from "../../people/people.ts";
@@ -227,20 +227,11 @@ export class Api {
     const [first] = isValid.errors ?? [];
     const unknown: unknown = first?.params["additionalProperty"];
     if (typeof unknown === "string")
-      throw new Refused({
-        status: 400,
-        code: "invalid",
-        message: `There is no field ${unknown} here.`,
-        field: unknown,
-      });
+      throw invalid({ [unknown]: `There is no field ${unknown} here.` });
     const found = schemaProblem(isValid.errors ?? []);
-    const field = found?.field ?? "";
-    throw new Refused({
-      status: 400,
-      code: "invalid",
-      message: `${field === "" ? whole : field} ${found?.problem ?? "is not valid"}.`,
-      field: field === "" ? undefined : field,
-    });
+    const field = found?.field === "" ? undefined : found?.field;
+    const message = `${field ?? whole} ${found?.problem ?? "is not valid"}.`;
+    throw new Problem({ code: "invalid", message, field });
   }
 }
 

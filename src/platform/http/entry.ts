@@ -91,11 +91,9 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
   // Whoever has no part in an account does not learn whether there is one.
   if (access !== "operator" && role === undefined) throw noAccount();
   if (access === "operator" || role === undefined || !covers(role, access))
-    throw new Refused({
-      status: 403,
-      code: "not_allowed",
-      message: `This needs ${needed[access]}; ${role === undefined ? "you are not one" : `you are ${needed[role]}`}.`,
-    });
+    throw notAllowed(
+      `This needs ${needed[access]}; ${role === undefined ? "you are not one" : `you are ${needed[role]}`}.`,
+    );
 }
 
 const needed: Readonly<Record<Exclude<Access, "anyone" | "person">, string>> = {
@@ -104,6 +102,8 @@ const needed: Readonly<Record<Exclude<Access, "anyone" | "person">, string>> = {
   developer: "a developer of the account",
   viewer: "a viewer of the account",
 };
+
+const notAllowed = (message: string) => new Refused({ status: 403, code: "not_allowed", message });
 
 export const noAccount = () =>
   new Refused({ status: 404, code: "not_found", message: "There is no such account." });
@@ -124,15 +124,7 @@ function checkScopes(route: Route, { token }: Extract<Actor, { kind: "token" }>)
   const isWrite = !route.name.startsWith("GET ");
   const { area } = route;
   if (area === undefined)
-    throw new Refused({
-      status: 403,
-      code: "not_allowed",
-      message: "This is for people who have signed in, not for tokens.",
-    });
+    throw notAllowed("This is for people who have signed in, not for tokens.");
   if (!mayEnter(token.scopes, area, isWrite))
-    throw new Refused({
-      status: 403,
-      code: "not_allowed",
-      message: `This needs a token with the scope ${area}:${isWrite ? "write" : "read"}.`,
-    });
+    throw notAllowed(`This needs a token with the scope ${area}:${isWrite ? "write" : "read"}.`);
 }

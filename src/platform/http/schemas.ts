@@ -71,6 +71,8 @@ export const limitFields = {
   ),
 };
 
+export const limitBody = fields(limitFields);
+
 export const limitsReply = Type.Object({
   rpm: nullable(Type.String()),
   tpm: nullable(Type.String()),

@@ -1,15 +1,10 @@
 import { maxEntryNano } from "../../base/money.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
-import type { LimitsView } from "../http/schemas.ts";
+import type { Input, LimitsView, limitBody } from "../http/schemas.ts";
 
 /** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
-export interface LimitInputs {
-  rpm?: string;
-  tpm?: string;
-  concurrency?: string;
-  budget?: string;
-}
+export type LimitInputs = Input<typeof limitBody>;
 
 const most = 1_000_000_000;
 

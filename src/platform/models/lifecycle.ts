@@ -14,7 +14,7 @@ import type { MoneyDependencies } from "../accounts/funds.ts";
 import { closeSums } from "../accounts/funds.ts";
 import { type Audits, omit, type Unbound } from "../audit/author.ts";
 import { accountNames, futureDate } from "../input/values.ts";
-import { daySums, toDayText } from "../reports/day-sums.ts";
+import { daySums, toDayText } from "../reports/sums.ts";
 import type { LifecycleCaller, LifecycleCallersView, ModelView } from "./schemas.ts";
 import { type ModelDependencies, toModelView } from "./views.ts";
 
@@ -122,25 +122,25 @@ async function callersOf(
   const query = { model: span.model.id, fromMs: span.fromMs, toMs: span.nowMs + 1 };
   const records = new Map((await dependencies.keys.all()).map((record) => [record.id, record]));
   const names = await accountNames(dependencies.accounts);
-  const callers = new Callers();
+  const calls: Calls[] = [];
   /** By day and account: what no key of the list has done was done with temporary ones. */
   const listed = new Map<string, number>();
-  for (const { dayMs: day, name: id, receipts } of await daySums(dependencies, {
+  for (const { dayMs: day, name: keyId, receipts } of await daySums(dependencies, {
     ...query,
     by: "key",
   })) {
-    const accountId = records.get(id)?.accountId;
+    const accountId = records.get(keyId)?.accountId;
     if (accountId === undefined) continue;
-    callers.add({ accountId, keyId: id, day, receipts });
+    calls.push({ accountId, keyId, day, receipts });
     const name = `${day} ${accountId}`;
     listed.set(name, (listed.get(name) ?? 0) + receipts);
   }
   for (const sum of await daySums(dependencies, { ...query, by: "account" })) {
     const { dayMs: day, name: accountId } = sum;
     const receipts = sum.receipts - (listed.get(`${day} ${accountId}`) ?? 0);
-    if (receipts > 0) callers.add({ accountId, keyId: null, day, receipts });
+    if (receipts > 0) calls.push({ accountId, keyId: null, day, receipts });
   }
-  return callers.latestFirst.map(({ accountId, keyId, day, receipts }) => ({
+  return latestFirst(calls).map(({ accountId, keyId, day, receipts }) => ({
     account: accountId,
     account_name: names.get(accountId) ?? null,
     key: keyId,
@@ -150,31 +150,22 @@ async function callersOf(
   }));
 }
 
-interface Caller {
+interface Calls {
   readonly accountId: string;
   readonly keyId: string | null;
-  /** The last one. */
   readonly day: number;
   readonly receipts: number;
 }
 
-class Callers {
-  readonly #callers = new Map<string, Caller>();
-
-  add(caller: Caller): void {
-    const name = `${caller.accountId} ${caller.keyId}`;
-    const { day = 0, receipts = 0 } = this.#callers.get(name) ?? {};
-    this.#callers.set(name, {
-      ...caller,
-      day: Math.max(day, caller.day),
-      receipts: receipts + caller.receipts,
-    });
-  }
-
-  /** Those who call most stand first within a day. */
-  get latestFirst(): readonly Caller[] {
-    return [...this.#callers.values()].toSorted(
-      (one, other) => other.day - one.day || other.receipts - one.receipts,
-    );
-  }
+/** One for each caller, with the last day; those who call most stand first within a day. */
+function latestFirst(calls: readonly Calls[]): readonly Calls[] {
+  const callers = Map.groupBy(calls, ({ accountId, keyId }) => `${accountId} ${keyId}`).values();
+  const sum = (one: Calls, other: Calls) => ({
+    ...one,
+    day: Math.max(one.day, other.day),
+    receipts: one.receipts + other.receipts,
+  });
+  return Array.from(callers, (days) => days.reduce(sum)).toSorted(
+    (one, other) => other.day - one.day || other.receipts - one.receipts,
+  );
 }

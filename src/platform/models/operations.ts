@@ -1,4 +1,4 @@
-import { invalid, Problem } from "../../base/problem.ts";
+import { conflict, invalid, Problem } from "../../base/problem.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
 import type { Model } from "../../catalog/model.ts";
 import { checkFields } from "../../catalog/origin.ts";
@@ -84,10 +84,8 @@ export function catalogOperations(
     addRoute: ({ id, ...route }, author) =>
       changeRoutes(id, author, ({ routes }) => {
         if (routes.some((known) => isSame(known, route)))
-          throw new Problem({
-            code: "conflict",
-            message: `Model ${id} has a route to ${route.provider}/${route.model} already.`,
-            field: "model",
+          throw conflict({
+            model: `Model ${id} has a route to ${route.provider}/${route.model} already.`,
           });
         return [...routes.map(toName), route];
       }),
@@ -133,11 +131,7 @@ async function create(
   const { id, price, routes = [], ...changes } = input;
   const current = await dependencies.catalog.load();
   if (current.models.some((known) => known.id === id))
-    throw new Problem({
-      code: "conflict",
-      message: `A model named ${id} exists already.`,
-      field: "id",
-    });
+    throw conflict({ id: `A model named ${id} exists already.` });
   const draft: ModelDraft = {
     endpoint: "chat",
     ...modelDraft(undefined, changes),

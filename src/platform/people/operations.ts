@@ -1,8 +1,8 @@
 import { toDateText } from "../../base/dates.ts";
 import { Problem } from "../../base/problem.ts";
 import type { AccountStore } from "../../ledger/account.ts";
-import { Invites } from "../../people/invites.ts";
-import { checkName, type People, toEmail, type Visitor } from "../../people/people.ts";
+import { Invites, type Joining } from "../../people/invites.ts";
+import { checkName, type People, toEmail } from "../../people/people.ts";
 import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames } from "../input/values.ts";
@@ -78,14 +78,7 @@ export function operatorOperations(
   };
 }
 
-export interface JoinInput {
-  readonly token: string;
-  readonly name: string;
-  readonly email: string;
-  readonly password: string;
-  readonly visitor: Visitor;
-  readonly isBound: boolean;
-}
+type JoinInput = Omit<Joining, "secret"> & { readonly token: string };
 
 export interface PeopleOperations {
   /** Everybody who can sign in, and every link that is open. */

@@ -99,31 +99,24 @@ class Plan {
 
   #addCost(model: Model, route: Route, found: ListPrice | undefined): Route {
     const place: Place = { model: model.id, route: routeName(route) };
-    if (route.provider === engineProvider || found?.isOwn === true) {
-      this.result.left.push({ ...place, reason: notKnown(route, true) });
+    const leave = (list: "left" | "unknown", reason: string) => {
+      this.result[list].push({ ...place, reason });
       return route;
-    }
-    if (model.origin !== undefined && ownsCost(model, route)) {
-      this.result.left.push({ ...place, reason: `is defined in ${model.origin.file}` });
-      return route;
-    }
-    if (route.cost !== undefined && !this.#options.replace) {
-      this.result.left.push({
-        ...place,
-        reason: "has a cost, which stays unless it is to be replaced",
-      });
-      return route;
-    }
+    };
+    if (route.provider === engineProvider || found?.isOwn === true)
+      return leave("left", notKnown(route, true));
+    if (model.origin !== undefined && ownsCost(model, route))
+      return leave("left", `is defined in ${model.origin.file}`);
+    if (route.cost !== undefined && !this.#options.replace)
+      return leave("left", "has a cost, which stays unless it is to be replaced");
     const cost = found?.price;
-    if (found === undefined || cost === undefined || Object.keys(cost).length === 0) {
-      const reason = `the table has no price for ${route.model}; a route's cost can stand in svc.yaml`;
-      this.result.unknown.push({ ...place, reason });
-      return route;
-    }
-    if (route.cost !== undefined && isSame(route.cost, cost)) {
-      this.result.left.push({ ...place, reason: "has the public cost already" });
-      return route;
-    }
+    if (found === undefined || cost === undefined || Object.keys(cost).length === 0)
+      return leave(
+        "unknown",
+        `the table has no price for ${route.model}; a route's cost can stand in svc.yaml`,
+      );
+    if (route.cost !== undefined && isSame(route.cost, cost))
+      return leave("left", "has the public cost already");
     this.result.set.push({ ...place, price: toPriceView(cost), source: sourceOf(found) });
     return { ...route, cost };
   }

@@ -1,4 +1,4 @@
-import { invalid, Problem } from "../../base/problem.ts";
+import { conflict, invalid, Problem } from "../../base/problem.ts";
 import { engineProvider, type Model, type ProviderEntry } from "../../catalog/model.ts";
 import { checkFields, definedIn, ownsField } from "../../catalog/origin.ts";
 import { providerKindShapes } from "../../catalog/provider-kinds.ts";
@@ -122,11 +122,7 @@ async function addEntry(
 ): Promise<SavedProvider> {
   const current = await dependencies.catalog.load();
   if (current.providers.some((known) => known.name === name))
-    throw new Problem({
-      code: "conflict",
-      message: `A provider named ${name} exists already. Choose another name.`,
-      field: "name",
-    });
+    throw conflict({ name: `A provider named ${name} exists already. Choose another name.` });
   const manifest = readDraft({ providers: { [name]: draft } }, dependencies);
   const plan = planOn(dependencies, { manifest, current });
   const { warnings } = await put(dependencies, { plan, toAudit: auditOfEntry(author, name) });
@@ -277,10 +273,8 @@ async function removeEntry(
   const saveModels = touched.map(without);
   const emptied = saveModels.filter(({ routes }) => routes.length === 0).map(({ id }) => id);
   if (emptied.length > 0 && !emptiesModels && !dryRun)
-    throw new Problem({
-      code: "conflict",
-      message: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or confirm the removal.`,
-      field: "empties_models",
+    throw conflict({
+      empties_models: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or confirm the removal.`,
     });
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
   const routes = count(touched) - count(saveModels);

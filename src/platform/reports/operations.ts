@@ -2,14 +2,13 @@ import { toDecimal } from "../../base/decimal.ts";
 import { toUsd } from "../../base/money.ts";
 import { invalid } from "../../base/problem.ts";
 import { periodStartMs } from "../../call/limits.ts";
-import { emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
+import { dayMs, emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import { closeSums } from "../accounts/funds.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 import { accountNames, toDayStart } from "../input/values.ts";
-import { toDayText } from "./day-sums.ts";
 import type { MarginRow, MarginView } from "./schemas.ts";
-import { SumsBy, sumsByDay } from "./spend.ts";
+import { SumsBy, sumsByDay, toDayText } from "./sums.ts";
 
 const marginGroups = ["model", "account", "provider"] as const;
 type MarginGroup = (typeof marginGroups)[number];
@@ -21,7 +20,6 @@ export interface ReportOperations {
 
 export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
 
-const dayMs = 86_400_000;
 /** More than ten years are read for nobody. */
 const mostDays = 3_660;
 

@@ -50,6 +50,19 @@ const priceSet: Command = {
   },
 };
 
+const priceRemove: Command = {
+  name: "price remove",
+  about: "Removes a model's price. The model is not served until it has a price again.",
+  positionals: ["MODEL"],
+  flags: jsonFlag,
+  examples: ["svc price remove svc-3-flash"],
+  async run({ positionals: [model = ""], switches, wiring }) {
+    const row = await wiring.withOperations((operations) => operations.prices.remove({ model }));
+    if (switches.has("json")) return printJson(row);
+    print(`${style.green("removed")} the price of ${row.model}. It is not served any more.`);
+  },
+};
+
 const priceList: Command = {
   name: "price list",
   about: "Lists prices: in force now with what comes later, in force at a date, or all versions.",
@@ -113,7 +126,7 @@ const priceImport: Command = {
   },
 };
 
-export const priceCommands: readonly Command[] = [priceSet, priceList, priceImport];
+export const priceCommands: readonly Command[] = [priceSet, priceRemove, priceList, priceImport];
 
 function priceText({ price }: Pick<PriceRow, "price">): string | null {
   return price === null ? null : pairsText(price);

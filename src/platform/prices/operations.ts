@@ -1,3 +1,4 @@
+import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { fromDecimal } from "../../base/decimal.ts";
@@ -32,6 +33,8 @@ export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
 export interface PriceOperations {
   /** A new version, in force now or from a day ahead. Classes that are not named have no price. */
   set(input: { model: string; price: PriceTexts; from?: string | undefined }): Promise<PriceRow>;
+  /** From now on the model has no price and is not served, until a later one takes effect. */
+  remove(input: { model: string }): Promise<PriceRow>;
   /** In force now with what comes later, in force at a moment, or all there ever was. */
   list(input: { model?: string; at?: string; history?: boolean }): Promise<readonly PriceRow[]>;
   /** Takes public list prices over, for models and for what routes cost. */
@@ -43,8 +46,16 @@ export interface PriceOperations {
   }): Promise<ImportView>;
 }
 
+interface NewPrice {
+  readonly model: string;
+  readonly price: Price | undefined;
+  readonly effectiveAtMs: number;
+  readonly nowMs: number;
+}
+
 export const priceAudits = {
   set: { action: "price.set", detail: (input) => omit(input, "model") },
+  remove: { action: "price.remove" },
   list: null,
   import: {
     action: "price.import",
@@ -58,6 +69,19 @@ export function priceOperations({
   takeEffect,
 }: PriceDependencies): Unbound<PriceOperations, typeof priceAudits> {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
+  const add = async (
+    { model: id, price, effectiveAtMs, nowMs }: NewPrice,
+    audit: AuditRecord,
+  ): Promise<PriceRow> => {
+    const addPrices = [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }];
+    await catalog.write({ atMs: nowMs, addPrices }, audit);
+    await takeEffect();
+    const model = await find(id);
+    const version = model.prices.reduce((one, other) =>
+      other.version > one.version ? other : one,
+    );
+    return toRow({ model, version, atMs: clock.nowMs() });
+  };
   return {
     async set({ model: id, price: texts, from }, { audit }) {
       const model = await find(id);
@@ -68,14 +92,16 @@ export function priceOperations({
         from === undefined
           ? startOf(model, nowMs)
           : futureDate({ text: from, field: "from", nowMs });
-      const addPrices = [{ modelId: id, price, effectiveAtMs, createdAtMs: nowMs }];
-      await catalog.write({ atMs: nowMs, addPrices }, audit({ subject: id }));
-      await takeEffect();
-      const after = await find(id);
-      const added = after.prices.reduce((one, other) =>
-        other.version > one.version ? other : one,
-      );
-      return toRow({ model: after, version: added, atMs: clock.nowMs() });
+      return add({ model: id, price, effectiveAtMs, nowMs }, audit({ subject: id }));
+    },
+    async remove({ model: id }, { audit }) {
+      const model = await find(id);
+      checkFields({ subject: `Model ${id}`, entry: model, fields: ["price"] });
+      const nowMs = clock.nowMs();
+      if (priceAt(model, nowMs)?.price === undefined)
+        throw new Problem({ code: "conflict", message: `Model ${id} has no price.` });
+      const given = { model: id, price: undefined, effectiveAtMs: nowMs, nowMs };
+      return add(given, audit({ subject: id }));
     },
     async list({ model: id, at, history = false }) {
       const { models } = await catalog.load();

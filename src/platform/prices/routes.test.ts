@@ -44,6 +44,24 @@ test("a price that is wrong is refused with its field, and nothing is changed", 
   expect(await list({ history: "true" })).toEqual(before);
 });
 
+test("a price is removed: the model is not served, and what was is in the history", async () => {
+  const model = "spare";
+  await operator.ask("POST /api/catalog", {
+    body: { id: model, routes: [{ provider: "openai", model: "m" }] },
+  });
+  await set({ model, price: { input: "1", output: "2" } });
+  const removed = await operator.ask("DELETE /api/prices/:model", { params: { model } });
+  expect(removed.body).toMatchObject({ model, price: null, in_force: false });
+  const listed = await gateway.client().models.list();
+  expect(listed.data.map(({ id }) => id)).not.toContain(model);
+  expect(await list({ model, history: "true" })).toHaveLength(2);
+  const again = await operator.ask("DELETE /api/prices/:model", { params: { model } });
+  expect([again.status, again.body.error.code]).toEqual([409, "conflict"]);
+  await set({ model, price: { input: "1", output: "2" } });
+  const back = await gateway.client().models.list();
+  expect(back.data.map(({ id }) => id)).toContain(model);
+});
+
 test("an import is shown first and changes nothing, then it is made, with the markup", async () => {
   const before = await list();
   const { body: plan } = await operator.ask("GET /api/prices/import", { query: { markup: "100" } });

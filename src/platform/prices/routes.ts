@@ -38,6 +38,11 @@ export const priceRoutes = [
       });
     },
   }),
+  route("DELETE /api/prices/:model", {
+    about: "Removes the price of a model from now on: it is not served until it has one again.",
+    reply: priceRow,
+    handle: ({ operations }, { params }) => operations.prices.remove(params),
+  }),
   route("GET /api/prices/import", {
     about: "What an import of public list prices would change; nothing is changed.",
     query: importBody,

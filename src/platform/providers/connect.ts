@@ -62,7 +62,8 @@ export const connectAudits = {
   update: {
     action: "provider.update",
     // Keys and options may be secrets: only which of them changed.
-    detail: ({ base_url, allow_private, api_key: key, options }) => ({
+    detail: ({ kind, base_url, allow_private, api_key: key, options }) => ({
+      ...(kind === undefined ? {} : { kind }),
       ...(base_url === undefined ? {} : { base_url }),
       ...(allow_private === undefined ? {} : { allow_private }),
       ...(key === undefined ? {} : { api_key: key === null ? "removed" : "replaced" }),
@@ -218,7 +219,8 @@ function changeDraft(
   changes: ProviderChanges,
 ): { readonly draft: ProviderDraft; readonly fields: readonly string[] } {
   const { options: passed, ...own } = toProviderDraft(before);
-  const { options: known, takesOptions } = providerKindShapes[before.kind];
+  const kind = changes.kind ?? before.kind;
+  const { options: known, takesOptions } = providerKindShapes[kind];
   const changed: ProviderDraft = {};
   const more: ProviderDraft = isRecord(passed) ? { ...passed } : {};
   const fields: string[] = [];
@@ -227,6 +229,7 @@ function changeDraft(
     changed[name] = value === "" ? null : value;
     fields.push(name);
   };
+  set("kind", changes.kind);
   set("base_url", changes.base_url);
   if (typeof changes.api_key === "string") readKey(changes.api_key.trim());
   set("api_key", typeof changes.api_key === "string" ? changes.api_key.trim() : changes.api_key);
@@ -240,7 +243,7 @@ function changeDraft(
     } else
       throw new Problem({
         code: "invalid",
-        message: `Unknown option "${name}" of kind ${before.kind}.`,
+        message: `Unknown option "${name}" of kind ${kind}.`,
         field: `options.${name}`,
       });
   }

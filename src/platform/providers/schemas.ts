@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { endpoints } from "../../call/endpoint.ts";
+import { providerKinds } from "../../catalog/provider-kinds.ts";
 import type { ModelDraft } from "../../manifest/draft.ts";
 import {
   fields,
@@ -174,6 +175,7 @@ export type NewProvider = Input<typeof newProvider>;
 
 /** What is not named stays; null takes it away. */
 export const providerChanges = fields({
+  kind: Type.Optional(oneOf(providerKinds)),
   base_url: Type.Optional(
     nullable(text({ most: 2_000, about: "Null: where its vendor usually is." })),
   ),

@@ -99,6 +99,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     "POST /api/engine/pull engine",
     "GET /api/prices prices",
     "POST /api/prices prices",
+    "DELETE /api/prices/:model prices",
     "GET /api/prices/import prices",
     "POST /api/prices/import prices",
     "GET /api/providers providers",

@@ -246,6 +246,8 @@ const catalogChanges: Changes = {
   },
   "POST /api/prices": async () =>
     asOperator("price.set", { body: { model: "mini", price: { input: "3", output: "4" } } }),
+  "DELETE /api/prices/:model": async () =>
+    asOperator("price.remove", { params: { model: "mini" } }),
   "POST /api/prices/import": async () => asOperator("price.import", { body: { replace: true } }),
   "POST /api/providers": async () =>
     asOperator("provider.add", {

@@ -38,6 +38,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "person.reset": "made a link for a new password of",
   "person.sessions": "ended all sessions of",
   "price.import": "took over list prices",
+  "price.remove": "removed the price of",
   "price.set": "set a price of",
   "provider.add": "added the provider",
   "provider.models": "chose models of the provider",

@@ -5,7 +5,7 @@ import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatUsd } from "../../format/money.ts";
 import { limitWords } from "../operator/account/limits.ts";
-import { type Key, nameOf } from "./keys.ts";
+import { type Key, nameOf } from "./key-draft.ts";
 import classes from "./page.module.css";
 
 export type KeyAction = "edit" | "rotate" | "revoke";

@@ -1,7 +1,7 @@
 import type { Reply } from "../../api.ts";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";

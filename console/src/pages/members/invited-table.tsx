@@ -4,7 +4,7 @@ import { say } from "../../components/feedback/toasts.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
-import { roles, roleWords } from "./role-choice.tsx";
+import { roles, roleWords } from "./member-forms.tsx";
 
 type Invited = Reply<"GET /api/accounts/:account/members">["invited"][number];
 

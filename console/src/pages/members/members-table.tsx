@@ -1,17 +1,17 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconUsers } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
+import { Dialog } from "../../components/form/dialog.tsx";
+import { ShownLink } from "../../components/form/shown-link.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";
 import { useMay, useUser } from "../../session.tsx";
-import { InviteLink } from "./invite-dialog.tsx";
+import { ChangeRole, type Member, nameOf, roleWords } from "./member-forms.tsx";
 import classes from "./page.module.css";
-import { roleWords } from "./role-choice.tsx";
-import { type Member, nameOf, RoleDialog } from "./role-dialog.tsx";
 
 interface MembersTableProps {
   readonly account: string;
@@ -63,7 +63,9 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
           />
         }
       />
-      <RoleDialog account={account} member={changing} onClose={() => setChanging(undefined)} />
+      <Dialog of={changing} onClose={() => setChanging(undefined)}>
+        {(member) => <ChangeRole account={account} member={member} />}
+      </Dialog>
     </>
   );
 }
@@ -130,11 +132,9 @@ function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
       >
         Password …
       </ConfirmButton>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
-        {reset.data !== undefined && (
-          <InviteLink invite={reset.data} onClose={() => setOpen(false)} />
-        )}
-      </Modal>
+      <Dialog of={isOpen && reset.data} onClose={() => setOpen(false)}>
+        {(made) => <ShownLink title={`New password for ${name}`} made={made} />}
+      </Dialog>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { IconBox, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useApi } from "../../queries.ts";

@@ -1,14 +1,15 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
-import { FormProblem } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatCount, formatShare } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
-import { useChange } from "../../../queries.ts";
-import { LimitFields, limitFieldNames } from "./limit-fields.tsx";
+import { LimitFields } from "./limit-fields.tsx";
 import type { Details } from "./limits.ts";
-import { fromLimits, type Limits, toLimitFields } from "./limits.ts";
+import { fromLimits, toLimitFields } from "./limits.ts";
 import classes from "./page.module.css";
 
 export function LimitsPanel({ account }: { readonly account: Details }) {
@@ -40,9 +41,9 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
         )}
       </dl>
       {account.budget !== null && <Budget budget={account.budget} />}
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`Limits of ${account.name}`}>
-        <LimitsForm id={account.id} limits={account.limits} onClose={() => setOpen(false)} />
-      </Modal>
+      <Dialog of={isOpen} onClose={() => setOpen(false)}>
+        {() => <LimitsForm account={account} />}
+      </Dialog>
     </Panel>
   );
 }
@@ -72,44 +73,20 @@ export function Bar({ share }: { readonly share: number }) {
   );
 }
 
-interface LimitsFormProps {
-  readonly id: string;
-  readonly limits: Limits;
-  readonly onClose: () => void;
-}
-
-/** Inside the dialog, so that it begins with what is in force. */
-function LimitsForm({ id, limits, onClose }: LimitsFormProps) {
-  const [texts, setTexts] = useState(() => fromLimits(limits));
-  const change = useChange("PATCH /api/accounts/:account/limits", {
-    onDone: () => {
-      say("The limits are in force.");
-      onClose();
-    },
+function LimitsForm({ account }: { readonly account: Details }) {
+  const form = useForm({
+    route: "PATCH /api/accounts/:account/limits",
+    values: () => fromLimits(account.limits),
+    toInput: (texts) => ({ params: { account: account.id }, body: toLimitFields(texts) }),
+    onDone: () => say("The limits are in force."),
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate({ params: { account: id }, body: toLimitFields(texts) });
-      }}
-    >
-      <Stack>
-        <LimitFields value={texts} onChange={setTexts} problem={change.error} />
-        <p className={classes.quiet}>
-          A field that is empty limits nothing. A budget counts what was spent in its period
-          already; a call that would go beyond it is refused.
-        </p>
-        <FormProblem problem={change.error} fields={limitFieldNames} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormDialog title={`Limits of ${account.name}`} form={form} submit="Save">
+      <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
+      <p className={classes.quiet}>
+        A field that is empty limits nothing. A budget counts what was spent in its period already;
+        a call that would go beyond it is refused.
+      </p>
+    </FormDialog>
   );
 }

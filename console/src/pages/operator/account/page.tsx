@@ -6,8 +6,9 @@ import { sumUsd } from "../../../../../src/base/money.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
@@ -15,7 +16,7 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
-import { EntryDialog } from "./entry-dialog.tsx";
+import { BookMoney } from "./entry-dialog.tsx";
 import type { Details } from "./limits.ts";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
@@ -88,7 +89,9 @@ function Account({ details }: { readonly details: Details }) {
           <SpendByKey details={details} />
         </div>
       </div>
-      <EntryDialog account={details} isOpen={isBooking} onClose={() => setBooking(false)} />
+      <Dialog of={isBooking} onClose={() => setBooking(false)}>
+        {() => <BookMoney account={details} />}
+      </Dialog>
     </>
   );
 }

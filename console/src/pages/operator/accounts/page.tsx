@@ -4,7 +4,8 @@ import { useState } from "react";
 import { sumUsd } from "../../../../../src/base/money.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
@@ -13,7 +14,7 @@ import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
 import { type Account, AccountsTable } from "./accounts-table.tsx";
-import { CreateDialog } from "./create-dialog.tsx";
+import { CreateAccount } from "./create-dialog.tsx";
 import classes from "./page.module.css";
 
 export function Page() {
@@ -78,7 +79,9 @@ export function Page() {
           </Panel>
         </>
       )}
-      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      <Dialog of={isCreating} onClose={() => setCreating(false)} size="lg">
+        {() => <CreateAccount />}
+      </Dialog>
     </>
   );
 }

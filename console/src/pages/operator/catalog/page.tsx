@@ -5,7 +5,8 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -14,7 +15,7 @@ import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { AddDialog } from "./add-dialog.tsx";
+import { AddModel } from "./add-dialog.tsx";
 import { ModelState } from "./model-state.tsx";
 import classes from "./page.module.css";
 import { RouteNames } from "./route-names.tsx";
@@ -48,7 +49,9 @@ export function Page() {
         />
       )}
       {catalog.data !== undefined && catalog.data.length > 0 && <Models entries={catalog.data} />}
-      <AddDialog isOpen={isAdding} onClose={() => setAdding(false)} />
+      <Dialog of={isAdding} onClose={() => setAdding(false)} size="lg">
+        {() => <AddModel />}
+      </Dialog>
     </>
   );
 }

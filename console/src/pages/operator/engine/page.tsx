@@ -4,7 +4,7 @@ import type { Reply } from "../../../api.ts";
 import { CodeBlock } from "../../../components/code/code-block.tsx";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";

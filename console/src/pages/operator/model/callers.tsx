@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";

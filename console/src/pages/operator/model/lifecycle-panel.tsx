@@ -4,10 +4,11 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatDay } from "../../../format/moments.ts";
 import { useChange } from "../../../queries.ts";
-import { DeprecateDialog } from "./deprecate-dialog.tsx";
+import { Deprecate } from "./deprecate-dialog.tsx";
 import classes from "./page.module.css";
 
 type Entry = Reply<"GET /api/catalog/:model">;
@@ -75,7 +76,9 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
           </>
         )}
       </p>
-      <DeprecateDialog entry={entry} isOpen={isDeprecating} onClose={() => setDeprecating(false)} />
+      <Dialog of={isDeprecating} onClose={() => setDeprecating(false)}>
+        {() => <Deprecate entry={entry} />}
+      </Dialog>
     </Panel>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
@@ -56,7 +57,9 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
           </p>
         }
       />
-      <RouteDialog entry={entry} route={editing} onClose={() => setEditing(undefined)} />
+      <Dialog of={editing} onClose={() => setEditing(undefined)} size="lg">
+        {(route) => <RouteDialog entry={entry} route={route} />}
+      </Dialog>
     </Panel>
   );
 }

@@ -2,12 +2,13 @@ import { Button, TextInput } from "@mantine/core";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { InviteDialog } from "./invite-dialog.tsx";
+import { InviteOperator } from "./invite-operator.tsx";
 import { LinksTable } from "./links-table.tsx";
 import classes from "./page.module.css";
 import { PeopleTable } from "./people-table.tsx";
@@ -67,7 +68,9 @@ export function Page() {
           )}
         </>
       )}
-      <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
+      <Dialog of={isInviting} onClose={() => setInviting(false)}>
+        {() => <InviteOperator />}
+      </Dialog>
     </>
   );
 }

@@ -1,13 +1,13 @@
-import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useChange } from "../../../queries.ts";
 import { useUser } from "../../../session.tsx";
 import classes from "./page.module.css";
-import { ShownLink } from "./shown-link.tsx";
 
 export type Person = Reply<"GET /api/people">["people"][number];
 
@@ -47,9 +47,9 @@ function NewPassword({ person }: { readonly person: Person }) {
       >
         New password
       </ConfirmButton>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
-        {reset.data !== undefined && <ShownLink made={reset.data} onClose={() => setOpen(false)} />}
-      </Modal>
+      <Dialog of={isOpen && reset.data} onClose={() => setOpen(false)}>
+        {(made) => <ShownLink title={`New password for ${name}`} made={made} />}
+      </Dialog>
     </>
   );
 }

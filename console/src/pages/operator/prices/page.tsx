@@ -5,7 +5,8 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -15,9 +16,9 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatDay } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
 import { FileBadge, isInFile } from "../catalog/source.tsx";
-import { ImportDialog } from "./import-dialog.tsx";
+import { ImportPrices } from "./import-dialog.tsx";
 import classes from "./page.module.css";
-import { SetPriceDialog } from "./set-price-dialog.tsx";
+import { SetPrice } from "./set-price-dialog.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
@@ -72,11 +73,16 @@ export function Page() {
         </Panel>
       )}
       <History model={looking} onClose={() => setLooking(undefined)} />
-      <SetPriceDialog
-        entry={entries?.find(({ id }) => id === pricing)}
+      <Dialog
+        of={entries?.find(({ id }) => id === pricing)}
         onClose={() => setPricing(undefined)}
-      />
-      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} />
+        size="lg"
+      >
+        {(entry) => <SetPrice entry={entry} />}
+      </Dialog>
+      <Dialog of={isImporting} onClose={() => setImporting(false)} size="xl">
+        {() => <ImportPrices />}
+      </Dialog>
     </>
   );
 }

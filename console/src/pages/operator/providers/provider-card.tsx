@@ -3,6 +3,7 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { useState } from "react";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
@@ -10,7 +11,7 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { FileBadge } from "../catalog/source.tsx";
-import { EditDialog, isEditable } from "./edit-dialog.tsx";
+import { EditProvider, isEditable } from "./edit-dialog.tsx";
 import classes from "./page.module.css";
 import { TestResults, useTest } from "./provider-test.tsx";
 import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
@@ -194,7 +195,9 @@ function Edit({ provider }: { readonly provider: Provider }) {
       >
         {verb}
       </Button>
-      <EditDialog provider={provider} isOpen={isOpen} onClose={() => setOpen(false)} />
+      <Dialog of={isOpen} onClose={() => setOpen(false)} size="lg">
+        {() => <EditProvider provider={provider} />}
+      </Dialog>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { Switch, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatBytes } from "../../../format/figures.ts";

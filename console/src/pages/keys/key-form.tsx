@@ -114,7 +114,7 @@ function KeyFields({ form: { values, edit, error, problem }, models }: KeyFields
           onChange={(part) => edit({ limits: { ...values.limits, ...part } })}
           problem={problem}
         />
-        <p className={classes.quiet}>
+        <p className="soft small">
           What is empty is not limited. A call beyond a limit is refused with 429, one beyond the
           budget with 402.
         </p>

@@ -37,15 +37,17 @@ export function ModelChoice({ draft, onEdit, models, error }: ModelChoiceProps) 
         onChange={(value) => onEdit({ mayCallAll: value === "all" })}
       />
       {draft.mayCallAll ? (
-        <p className={classes.quiet}>Also those that are added later.</p>
+        <p className="soft small">Also those that are added later.</p>
       ) : (
         <div className={classes.models}>
           {choices.map(({ id, note }) => (
             <Checkbox
               key={id}
               label={
-                <span className={classes.model}>
-                  <code>{id}</code>
+                <span className="lines">
+                  <span>
+                    <code className="small">{id}</code>
+                  </span>
                   <small>{note}</small>
                 </span>
               }
@@ -53,7 +55,7 @@ export function ModelChoice({ draft, onEdit, models, error }: ModelChoiceProps) 
               onChange={(event) => toggle(id, event.currentTarget.checked)}
             />
           ))}
-          {choices.length === 0 && <p className={classes.quiet}>There are no models yet.</p>}
+          {choices.length === 0 && <p className="soft small">There are no models yet.</p>}
         </div>
       )}
       {error !== undefined && (

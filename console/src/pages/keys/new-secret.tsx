@@ -37,7 +37,7 @@ export function NewSecret({ made, models }: NewSecretProps) {
           can show it again, not even an operator.
         </ShownOnce>
         {made.previous !== null && (
-          <p className={classes.words}>
+          <p>
             The old secret <code>{made.previous.hint}</code> works too, and ends{" "}
             <Moment at={made.previous.expires_at} />. Put the new one in its place before that.
           </p>
@@ -68,7 +68,7 @@ function Leaving({ onStay }: { readonly onStay: () => void }) {
   const stay = useRef<HTMLButtonElement>(null);
   useEffect(() => stay.current?.focus(), []);
   return (
-    <div role="alert" className={classes.leaving}>
+    <div role="alert" className={`notice ${classes.leaving}`} data-tone="bad">
       <p>
         <strong>Close it without having stored the key?</strong> Then its secret is lost, and you
         have to rotate the key to get another.
@@ -89,7 +89,7 @@ function Samples({ made, models }: NewSecretProps) {
   const { gateway_url: baseUrl } = useSession();
   const model = modelToTry(models, made.models);
   if (model === undefined)
-    return <p className={classes.quiet}>There is no model yet that this key may call.</p>;
+    return <p className="soft">There is no model yet that this key may call.</p>;
   return (
     <section aria-label="First call">
       <h3 className={classes.heading}>Make a first call</h3>

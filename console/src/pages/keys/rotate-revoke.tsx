@@ -1,4 +1,5 @@
 import { Radio, Stack } from "@mantine/core";
+import { Question } from "../../components/feedback/confirm-button.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../components/form/form-dialog.tsx";
 import { useForm } from "../../components/form/use-form.ts";
@@ -28,7 +29,7 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
   if (form.reply !== undefined) return <NewSecret made={form.reply} models={models} />;
   return (
     <FormDialog title={`Rotate “${nameOf(of)}”`} form={form} submit="Rotate the key">
-      <p className={classes.words}>
+      <p>
         The key gets a new secret, shown once. Its name, models, limits and budget stay, and its
         usage goes on under the same key.
       </p>
@@ -55,28 +56,31 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
 }
 
 export function RevokeKey({ of }: { readonly of: Key }) {
-  const form = useForm({
-    route: "DELETE /api/accounts/:account/keys/:id",
-    values: {},
-    toInput: () => ({ params: { account: of.account, id: of.id } }),
-    onDone: () => say(`The key “${nameOf(of)}” is revoked.`),
-  });
   const { last_used_at: lastUsed } = of;
   return (
-    <FormDialog title={`Revoke “${nameOf(of)}”?`} form={form} submit="Revoke the key" isDangerous>
-      <p className={classes.words}>
-        Calls with it are refused at once, with 401; those under way go on to their end. It cannot
-        be brought back: what still needs access needs another key.
-      </p>
-      <p className={classes.words}>
-        {lastUsed === null ? (
-          "It was never used."
-        ) : (
-          <>
-            It was last used <Moment at={lastUsed} />.
-          </>
-        )}
-      </p>
-    </FormDialog>
+    <Question
+      route="DELETE /api/accounts/:account/keys/:id"
+      input={{ params: { account: of.account, id: of.id } }}
+      onDone={() => say(`The key “${nameOf(of)}” is revoked.`)}
+      question={`Revoke “${nameOf(of)}”?`}
+      verb="Revoke the key"
+      consequence={
+        <>
+          <p>
+            Calls with it are refused at once, with 401; those under way go on to their end. It
+            cannot be brought back: what still needs access needs another key.
+          </p>
+          <p>
+            {lastUsed === null ? (
+              "It was never used."
+            ) : (
+              <>
+                It was last used <Moment at={lastUsed} />.
+              </>
+            )}
+          </p>
+        </>
+      }
+    />
   );
 }

@@ -6,7 +6,6 @@ import { useForm } from "../../../components/form/use-form.ts";
 import { Moment } from "../../../components/table/moment.tsx";
 import { formatUsd } from "../../../format/money.ts";
 import type { Details } from "./limits.ts";
-import classes from "./page.module.css";
 
 const kinds = [
   { value: "credit", label: "Credit", about: "Money that came in. Calls can use it at once." },
@@ -99,12 +98,10 @@ function KindChoice({ value: kind, onChange, freeUsd }: KindChoiceProps) {
 
 function Repeated({ entry }: { readonly entry: Reply<"POST /api/accounts/:account/entries"> }) {
   return (
-    <div className={classes.notice} role="status">
-      <p>
-        Nothing was changed: {formatUsd(entry.amount_usd)} with the reference “{entry.reference}”
-        was booked already, <Moment at={entry.created_at} />. The balance is{" "}
-        {formatUsd(entry.balance_usd)}.
-      </p>
-    </div>
+    <p className="notice" role="status">
+      Nothing was changed: {formatUsd(entry.amount_usd)} with the reference “{entry.reference}” was
+      booked already, <Moment at={entry.created_at} />. The balance is{" "}
+      {formatUsd(entry.balance_usd)}.
+    </p>
   );
 }

@@ -1,9 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
+import { Facts } from "../../../components/layout/facts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatCount, formatShare } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
@@ -26,20 +28,14 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
         </Button>
       }
     >
-      <dl className={classes.facts}>
-        <dt>Requests a minute</dt>
-        <dd>{words(rpm)}</dd>
-        <dt>Tokens a minute</dt>
-        <dd>{words(tpm)}</dd>
-        <dt>Calls at once</dt>
-        <dd>{words(concurrency)}</dd>
-        {account.budget === null && (
-          <>
-            <dt>Budget</dt>
-            <dd>no limit</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        of={{
+          "Requests a minute": words(rpm),
+          "Tokens a minute": words(tpm),
+          "Calls at once": words(concurrency),
+          ...(account.budget === null ? { Budget: "no limit" } : {}),
+        }}
+      />
       {account.budget !== null && <Budget budget={account.budget} />}
       <Dialog of={isOpen} onClose={() => setOpen(false)}>
         {() => <LimitsForm account={account} />}
@@ -58,17 +54,7 @@ function Budget({ budget }: { readonly budget: NonNullable<Details["budget"]> })
         {formatUsd(budget.spent_usd)} of the budget of {formatUsd(budget.limit_usd)} is spent{" "}
         {periodWords[budget.period]} ({formatShare(Math.min(share, 1))}).
       </p>
-      <Bar share={share} />
-    </div>
-  );
-}
-
-/** Repeats a figure that stands beside it. */
-export function Bar({ share }: { readonly share: number }) {
-  const percent = Math.max(0, Math.min(100, share * 100));
-  return (
-    <div className={classes.bar} aria-hidden="true" data-full={share >= 1}>
-      <div style={{ width: `${percent}%` }} />
+      <ShareBar share={share} isFull={share >= 1} />
     </div>
   );
 }
@@ -83,7 +69,7 @@ function LimitsForm({ account }: { readonly account: Details }) {
   return (
     <FormDialog title={`Limits of ${account.name}`} form={form} submit="Save">
       <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
-      <p className={classes.quiet}>
+      <p className="soft">
         A field that is empty limits nothing. A budget counts what was spent in its period already;
         a call that would go beyond it is refused.
       </p>

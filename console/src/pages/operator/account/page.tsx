@@ -47,7 +47,7 @@ function Account({ details }: { readonly details: Details }) {
         back={<Link to="/operator/accounts">All accounts</Link>}
         about={
           <Group gap={4} component="span" wrap="nowrap">
-            <code className={classes.id}>{details.id}</code>
+            <code className="soft small anywhere">{details.id}</code>
             <CopyButton text={details.id} what="the account's id" />
           </Group>
         }
@@ -70,11 +70,9 @@ function Account({ details }: { readonly details: Details }) {
         }
       />
       {isSuspended && (
-        <div className={`${classes.notice} ${classes.suspended}`} role="status">
-          <p>
-            All calls of this account are refused with 402 account_suspended until it is resumed.
-          </p>
-        </div>
+        <p className={`notice ${classes.suspended}`} role="status">
+          All calls of this account are refused with 402 account_suspended until it is resumed.
+        </p>
       )}
       <Figures details={details} />
       <SpendChart details={details} />
@@ -133,9 +131,6 @@ function Figures({ details }: { readonly details: Details }) {
 function StateButton({ details }: { readonly details: Details }) {
   const { id, name } = details;
   const params = { account: id };
-  const suspend = useChange("POST /api/accounts/:account/suspend", {
-    onDone: () => say(`${name} is suspended.`),
-  });
   const resume = useChange("POST /api/accounts/:account/resume", {
     onDone: () => say(`${name} can call again.`),
   });
@@ -154,7 +149,9 @@ function StateButton({ details }: { readonly details: Details }) {
       question={`Suspend ${name}?`}
       consequence="From now on every call with one of its keys is refused. Calls under way go on to their end and are charged. Its money, its keys and its members stay as they are, and members can still sign in. You can resume it at any time."
       verb="Suspend"
-      onConfirm={() => suspend.mutateAsync({ params })}
+      route="POST /api/accounts/:account/suspend"
+      input={{ params }}
+      onDone={() => say(`${name} is suspended.`)}
     >
       Suspend
     </ConfirmButton>

@@ -85,7 +85,7 @@ function Created({ account }: { readonly account: Reply<"POST /api/accounts"> })
   return (
     <DialogBody title="New account">
       <Stack>
-        <p className={classes.created}>
+        <p>
           <strong>{account.name}</strong>{" "}
           {Number(account.balance_usd) > 0
             ? "is there and can be used at once."
@@ -97,7 +97,7 @@ function Created({ account }: { readonly account: Reply<"POST /api/accounts"> })
               Copy the owner's link now and send it yourself: no mail is sent, and it is not shown
               again.
             </ShownOnce>
-            <p className={classes.created}>
+            <p>
               One person can use it once, until{" "}
               <time>{formatExact(Date.parse(link.expires_at))}</time>.
             </p>

@@ -1,5 +1,5 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
-import { IconLayoutGrid, IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button, NativeSelect } from "@mantine/core";
+import { IconLayoutGrid, IconPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
@@ -7,6 +7,7 @@ import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -80,14 +81,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
         isFlush
         actions={
           <div className={classes.filters}>
-            <TextInput
-              type="search"
-              aria-label="Find a model or provider"
-              placeholder="Model or provider"
-              leftSection={<IconSearch size={16} />}
-              value={search["find"] ?? ""}
-              onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-            />
+            <FindInput label="Find a model or provider" placeholder="Model or provider" />
             <NativeSelect
               aria-label="Endpoint"
               value={search["endpoint"] ?? ""}
@@ -109,7 +103,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
           rows={shown}
           rowKey={({ id }) => id}
           isLinked
-          empty={<p className={classes.nothing}>No models match. Change the filters.</p>}
+          empty="No models match. Change the filters."
         />
       </Panel>
     </>
@@ -136,14 +130,14 @@ const columns: readonly Column<Entry>[] = [
   {
     header: "Model",
     cell: ({ id, endpoint, input, source }) => (
-      <span className={classes.model}>
-        <Link to="/operator/catalog/$model" params={{ model: id }}>
+      <span className="lines">
+        <Link className="strong" to="/operator/catalog/$model" params={{ model: id }}>
           {id}
         </Link>
-        <span>
+        <small>
           {endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}{" "}
           <FileBadge source={source} />
-        </span>
+        </small>
       </span>
     ),
   },

@@ -73,13 +73,13 @@ function Parts({ entry }: { readonly entry: Entry }) {
   return (
     <>
       {entry.not_served_because !== null && entry.status !== "retired" && (
-        <p className={classes.trouble} role="status">
+        <p className="notice" role="status">
           <strong>Callers cannot reach it.</strong> {entry.not_served_because}
         </p>
       )}
       <RoutesPanel entry={entry} />
       <div className={classes.columns}>
-        <div className={classes.stack}>
+        <div className="stacked">
           <Panel
             title="Price"
             actions={
@@ -90,11 +90,7 @@ function Parts({ entry }: { readonly entry: Entry }) {
               )
             }
           >
-            {isInFile(entry, "price") && (
-              <div className={classes.priceNote}>
-                <FileNote source={entry.source} />
-              </div>
-            )}
+            {isInFile(entry, "price") && <FileNote source={entry.source} />}
             <ErrorNotice problem={prices.error} onRetry={prices.refetch} />
             {prices.isPending && <Loading lines={3} />}
             {prices.data !== undefined && <PriceTimeline versions={prices.data} />}

@@ -7,7 +7,6 @@ import { useForm } from "../../../components/form/use-form.ts";
 import { useApi } from "../../../queries.ts";
 import { FileNote, isInFile } from "../catalog/source.tsx";
 import { PriceFields } from "../prices/price-fields.tsx";
-import classes from "./page.module.css";
 import {
   isSameTarget,
   keepRoute,
@@ -58,7 +57,7 @@ export function RouteDialog({ entry, route }: RouteDialogProps) {
     >
       {isLocked && <FileNote source={entry.source} isPartial />}
       {endpoint === "embeddings" && at > 0 && (
-        <p className={classes.warning}>
+        <p className="notice">
           All routes of an embeddings model must lead to the same model. Vectors of different models
           cannot be compared.
         </p>

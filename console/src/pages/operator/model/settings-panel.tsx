@@ -5,11 +5,11 @@ import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
+import { Facts } from "../../../components/layout/facts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { KindFields, type ModelKind } from "../catalog/kind-fields.tsx";
 import { FileNote, isInFile, lockProps } from "../catalog/source.tsx";
-import classes from "./page.module.css";
 
 type Entry = Reply<"GET /api/catalog/:model">;
 
@@ -64,36 +64,24 @@ export function SettingsPanel({ entry }: { readonly entry: Entry }) {
         </Button>
       }
     >
-      <dl className={classes.facts}>
-        <dt>Endpoint</dt>
-        <dd>{entry.endpoint === "embeddings" ? `embeddings of ${entry.input}` : entry.endpoint}</dd>
-        <dt>Owned by</dt>
-        <dd>{entry.owned_by}</dd>
-        {limitsOf(entry).map(({ name, label }) => (
-          <Fact key={name} label={label} value={count(entry[name])} />
-        ))}
-        <Fact
-          label="Timeouts"
-          value={
+      <Facts
+        of={{
+          Endpoint:
+            entry.endpoint === "embeddings" ? `embeddings of ${entry.input}` : entry.endpoint,
+          "Owned by": entry.owned_by,
+          ...Object.fromEntries(
+            limitsOf(entry).map(({ name, label }) => [label, count(entry[name])]),
+          ),
+          Timeouts:
             set.length === 0
               ? "default"
-              : set.map(({ name, label }) => `${label} ${entry.timeouts[name]} s`).join(", ")
-          }
-        />
-      </dl>
+              : set.map(({ name, label }) => `${label} ${entry.timeouts[name]} s`).join(", "),
+        }}
+      />
       <Dialog of={isOpen} onClose={() => setOpen(false)} size="lg">
         {() => <SettingsForm entry={entry} />}
       </Dialog>
     </Panel>
-  );
-}
-
-function Fact({ label, value }: { readonly label: string; readonly value: string }) {
-  return (
-    <>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-    </>
   );
 }
 

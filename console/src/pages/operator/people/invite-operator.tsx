@@ -2,7 +2,6 @@ import { TextInput } from "@mantine/core";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
-import classes from "./page.module.css";
 
 export function InviteOperator() {
   const form = useForm({
@@ -14,7 +13,7 @@ export function InviteOperator() {
   if (form.reply !== undefined) return <ShownLink title="Invite an operator" made={form.reply} />;
   return (
     <FormDialog title="Invite an operator" form={form} submit="Make the link">
-      <p className={classes.words}>
+      <p>
         An operator sees and changes everything: providers, prices, all accounts and all people. To
         let somebody into one account only, invite them there.
       </p>

@@ -147,7 +147,7 @@ const columns: readonly Column<Plan["set"][number]>[] = [
   {
     header: "For",
     cell: ({ model, route }) => (
-      <span className={classes.place}>
+      <span className="lines">
         {model}
         <small>{route === null ? "what callers pay" : `what ${route} costs`}</small>
       </span>

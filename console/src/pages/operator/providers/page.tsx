@@ -10,7 +10,6 @@ import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { useApi } from "../../../queries.ts";
 import { AddProvider } from "./add-dialog.tsx";
 import { OfferedModels } from "./offer-dialog.tsx";
-import classes from "./page.module.css";
 import { ProviderCard } from "./provider-card.tsx";
 import { keyWords, type Provider } from "./words.ts";
 
@@ -46,7 +45,7 @@ export function Page() {
       {providers !== undefined && providers.length > 0 && (
         <>
           <Summary providers={providers} />
-          <div className={classes.cards}>
+          <div className="stacked">
             {providers.map((provider) => (
               <ProviderCard
                 key={provider.name}

@@ -1,8 +1,9 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
-import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import type { Access } from "../access.ts";
 import type { Endpoint, Parameter } from "../document.ts";
 import { AnswerView } from "./answer-view.tsx";
@@ -58,15 +59,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
       )}
       <div className={classes.buttons}>
         {isRisky ? (
-          <ConfirmButton
-            question={`Send ${endpoint.method} ${endpoint.path}?`}
-            consequence="This is no trial run: it changes what is there, as if you did it in the console, and the audit log will have it under your name."
-            verb="Send it"
-            loading={isBusy}
-            onConfirm={submit}
-          >
-            Send …
-          </ConfirmButton>
+          <RiskySend endpoint={endpoint} isBusy={isBusy} submit={submit} />
         ) : (
           <Button
             loading={isBusy && answer === undefined}
@@ -86,6 +79,43 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
       <ErrorNotice problem={problem} />
       {answer !== undefined && <AnswerView answer={answer} />}
     </div>
+  );
+}
+
+interface RiskySendProps {
+  readonly endpoint: Endpoint;
+  readonly isBusy: boolean;
+  readonly submit: () => Promise<void>;
+}
+
+function RiskySend({ endpoint, isBusy, submit }: RiskySendProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const form = {
+    problem: null,
+    fields: [],
+    isPending: isBusy,
+    submit: () => void submit().then(close),
+  };
+  return (
+    <>
+      <Button variant="default" loading={isBusy} onClick={() => setOpen(true)}>
+        Send …
+      </Button>
+      <Dialog of={isOpen} onClose={close}>
+        {() => (
+          <FormDialog
+            title={`Send ${endpoint.method} ${endpoint.path}?`}
+            form={form}
+            submit="Send it"
+            isDangerous
+          >
+            This is no trial run: it changes what is there, as if you did it in the console, and the
+            audit log will have it under your name.
+          </FormDialog>
+        )}
+      </Dialog>
+    </>
   );
 }
 

@@ -34,11 +34,10 @@ export function Dialog<Of>({ of, onClose, size = "md", children }: DialogProps<O
       opened={isOpen(of)}
       onClose={() => guard.mayLeave() && onClose()}
       size={size}
-      radius="lg"
       centered
     >
       <Modal.Overlay backgroundOpacity={0.4} />
-      <Modal.Content>
+      <Modal.Content radius="lg">
         <DialogContext value={control}>{isOpen(shown) && children(shown)}</DialogContext>
       </Modal.Content>
     </Modal.Root>

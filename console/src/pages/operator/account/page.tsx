@@ -70,7 +70,7 @@ function Account({ details }: { readonly details: Details }) {
         }
       />
       {isSuspended && (
-        <p className={`notice ${classes.suspended}`} role="status">
+        <p className="notice below" role="status">
           All calls of this account are refused with 402 account_suspended until it is resumed.
         </p>
       )}

@@ -80,7 +80,7 @@ function Running({ engine }: { readonly engine: Engine }) {
   return (
     <>
       {problem !== null && (
-        <p className={`notice ${classes.trouble}`} data-tone="bad" role="alert">
+        <p className="notice below" data-tone="bad" role="alert">
           <strong>Something keeps it from running.</strong> {problem}
         </p>
       )}

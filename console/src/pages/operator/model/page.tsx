@@ -73,7 +73,7 @@ function Parts({ entry }: { readonly entry: Entry }) {
   return (
     <>
       {entry.not_served_because !== null && entry.status !== "retired" && (
-        <p className="notice" role="status">
+        <p className="notice below" role="status">
           <strong>Callers cannot reach it.</strong> {entry.not_served_because}
         </p>
       )}
@@ -90,7 +90,11 @@ function Parts({ entry }: { readonly entry: Entry }) {
               )
             }
           >
-            {isInFile(entry, "price") && <FileNote source={entry.source} />}
+            {isInFile(entry, "price") && (
+              <div className="below">
+                <FileNote source={entry.source} />
+              </div>
+            )}
             <ErrorNotice problem={prices.error} onRetry={prices.refetch} />
             {prices.isPending && <Loading lines={3} />}
             {prices.data !== undefined && <PriceTimeline versions={prices.data} />}

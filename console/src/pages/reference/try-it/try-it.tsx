@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
@@ -38,7 +38,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
     <div className={classes.form}>
       {endpoint.api === "gateway" && <KeyField access={access} />}
       {endpoint.api === "platform" && !access.isSignedIn && (
-        <p className={classes.hint}>
+        <p className="soft small">
           Nobody has signed in here: only what anybody may ask will be answered.
         </p>
       )}
@@ -57,7 +57,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
       {body !== undefined && (
         <BodyField body={body} onBody={onBody} models={models} isChat={endpoint.id === "chat"} />
       )}
-      <div className={classes.buttons}>
+      <Group gap={8}>
         {isRisky ? (
           <RiskySend endpoint={endpoint} isBusy={isBusy} submit={submit} />
         ) : (
@@ -75,7 +75,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
             Stop
           </Button>
         )}
-      </div>
+      </Group>
       <ErrorNotice problem={problem} />
       {answer !== undefined && <AnswerView answer={answer} />}
     </div>

@@ -3,6 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import "./styles/global.css";
+import "./styles/utilities.css";
 import { request } from "./api.ts";
 import { browserSession } from "./browser-session.ts";
 import { createQueryClient, sessionKey } from "./queries.ts";

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useRouterState } from "@tanstack/react-router";
 import { EmptyState } from "../components/feedback/empty-state.tsx";
-import { Loading } from "../components/feedback/loading.tsx";
+import { Loading } from "../components/feedback/loaded.tsx";
 import classes from "./page-states.module.css";
 
 /** A page that broke, or whose file is gone because the console was updated meanwhile. */

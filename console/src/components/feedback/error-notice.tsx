@@ -1,7 +1,30 @@
 import { Button } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import type { ApiProblem } from "../../api.ts";
 import classes from "./error-notice.module.css";
+
+interface NoticeProps {
+  readonly title: string;
+  readonly tone?: "bad" | "warn";
+  /** What to do about it, in paragraphs. */
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}
+
+/** What is wrong, where it must be seen. */
+export function Notice({ title, tone = "bad", children, action }: NoticeProps) {
+  return (
+    <div role="alert" className={classes.notice} data-tone={tone}>
+      <IconAlertTriangle size={18} />
+      <div className={classes.words}>
+        <p className={classes.title}>{title}</p>
+        {children}
+      </div>
+      {action}
+    </div>
+  );
+}
 
 interface ErrorNoticeProps {
   readonly problem: ApiProblem | null;
@@ -12,25 +35,24 @@ interface ErrorNoticeProps {
 /** What went wrong, in the platform's own words, and what to do about it. Nothing without a problem. */
 export function ErrorNotice({ problem, onRetry }: ErrorNoticeProps) {
   if (problem === null) return null;
-  const advice = adviceFor(problem);
-  const mayRetry = onRetry !== undefined && (problem.status === 0 || problem.status >= 500);
+  const { status, code, message } = problem;
   return (
-    <div role="alert" className={classes.notice}>
-      <IconAlertTriangle size={18} />
-      <div className={classes.words}>
-        <p className={classes.message}>{problem.message}</p>
-        {advice !== undefined && <p className={classes.advice}>{advice}</p>}
-      </div>
-      {mayRetry && (
-        <Button size="xs" variant="default" onClick={() => void onRetry()}>
-          Try again
-        </Button>
-      )}
-    </div>
+    <Notice
+      title={message}
+      action={
+        onRetry !== undefined &&
+        (status === 0 || status >= 500) && <RetryButton onClick={() => void onRetry()} />
+      }
+    >
+      {status >= 500 && code !== "failed" && <p>This is likely to pass. Try again in a moment.</p>}
+    </Notice>
   );
 }
 
-function adviceFor({ status, code }: ApiProblem): string | undefined {
-  if (status >= 500 && code !== "failed") return "This is likely to pass. Try again in a moment.";
-  return undefined;
+export function RetryButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button size="xs" variant="default" onClick={onClick}>
+      Try again
+    </Button>
+  );
 }

@@ -1,10 +1,9 @@
-import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useApi } from "../../queries.ts";
 import { useMay } from "../../session.tsx";
+import { Notice } from "../feedback/error-notice.tsx";
 import { type BalanceTrouble, balanceTrouble } from "./balance.ts";
-import classes from "./balance-notice.module.css";
 import { Money } from "./money.tsx";
 
 /** Asked for again when calls have ended: they cost. */
@@ -34,29 +33,32 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
   if (standing.data === undefined || trouble === undefined || (isEmpty && isAllFree)) return null;
   const { title, about } = wordsFor(trouble, standing.data.free_usd);
   return (
-    <div role="alert" className={classes.notice} data-tone={toneOf(trouble)}>
-      <IconAlertTriangle size={18} />
-      <div className={classes.words}>
-        <p className={classes.title}>{title}</p>
+    <div className="below">
+      <Notice
+        title={title}
+        tone={trouble.kind === "low" ? "warn" : "bad"}
+        action={
+          <>
+            {hasLink && (
+              <Link to="/a/$account/billing" params={params}>
+                Go to billing
+              </Link>
+            )}
+            {isOperator && (
+              <Link to="/operator/accounts/$id" params={{ id: account }}>
+                Go to the account
+              </Link>
+            )}
+          </>
+        }
+      >
         <p>
           {about} {!isOperator && "Ask the operator of this platform."}
         </p>
-      </div>
-      {hasLink && (
-        <Link to="/a/$account/billing" params={params}>
-          Go to billing
-        </Link>
-      )}
-      {isOperator && (
-        <Link to="/operator/accounts/$id" params={{ id: account }}>
-          Go to the account
-        </Link>
-      )}
+      </Notice>
     </div>
   );
 }
-
-const toneOf = ({ kind }: BalanceTrouble) => (kind === "low" ? "warn" : "bad");
 
 function wordsFor(
   trouble: BalanceTrouble,

@@ -9,7 +9,7 @@ type PriceVersion = Reply<"GET /api/prices">[number];
 /** What a model costs, will cost and did cost; the newest stands first. */
 export function PriceTimeline({ versions }: { readonly versions: readonly PriceVersion[] }) {
   const known = versions.filter(({ version }) => version !== null).toReversed();
-  if (known.length === 0) return <p className={classes.none}>It never had a price.</p>;
+  if (known.length === 0) return <p className="soft">It never had a price.</p>;
   return (
     <ol className={classes.timeline} aria-label="Prices, the newest first">
       {known.map((version) => (

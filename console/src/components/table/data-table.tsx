@@ -13,6 +13,14 @@ export interface Column<Row> {
   readonly isExtra?: boolean;
 }
 
+/** The buttons of a row, last in it. */
+export const actionsColumn = <Row,>(cell: Column<Row>["cell"]): Column<Row> => ({
+  header: "Actions",
+  isHeaderHidden: true,
+  isFigure: true,
+  cell,
+});
+
 interface DataTableProps<Row> {
   /** What the table lists, for screen readers: `Keys of this account`. */
   readonly caption: string;
@@ -31,7 +39,8 @@ interface DataTableProps<Row> {
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, isLinked = false, empty } = props;
-  if (rows.length === 0 && empty !== undefined) return empty;
+  if (rows.length === 0 && empty !== undefined)
+    return typeof empty === "string" ? <p className={classes.empty}>{empty}</p> : empty;
   return (
     <div className={classes.scroll}>
       <table className={classes.table} role="table" aria-label={caption} data-linked={isLinked}>

@@ -3,7 +3,7 @@ import { IconFileText } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { formatDay } from "../../format/moments.ts";
 import { useAccountId, useMay } from "../../session.tsx";

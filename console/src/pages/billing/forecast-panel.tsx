@@ -1,3 +1,4 @@
+import { Facts } from "../../components/layout/facts.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { formatCount } from "../../format/figures.ts";
@@ -10,15 +11,14 @@ export function ForecastPanel({ billing }: { readonly billing: Billing }) {
   const { forecast_usd: forecast, forecast_basis: basis, runs_out_at: end, spend } = billing;
   return (
     <Panel title="Forecast" about="A straight line, and no promise.">
-      <dl className={classes.forecast}>
-        <dt>{monthWords(spend.month)} will have cost</dt>
-        <dd>{forecast === null ? "not known yet" : <Money usd={forecast} />}</dd>
-        <dt>The balance lasts until</dt>
-        <dd>
-          <End end={end} isKnown={forecast !== null} />
-        </dd>
-      </dl>
-      <p className={classes.quiet}>{basis}</p>
+      <Facts
+        of={{
+          [`${monthWords(spend.month)} will have cost`]:
+            forecast === null ? "not known yet" : <Money usd={forecast} />,
+          "The balance lasts until": <End end={end} isKnown={forecast !== null} />,
+        }}
+      />
+      <p className={`soft small ${classes.basis}`}>{basis}</p>
     </Panel>
   );
 }

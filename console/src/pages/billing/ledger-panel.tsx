@@ -43,10 +43,10 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
         columns={columns}
         rows={lines}
         rowKey={({ kind, at, model, reference }) => `${kind} ${at} ${model ?? reference}`}
-        empty={<p className={classes.none}>Nothing came in and nothing was used in this month.</p>}
+        empty="Nothing came in and nothing was used in this month."
       />
       {lines.length > 0 && (
-        <p className={classes.none}>
+        <p className="soft inset">
           Usage is added up by day and model; it stands after what was entered on that day.
         </p>
       )}
@@ -95,7 +95,7 @@ function Day({ at }: Pick<Line, "at">) {
   return (
     <time
       dateTime={at}
-      className={classes.day}
+      className="nowrap"
       title={isDay ? `${at}, a day of UTC` : formatExact(Date.parse(at))}
     >
       {formatDay(isDay ? Date.parse(`${at}T12:00:00`) : Date.parse(at))}

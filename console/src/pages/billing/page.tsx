@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice } from "../../components/money/balance-notice.tsx";
 import { Money } from "../../components/money/money.tsx";

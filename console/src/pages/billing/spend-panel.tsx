@@ -1,4 +1,5 @@
 import { sumUsd } from "../../../../src/base/money.ts";
+import { ShareBar } from "../../components/chart/share-bar.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { Money } from "../../components/money/money.tsx";
 import { formatCount, formatShare } from "../../format/figures.ts";
@@ -16,7 +17,7 @@ export function SpendPanel({ spend }: { readonly spend: Billing["spend"] }) {
   return (
     <Panel title="Spend by model" about={`In ${monthWords(spend.month)}, by days of UTC.`}>
       {spend.by_model.length === 0 ? (
-        <p className={classes.quiet}>Nothing was called this month yet.</p>
+        <p className="soft small">Nothing was called this month yet.</p>
       ) : (
         <ul className={classes.bars}>
           {fewRows(spend.by_model).map((row) => (
@@ -29,9 +30,7 @@ export function SpendPanel({ spend }: { readonly spend: Billing["spend"] }) {
                   {row.receipts === 1 ? "request" : "requests"}
                 </small>
               </span>
-              <span className={classes.track} aria-hidden="true">
-                <span style={{ width: `${shareOf(row) * 100}%` }} />
-              </span>
+              <ShareBar share={shareOf(row)} />
             </li>
           ))}
         </ul>

@@ -2,7 +2,7 @@ import { IconClock } from "@tabler/icons-react";
 import type { Reply } from "../../api.ts";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { formatDay } from "../../format/moments.ts";
 import { useApi } from "../../queries.ts";

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import type { Reply } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { DoorHeader } from "../../components/layout/signed-out-header.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { useChange } from "../../queries.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import {
   draftOf,
+  type Key,
   modelsProblem,
   newDraft,
   toChangeBody,
   toCreateBody,
   toExpires,
 } from "./key-draft.ts";
-import type { Key } from "./keys.ts";
 
 const key: Key = {
   id: "key_1",

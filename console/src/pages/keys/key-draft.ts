@@ -1,11 +1,17 @@
-import type { Input } from "../../api.ts";
+import type { Input, Reply } from "../../api.ts";
 import {
   fromLimits,
   type LimitTexts,
   noLimits,
   toLimitFields,
 } from "../operator/account/limits.ts";
-import type { Key } from "./keys.ts";
+
+export type Key = Reply<"GET /api/accounts/:account/keys">[number];
+export type NewKey = Reply<"POST /api/accounts/:account/keys">;
+export type Model = Reply<"GET /api/accounts/:account/models">[number];
+
+/** What a key is called where it is spoken of; without a name, by its hint. */
+export const nameOf = ({ name, hint }: Pick<Key, "name" | "hint">) => (name === "" ? hint : name);
 
 /** A key as the form has it. */
 export interface KeyDraft {

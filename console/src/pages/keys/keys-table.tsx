@@ -1,11 +1,12 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots, IconPencil, IconRefresh, IconTrash } from "@tabler/icons-react";
-import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { ShareBar } from "../../components/chart/share-bar.tsx";
+import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
 import { formatUsd } from "../../format/money.ts";
 import { limitWords } from "../operator/account/limits.ts";
-import { type Key, nameOf } from "./keys.ts";
+import { type Key, nameOf } from "./key-draft.ts";
 import classes from "./page.module.css";
 
 export type KeyAction = "edit" | "rotate" | "revoke";
@@ -18,14 +19,11 @@ interface KeysTableProps {
 }
 
 export function KeysTable({ caption, keys, onAction }: KeysTableProps) {
-  const actions: Column<Key> = {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (key) =>
+  const actions = actionsColumn<Key>(
+    (key) =>
       onAction !== undefined &&
       key.status !== "revoked" && <Actions of={key} onAction={(action) => onAction(action, key)} />,
-  };
+  );
   return (
     <DataTable
       caption={caption}
@@ -50,8 +48,8 @@ const columns: readonly Column<Key>[] = [
 
 function Name({ of }: { readonly of: Key }) {
   return (
-    <div className={classes.name}>
-      {of.name === "" ? <span className={classes.nameless}>no name</span> : of.name}
+    <div className="lines strong">
+      {of.name === "" ? <span className="soft">no name</span> : of.name}
       <code>{of.hint}</code>
       {of.previous !== null && (
         <span className={classes.previous}>
@@ -89,7 +87,7 @@ function Models({ ids }: { readonly ids: readonly string[] | null }) {
         <code key={id}>{id}</code>
       ))}
       {rest.length > 0 && (
-        <span className={classes.quiet} title={rest.join(", ")}>
+        <span className="soft" title={rest.join(", ")}>
           and {rest.length} more
         </span>
       )}
@@ -101,7 +99,7 @@ const periodWords = { total: "in all", day: "today", month: "this month" } as co
 
 function Limits({ of: { limits, budget } }: { readonly of: Key }) {
   const words = limitWords({ ...limits, budget: null });
-  if (words.length === 0 && budget === null) return <span className={classes.quiet}>none</span>;
+  if (words.length === 0 && budget === null) return <span className="soft">none</span>;
   const share = budget === null ? 0 : Number(budget.spent_usd) / Number(budget.limit_usd);
   return (
     <div className={classes.limits}>
@@ -115,9 +113,7 @@ function Limits({ of: { limits, budget } }: { readonly of: Key }) {
             {periodWords[budget.period]}
             {share >= 1 && ", used up"}
           </span>
-          <span className={classes.bar} data-full={share >= 1} aria-hidden="true">
-            <span style={{ width: `${Math.min(100, share * 100)}%` }} />
-          </span>
+          <ShareBar share={share} width={120} isFull={share >= 1} />
         </div>
       )}
     </div>
@@ -148,7 +144,7 @@ function Actions({ of, onAction }: ActionsProps) {
         )}
         <Menu.Divider />
         <Menu.Item
-          className={classes.danger ?? ""}
+          color="red"
           leftSection={<IconTrash size={16} />}
           onClick={() => onAction("revoke")}
         >

@@ -1,17 +1,16 @@
 import { Checkbox, Input, SegmentedControl } from "@mantine/core";
-import type { KeyDraft } from "./key-draft.ts";
-import type { Model } from "./keys.ts";
+import type { KeyDraft, Model } from "./key-draft.ts";
 import classes from "./page.module.css";
 
 interface ModelChoiceProps {
   readonly draft: KeyDraft;
-  readonly onChange: (draft: KeyDraft) => void;
+  readonly onEdit: (part: Partial<KeyDraft>) => void;
   readonly models: readonly Model[];
   readonly error: string | undefined;
 }
 
 /** All models, also those to come, or some of them by name. */
-export function ModelChoice({ draft, onChange, models, error }: ModelChoiceProps) {
+export function ModelChoice({ draft, onEdit, models, error }: ModelChoiceProps) {
   const callable = models.filter(({ status }) => status !== "retired");
   // What it was given before stays to be seen, though it cannot be called now.
   const others = draft.models.filter((id) => callable.every((model) => model.id !== id));
@@ -23,10 +22,7 @@ export function ModelChoice({ draft, onChange, models, error }: ModelChoiceProps
     ...others.map((id) => ({ id, note: "not served now" })),
   ];
   const toggle = (id: string, isOn: boolean) =>
-    onChange({
-      ...draft,
-      models: isOn ? [...draft.models, id] : draft.models.filter((one) => one !== id),
-    });
+    onEdit({ models: isOn ? [...draft.models, id] : draft.models.filter((one) => one !== id) });
   return (
     <fieldset className={classes.choice}>
       <legend>Models it may call</legend>
@@ -38,18 +34,20 @@ export function ModelChoice({ draft, onChange, models, error }: ModelChoiceProps
           { value: "some", label: "Only these" },
         ]}
         value={draft.mayCallAll ? "all" : "some"}
-        onChange={(value) => onChange({ ...draft, mayCallAll: value === "all" })}
+        onChange={(value) => onEdit({ mayCallAll: value === "all" })}
       />
       {draft.mayCallAll ? (
-        <p className={classes.quiet}>Also those that are added later.</p>
+        <p className="soft small">Also those that are added later.</p>
       ) : (
         <div className={classes.models}>
           {choices.map(({ id, note }) => (
             <Checkbox
               key={id}
               label={
-                <span className={classes.model}>
-                  <code>{id}</code>
+                <span className="lines">
+                  <span>
+                    <code className="small">{id}</code>
+                  </span>
                   <small>{note}</small>
                 </span>
               }
@@ -57,7 +55,7 @@ export function ModelChoice({ draft, onChange, models, error }: ModelChoiceProps
               onChange={(event) => toggle(id, event.currentTarget.checked)}
             />
           ))}
-          {choices.length === 0 && <p className={classes.quiet}>There are no models yet.</p>}
+          {choices.length === 0 && <p className="soft small">There are no models yet.</p>}
         </div>
       )}
       {error !== undefined && (

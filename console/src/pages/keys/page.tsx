@@ -3,19 +3,18 @@ import { IconKey, IconPlus } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
+import { Dialog } from "../../components/form/dialog.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay } from "../../session.tsx";
-import { CreateDialog } from "./create-dialog.tsx";
-import { EditDialog } from "./edit-dialog.tsx";
-import type { Key } from "./keys.ts";
+import type { Key } from "./key-draft.ts";
+import { CreateKey, EditKey } from "./key-form.tsx";
 import { type KeyAction, KeysTable } from "./keys-table.tsx";
-import { RevokeDialog } from "./revoke-dialog.tsx";
-import { RotateDialog } from "./rotate-dialog.tsx";
+import { RevokeKey, RotateKey } from "./rotate-revoke.tsx";
 
 export function Page() {
   const { id: account } = useAccount();
@@ -52,15 +51,22 @@ export function Page() {
           onAction={mayChange ? (action, key) => setAsked({ action, of: key }) : undefined}
         />
       )}
-      <CreateDialog
-        account={account}
-        models={known}
-        isOpen={mayChange && search["new"] !== undefined}
+      <Dialog
+        of={mayChange && search["new"] !== undefined}
         onClose={() => setSearch({ new: undefined })}
-      />
-      <EditDialog of={of("edit")} models={known} onClose={done} />
-      <RotateDialog of={of("rotate")} models={known} onClose={done} />
-      <RevokeDialog of={of("revoke")} onClose={done} />
+        size="lg"
+      >
+        {() => <CreateKey account={account} models={known} />}
+      </Dialog>
+      <Dialog of={of("edit")} onClose={done} size="lg">
+        {(key) => <EditKey of={key} models={known} />}
+      </Dialog>
+      <Dialog of={of("rotate")} onClose={done} size="lg">
+        {(key) => <RotateKey of={key} models={known} />}
+      </Dialog>
+      <Dialog of={of("revoke")} onClose={done}>
+        {(key) => <RevokeKey of={key} />}
+      </Dialog>
     </>
   );
 }

@@ -1,13 +1,13 @@
 import type { Reply } from "../../api.ts";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
-import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
-import { useApi, useChange } from "../../queries.ts";
+import { useApi } from "../../queries.ts";
 import { browserName } from "./browser-name.ts";
 
 type Session = Reply<"GET /api/me/sessions">[number];
@@ -45,25 +45,19 @@ const columns: readonly Column<Session>[] = [
   { header: "Signed in", cell: ({ created_at }) => <Moment at={created_at} /> },
   { header: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
   { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} />, isExtra: true },
-  {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (session) => !session.is_current && <End session={session} />,
-  },
+  actionsColumn((session) => !session.is_current && <End session={session} />),
 ];
 
 function End({ session: { id, user_agent } }: { readonly session: Session }) {
-  const end = useChange("DELETE /api/me/sessions/:id", {
-    onDone: () => say("The session is ended."),
-  });
   return (
     <ConfirmButton
       size="xs"
       question="End this session?"
       consequence={`${browserName(user_agent)} will have to sign in again.`}
       verb="End it"
-      onConfirm={() => end.mutateAsync({ params: { id } })}
+      route="DELETE /api/me/sessions/:id"
+      input={{ params: { id } }}
+      onDone={() => say("The session is ended.")}
     >
       End
     </ConfirmButton>

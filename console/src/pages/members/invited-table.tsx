@@ -1,10 +1,9 @@
 import type { Reply } from "../../api.ts";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
-import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
-import { useChange } from "../../queries.ts";
-import { roles, roleWords } from "./role-choice.tsx";
+import { roles, roleWords } from "./member-forms.tsx";
 
 type Invited = Reply<"GET /api/accounts/:account/members">["invited"][number];
 
@@ -21,12 +20,9 @@ export function InvitedTable({ account, invited, mayChange }: InvitedTableProps)
     { header: "Invited by", cell: ({ invited_by }) => invited_by },
     { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} /> },
   ];
-  const actions: Column<Invited> = {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (invite) => <TakeBack account={account} invite={invite} />,
-  };
+  const actions = actionsColumn<Invited>((invite) => (
+    <TakeBack account={account} invite={invite} />
+  ));
   return (
     <DataTable
       caption="Open invitations"
@@ -39,9 +35,6 @@ export function InvitedTable({ account, invited, mayChange }: InvitedTableProps)
 
 function TakeBack(props: { readonly account: string; readonly invite: Invited }) {
   const { account, invite } = props;
-  const remove = useChange("DELETE /api/accounts/:account/invites/:id", {
-    onDone: () => say("The invitation is taken back."),
-  });
   return (
     <ConfirmButton
       size="compact-sm"
@@ -49,7 +42,9 @@ function TakeBack(props: { readonly account: string; readonly invite: Invited })
       question="Take this invitation back?"
       consequence="Its link stops working at once. You can make another one."
       verb="Take back"
-      onConfirm={() => remove.mutateAsync({ params: { account, id: invite.id } })}
+      route="DELETE /api/accounts/:account/invites/:id"
+      input={{ params: { account, id: invite.id } }}
+      onDone={() => say("The invitation is taken back.")}
     >
       Take back
     </ConfirmButton>

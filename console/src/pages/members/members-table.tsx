@@ -1,17 +1,16 @@
-import { Button, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { IconUsers } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
+import type { Reply } from "../../api.ts";
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
-import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { Dialog } from "../../components/form/dialog.tsx";
+import { ShownLink } from "../../components/form/shown-link.tsx";
+import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
-import { useChange } from "../../queries.ts";
 import { useMay, useUser } from "../../session.tsx";
-import { InviteLink } from "./invite-dialog.tsx";
-import classes from "./page.module.css";
-import { roleWords } from "./role-choice.tsx";
-import { type Member, nameOf, RoleDialog } from "./role-dialog.tsx";
+import { ChangeRole, type Member, nameOf, roleWords } from "./member-forms.tsx";
 
 interface MembersTableProps {
   readonly account: string;
@@ -28,25 +27,21 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
     {
       header: "Person",
       cell: (member) => (
-        <div className={classes.person}>
+        <div className="lines">
           <div>
             {nameOf(member)}
-            {member.id === me.id && <i className={classes.you}>you</i>}
+            {member.id === me.id && <i className="soft"> you</i>}
           </div>
-          <span>{member.email}</span>
+          <small>{member.email}</small>
         </div>
       ),
     },
     { header: "Role", cell: ({ role }) => roleWords[role].label },
     { header: "Joined", cell: ({ joined_at }) => <Moment at={joined_at} />, isExtra: true },
   ];
-  const actions: Column<Member> = {
-    header: "Actions",
-    isHeaderHidden: true,
-    cell: (member) => (
-      <Actions account={account} member={member} onChangeRole={() => setChanging(member)} />
-    ),
-  };
+  const actions = actionsColumn<Member>((member) => (
+    <Actions account={account} member={member} onChangeRole={() => setChanging(member)} />
+  ));
   return (
     <>
       <DataTable
@@ -63,7 +58,9 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
           />
         }
       />
-      <RoleDialog account={account} member={changing} onClose={() => setChanging(undefined)} />
+      <Dialog of={changing} onClose={() => setChanging(undefined)}>
+        {(member) => <ChangeRole account={account} member={member} />}
+      </Dialog>
     </>
   );
 }
@@ -79,11 +76,8 @@ function Actions({ account, member, onChangeRole }: ActionsProps) {
   const mayReset = useMay("operator");
   const name = nameOf(member);
   const isMe = member.id === me.id;
-  const remove = useChange("DELETE /api/accounts/:account/members/:id", {
-    onDone: () => say(isMe ? "You have left the account." : `${name} is out of the account.`),
-  });
   return (
-    <div className={classes.buttons}>
+    <Group gap={6} justify="flex-end">
       {mayReset && !isMe && <PasswordLink account={account} member={member} />}
       <Button
         size="compact-sm"
@@ -103,21 +97,20 @@ function Actions({ account, member, onChangeRole }: ActionsProps) {
             : `${name} will not see the account any more, from now on. Keys they made go on working: revoke those that only they knew. An owner can invite them again.`
         }
         verb={isMe ? "Leave" : "Remove"}
-        onConfirm={() => remove.mutateAsync({ params: { account, id: member.id } })}
+        route="DELETE /api/accounts/:account/members/:id"
+        input={{ params: { account, id: member.id } }}
+        onDone={() => say(isMe ? "You have left the account." : `${name} is out of the account.`)}
       >
         {isMe ? "Leave" : "Remove"}
       </ConfirmButton>
-    </div>
+    </Group>
   );
 }
 
 /** Operators only: a password opens all of a person's accounts. */
 function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
   const name = nameOf(member);
-  const [isOpen, setOpen] = useState(false);
-  const reset = useChange("POST /api/accounts/:account/members/:id/reset", {
-    onDone: () => setOpen(true),
-  });
+  const [made, setMade] = useState<Reply<"POST /api/accounts/:account/members/:id/reset">>();
   return (
     <>
       <ConfirmButton
@@ -126,15 +119,15 @@ function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
         question={`Make a link for a new password of ${name}?`}
         consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Send it to nobody else."
         verb="Make the link"
-        onConfirm={() => reset.mutateAsync({ params: { account, id: member.id } })}
+        route="POST /api/accounts/:account/members/:id/reset"
+        input={{ params: { account, id: member.id } }}
+        onDone={setMade}
       >
         Password …
       </ConfirmButton>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
-        {reset.data !== undefined && (
-          <InviteLink invite={reset.data} onClose={() => setOpen(false)} />
-        )}
-      </Modal>
+      <Dialog of={made} onClose={() => setMade(undefined)}>
+        {(link) => <ShownLink title={`New password for ${name}`} made={link} />}
+      </Dialog>
     </>
   );
 }

@@ -2,16 +2,16 @@ import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
+import { Dialog } from "../../components/form/dialog.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useApi } from "../../queries.ts";
 import { useAccount, useMay } from "../../session.tsx";
-import { InviteDialog } from "./invite-dialog.tsx";
 import { InvitedTable } from "./invited-table.tsx";
+import { InviteMember, roles, roleWords } from "./member-forms.tsx";
 import { MembersTable } from "./members-table.tsx";
 import classes from "./page.module.css";
-import { roles, roleWords } from "./role-choice.tsx";
 
 export function Page() {
   const account = useAccount();
@@ -67,7 +67,9 @@ export function Page() {
           ))}
         </dl>
       </Panel>
-      <InviteDialog account={account.id} isOpen={isInviting} onClose={() => setInviting(false)} />
+      <Dialog of={isInviting} onClose={() => setInviting(false)}>
+        {() => <InviteMember account={account.id} />}
+      </Dialog>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Collapse } from "@mantine/core";
+import { Button, Collapse, Group } from "@mantine/core";
 import { IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
@@ -33,7 +33,7 @@ export function ModelCard({ account, model }: ModelCardProps) {
           {status !== "active" && <StateBadge state={status} />}
         </div>
         {status !== "retired" && (
-          <div className={classes.buttons}>
+          <Group gap={6}>
             <Button
               size="compact-sm"
               variant="subtle"
@@ -45,7 +45,7 @@ export function ModelCard({ account, model }: ModelCardProps) {
               {isOpen ? "Hide code" : "Code"}
             </Button>
             <TryIt account={account} model={model} />
-          </div>
+          </Group>
         )}
       </div>
       <Lifecycle model={model} />
@@ -147,7 +147,7 @@ const shownKeys = 3;
 function Keys({ account, keys }: { readonly account: string; readonly keys: Model["keys"] }) {
   if (keys.length === 0)
     return (
-      <span className={classes.none}>
+      <span className="soft">
         none yet:{" "}
         <Link to="/a/$account/keys" params={{ account }}>
           to the keys

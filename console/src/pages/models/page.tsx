@@ -1,9 +1,9 @@
-import { TextInput } from "@mantine/core";
 import { IconBox, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
+import { FindInput } from "../../components/form/find-input.tsx";
 import { Fold } from "../../components/layout/fold.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useApi } from "../../queries.ts";
@@ -15,7 +15,7 @@ import classes from "./page.module.css";
 
 export function Page() {
   const { id: account } = useAccount();
-  const [search, setSearch] = useSearchText();
+  const [search] = useSearchText();
   const models = useApi("GET /api/accounts/:account/models", { params: { account } });
   const { data } = models;
   return (
@@ -25,16 +25,7 @@ export function Page() {
         about="What the keys of this account can call, what it costs, and how long it stays."
         actions={
           data !== undefined &&
-          data.length > 0 && (
-            <TextInput
-              type="search"
-              aria-label="Find a model"
-              placeholder="Find a model"
-              leftSection={<IconSearch size={16} />}
-              value={search["find"] ?? ""}
-              onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-            />
-          )
+          data.length > 0 && <FindInput label="Find a model" placeholder="Find a model" />
         }
       />
       <ErrorNotice problem={models.error} onRetry={() => models.refetch()} />

@@ -26,14 +26,14 @@ export function Feed({ account, rows, isFresh }: FeedProps) {
       </Link>
     );
   return (
-    <Panel title="Newest requests" actions={<span className={classes.more}>{all}</span>} isFlush>
+    <Panel title="Newest requests" actions={<span className="small">{all}</span>} isFlush>
       <ol className={classes.feed} aria-label="Newest requests">
         {rows.map((row) => (
           <li key={row.id} data-fresh={isFresh(row.id)}>
             <RequestLink account={account} id={row.id} className={classes.feedLink}>
               <span className={classes.feedModel}>{row.model}</span>
               <OutcomeBadge outcome={row.outcome} words={row.outcome_words} />
-              <span className={classes.feedNote}>
+              <span className="soft small">
                 <Moment at={row.started_at} /> · {formatMs(row.duration_ms)}
               </span>
               <Money usd={row.charged_usd} />

@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { BalanceNotice, standingRoute } from "../../components/money/balance-notice.tsx";
 import { LiveSign } from "../../components/table/state-badge.tsx";

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { callSamples, pathOf, withoutFiles } from "../../components/code/samples.ts";
 import type { Endpoint } from "./models.ts";
-import classes from "./playground.module.css";
 
 interface CodeOptions {
   readonly endpoint: Endpoint;
@@ -32,7 +31,7 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
         size="xl"
         closeButtonProps={{ "aria-label": "Close" }}
       >
-        <p className={classes.hint}>
+        <p className="soft small below">
           With what is set on the page now. Put a key of your own into SVC_API_KEY; the page's key
           ends after 15 minutes.
         </p>

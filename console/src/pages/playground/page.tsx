@@ -3,7 +3,7 @@ import { IconBox, IconTerminal2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useMemo, useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { useSearchText } from "../../search.ts";
 import { useAccount, useMay, useSession } from "../../session.tsx";

@@ -19,7 +19,7 @@ const columns: readonly Column<Row>[] = [
     isFigure: true,
     cell: ({ price_usd, per }) => (
       <span>
-        {formatUsdExact(price_usd)} <span className={classes.soft}>{perWords[per]}</span>
+        {formatUsdExact(price_usd)} <span className="soft small">{perWords[per]}</span>
       </span>
     ),
   },
@@ -47,7 +47,7 @@ export function Arithmetic({ receipt }: { readonly receipt: Receipt }) {
           columns={columns}
           rows={arithmetic.rows}
           rowKey={(row) => row.class}
-          empty={<p className={classes.note}>Nothing was used, so there is nothing to pay.</p>}
+          empty="Nothing was used, so there is nothing to pay."
         />
       )}
       <dl className={classes.sums}>
@@ -116,7 +116,7 @@ function Sum(props: {
     <div data-strong={isStrong}>
       <dt>
         {label}
-        {note !== undefined && <span className={classes.soft}>{note}</span>}
+        {note !== undefined && <span className="soft small">{note}</span>}
       </dt>
       <dd>{usd === undefined ? "–" : <data value={usd}>{formatUsdExact(usd)}</data>}</dd>
     </div>

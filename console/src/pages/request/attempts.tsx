@@ -45,7 +45,7 @@ function Target({ attempt }: { readonly attempt: Attempt }) {
           </>
         )}
       </p>
-      {typeof detail === "string" && <p className={classes.detail}>{detail}</p>}
+      {typeof detail === "string" && <p className="soft small">{detail}</p>}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { type ApiProblem, request } from "../../api.ts";
 import { CopyButton } from "../../components/code/copy-button.tsx";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { OutcomeBadge } from "../../components/table/state-badge.tsx";
 import { useAccountId } from "../../session.tsx";

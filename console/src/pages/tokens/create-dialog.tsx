@@ -1,25 +1,10 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Group, NativeSelect, TextInput } from "@mantine/core";
 import type { Scope } from "../../../../src/people/role.ts";
-import { FormProblem, fieldError } from "../../components/feedback/form-problem.tsx";
-import { useChange } from "../../queries.ts";
+import { FormDialog } from "../../components/form/form-dialog.tsx";
+import { useForm } from "../../components/form/use-form.ts";
 import { type Role, useAccountId } from "../../session.tsx";
 import { CreatedToken } from "./created-token.tsx";
 import { ScopeGrid } from "./scope-grid.tsx";
-import type { Preset } from "./scopes.ts";
-
-interface CreateDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
-export function CreateDialog({ isOpen, onClose }: CreateDialogProps) {
-  return (
-    <Modal opened={isOpen} onClose={onClose} title="Create a token" size="lg">
-      <CreateForm onClose={onClose} />
-    </Modal>
-  );
-}
 
 const roles: readonly { readonly value: Role; readonly label: string }[] = [
   { value: "viewer", label: "Viewer: sees" },
@@ -33,101 +18,83 @@ const lifetimes = [
   { value: "", label: "no end" },
 ];
 const dayMs = 86_400_000;
-const fields = ["name", "role", "scopes", "expires"];
+const emptyToken = {
+  name: "",
+  role: "viewer" as Role,
+  scopes: [] as readonly Scope[],
+  days: "90",
+};
 
-/** Inside the dialog, so that it begins anew each time. */
-function CreateForm({ onClose }: Pick<CreateDialogProps, "onClose">) {
+export function CreateToken() {
   const account = useAccountId();
-  const [name, setName] = useState("");
-  const [role, setRole] = useState<Role>("viewer");
-  const [scopes, setScopes] = useState<readonly Scope[]>([]);
-  const [days, setDays] = useState("90");
-  const ofAccount = useChange("POST /api/accounts/:account/tokens");
-  const ofOperator = useChange("POST /api/tokens");
-  const { data, error, isPending } = account === undefined ? ofOperator : ofAccount;
-  if (data !== undefined) return <CreatedToken token={data} onClose={onClose} />;
-  const submit = () => {
-    const shared = { name: name.trim(), scopes: [...scopes], ...expiryIn(days) };
-    if (account === undefined) ofOperator.mutate({ body: shared });
-    else ofAccount.mutate({ params: { account }, body: { ...shared, role } });
+  const shared = {
+    values: emptyToken,
+    fields: () => ["name", "role", "scopes", "expires"],
+    onDone: () => "stay" as const,
   };
-  const takePreset = (preset: Preset) => {
-    setScopes(preset.scopes);
-    if (preset.role !== undefined) setRole(preset.role);
-  };
+  const toBody = ({ name, scopes, days }: typeof emptyToken) => ({
+    name: name.trim(),
+    scopes: [...scopes],
+    ...(days === "" ? {} : { expires: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
+  });
+  const ofOperator = useForm({
+    ...shared,
+    route: "POST /api/tokens",
+    toInput: (values) => ({ body: toBody(values) }),
+  });
+  const ofAccount = useForm({
+    ...shared,
+    route: "POST /api/accounts/:account/tokens",
+    toInput: (values) => ({
+      params: { account: account ?? "" },
+      body: { ...toBody(values), role: values.role },
+    }),
+  });
+  const form = account === undefined ? ofOperator : ofAccount;
+  const { scopes } = form.values;
+  if (form.reply !== undefined) return <CreatedToken token={form.reply} />;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <FormDialog
+      title="Create a token"
+      form={form}
+      submit="Create the token"
+      isDisabled={scopes.length === 0}
     >
-      <Stack>
-        <NameField value={name} onChange={setName} error={fieldError(error, "name")} />
-        <ScopeGrid
-          kind={account === undefined ? "operator" : "account"}
-          value={scopes}
-          onChange={setScopes}
-          onPreset={takePreset}
-          error={fieldError(error, "scopes")}
-        />
-        <Group grow align="flex-start">
-          {account !== undefined && (
-            <NativeSelect
-              label="Role"
-              description="It never gets further than this."
-              data={[...roles]}
-              value={role}
-              onChange={(event) => setRole(toRole(event.currentTarget.value))}
-              error={fieldError(error, "role")}
-            />
-          )}
+      <TextInput
+        label="Name"
+        description="What will use it, so that you know it later."
+        required
+        maxLength={100}
+        placeholder="nightly report"
+        data-autofocus
+        {...form.text("name")}
+      />
+      <ScopeGrid
+        kind={account === undefined ? "operator" : "account"}
+        value={scopes}
+        onChange={(chosen) => form.edit({ scopes: chosen })}
+        onPreset={({ scopes: chosen, role }) =>
+          form.edit({ scopes: chosen, ...(role === undefined ? {} : { role }) })
+        }
+        error={form.error("scopes")}
+      />
+      <Group grow align="flex-start">
+        {account !== undefined && (
           <NativeSelect
-            label="Ends after"
-            description="Then it is refused."
-            data={lifetimes}
-            value={days}
-            onChange={(event) => setDays(event.currentTarget.value)}
-            error={fieldError(error, "expires")}
+            label="Role"
+            description="It never gets further than this."
+            data={[...roles]}
+            {...form.text("role")}
           />
-        </Group>
-        <FormProblem problem={error} fields={fields} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isPending} disabled={scopes.length === 0}>
-            Create the token
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
-}
-
-const toRole = (text: string): Role => roles.find(({ value }) => value === text)?.value ?? "viewer";
-
-const expiryIn = (days: string) =>
-  days === "" ? {} : { expires: new Date(Date.now() + Number(days) * dayMs).toISOString() };
-
-interface NameFieldProps {
-  readonly value: string;
-  readonly onChange: (name: string) => void;
-  readonly error: string | undefined;
-}
-
-function NameField({ value, onChange, error }: NameFieldProps) {
-  return (
-    <TextInput
-      label="Name"
-      description="What will use it, so that you know it later."
-      required
-      maxLength={100}
-      placeholder="nightly report"
-      data-autofocus
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      error={error}
-    />
+        )}
+        <NativeSelect
+          label="Ends after"
+          description="Then it is refused."
+          data={lifetimes}
+          {...form.text("days")}
+          error={form.error("expires")}
+        />
+      </Group>
+    </FormDialog>
   );
 }

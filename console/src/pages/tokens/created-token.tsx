@@ -1,37 +1,36 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { CodeBlock } from "../../components/code/code-block.tsx";
 import { ShownOnce } from "../../components/code/shown-once.tsx";
+import { DialogBody, useDialog } from "../../components/form/dialog.tsx";
 import { useAccountId } from "../../session.tsx";
 import { endpointsOf, usePlatformDocument } from "../reference/document.ts";
 import type { NewToken } from "./tokens.ts";
 
-interface CreatedTokenProps {
-  readonly token: NewToken;
-  readonly onClose: () => void;
-}
-
-export function CreatedToken({ token, onClose }: CreatedTokenProps) {
+export function CreatedToken({ token }: { readonly token: NewToken }) {
+  const dialog = useDialog();
   const path = useExamplePath(token.scopes);
   return (
-    <Stack>
-      <ShownOnce secret={token.token} what="the token">
-        Copy the token now: it is not shown again. Whoever has it can do what you have chosen.
-      </ShownOnce>
-      {path !== undefined && (
-        <CodeBlock
-          what="a first request"
-          samples={[
-            {
-              label: "curl",
-              code: `curl "${location.origin}${path}" \\\n  -H "Authorization: Bearer ${token.token}"`,
-            },
-          ]}
-        />
-      )}
-      <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
-      </Group>
-    </Stack>
+    <DialogBody title="Create a token">
+      <Stack>
+        <ShownOnce secret={token.token} what="the token">
+          Copy the token now: it is not shown again. Whoever has it can do what you have chosen.
+        </ShownOnce>
+        {path !== undefined && (
+          <CodeBlock
+            what="a first request"
+            samples={[
+              {
+                label: "curl",
+                code: `curl "${location.origin}${path}" \\\n  -H "Authorization: Bearer ${token.token}"`,
+              },
+            ]}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button onClick={dialog?.close}>Done</Button>
+        </Group>
+      </Stack>
+    </DialogBody>
   );
 }
 

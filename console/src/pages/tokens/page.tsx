@@ -3,11 +3,12 @@ import { IconLock, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { EmptyState } from "../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../components/feedback/error-notice.tsx";
-import { Loading } from "../../components/feedback/loading.tsx";
+import { Loading } from "../../components/feedback/loaded.tsx";
+import { Dialog } from "../../components/form/dialog.tsx";
 import { PageHeader } from "../../components/layout/page-header.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { useAccountId, useMay } from "../../session.tsx";
-import { CreateDialog } from "./create-dialog.tsx";
+import { CreateToken } from "./create-dialog.tsx";
 import { useTokens } from "./tokens.ts";
 import { TokensTable } from "./tokens-table.tsx";
 
@@ -50,7 +51,9 @@ export function Page() {
           <TokensTable tokens={tokens.data} />
         </Panel>
       )}
-      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      <Dialog of={isCreating} onClose={() => setCreating(false)} size="lg">
+        {() => <CreateToken />}
+      </Dialog>
     </>
   );
 }

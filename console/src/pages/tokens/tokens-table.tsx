@@ -1,17 +1,18 @@
 import { ConfirmButton } from "../../components/feedback/confirm-button.tsx";
 import { say } from "../../components/feedback/toasts.tsx";
-import { type Column, DataTable } from "../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../components/table/data-table.tsx";
 import { Moment } from "../../components/table/moment.tsx";
 import { StateBadge } from "../../components/table/state-badge.tsx";
+import { useAccountId } from "../../session.tsx";
 import classes from "./page.module.css";
 import { scopeWords } from "./scopes.ts";
-import { type Token, useRevoke } from "./tokens.ts";
+import type { Token } from "./tokens.ts";
 
 const columns: readonly Column<Token>[] = [
   {
     header: "Token",
     cell: ({ name, hint }) => (
-      <div className={classes.token}>
+      <div className="lines">
         {name}
         <code>{hint}</code>
       </div>
@@ -39,30 +40,32 @@ const columns: readonly Column<Token>[] = [
     cell: ({ expires_at }) => (expires_at === null ? "never" : <Moment at={expires_at} />),
   },
   { header: "State", cell: ({ status }) => <StateBadge state={status} /> },
-  {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (token) => (token.status === "active" ? <Revoke token={token} /> : null),
-  },
+  actionsColumn((token) => (token.status === "active" ? <Revoke token={token} /> : null)),
 ];
 
 export function TokensTable({ tokens }: { readonly tokens: readonly Token[] }) {
   return <DataTable caption="Tokens" columns={columns} rows={tokens} rowKey={({ id }) => id} />;
 }
 
-function Revoke({ token }: { readonly token: Token }) {
-  const revoke = useRevoke(() => say(`The token “${token.name}” is revoked.`));
+function Revoke({ token: { id, name } }: { readonly token: Token }) {
+  const account = useAccountId();
+  const shared = {
+    size: "compact-sm",
+    "aria-label": `Revoke ${name}`,
+    question: `Revoke the token “${name}”?`,
+    consequence:
+      "What uses it is refused from now on. It cannot be brought back; make another one instead.",
+    verb: "Revoke",
+    onDone: () => say(`The token “${name}” is revoked.`),
+    children: "Revoke",
+  } as const;
+  if (account === undefined)
+    return <ConfirmButton route="DELETE /api/tokens/:id" input={{ params: { id } }} {...shared} />;
   return (
     <ConfirmButton
-      size="compact-sm"
-      aria-label={`Revoke ${token.name}`}
-      question={`Revoke the token “${token.name}”?`}
-      consequence="What uses it is refused from now on. It cannot be brought back; make another one instead."
-      verb="Revoke"
-      onConfirm={() => revoke(token.id)}
-    >
-      Revoke
-    </ConfirmButton>
+      route="DELETE /api/accounts/:account/tokens/:id"
+      input={{ params: { account, id } }}
+      {...shared}
+    />
   );
 }

@@ -1,5 +1,5 @@
 import type { Reply } from "../../api.ts";
-import { useApi, useChange } from "../../queries.ts";
+import { useApi } from "../../queries.ts";
 import { useAccountId } from "../../session.tsx";
 
 export type Token = Reply<"GET /api/tokens">[number];
@@ -15,14 +15,4 @@ export function useTokens(mayAsk: boolean) {
   );
   const ofOperator = useApi("GET /api/tokens", {}, { enabled: mayAsk && account === undefined });
   return account === undefined ? ofOperator : ofAccount;
-}
-
-export function useRevoke(onDone: () => void): (id: string) => Promise<unknown> {
-  const account = useAccountId();
-  const ofAccount = useChange("DELETE /api/accounts/:account/tokens/:id", { onDone });
-  const ofOperator = useChange("DELETE /api/tokens/:id", { onDone });
-  return (id) =>
-    account === undefined
-      ? ofOperator.mutateAsync({ params: { id } })
-      : ofAccount.mutateAsync({ params: { account, id } });
 }

@@ -4,7 +4,6 @@ import { type Column, DataTable } from "../../../components/table/data-table.tsx
 import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import type { Details } from "./limits.ts";
-import classes from "./page.module.css";
 
 const shownRows = 6;
 
@@ -13,7 +12,7 @@ const keyColumns: readonly Column<Key>[] = [
   {
     header: "Key",
     cell: ({ name, hint }) => (
-      <div className={classes.stacked}>
+      <div className="lines">
         {name}
         <code>{hint}</code>
       </div>
@@ -35,7 +34,7 @@ export function KeysPanel({ details }: { readonly details: Details }) {
       title="Keys"
       about={`${working.length} of ${keys.length} work.`}
       actions={
-        <Link className={classes.more} to="/a/$account/keys" params={{ account: id }}>
+        <Link className="small" to="/a/$account/keys" params={{ account: id }}>
           All keys
         </Link>
       }
@@ -46,7 +45,7 @@ export function KeysPanel({ details }: { readonly details: Details }) {
         columns={keyColumns}
         rows={[...working, ...keys.filter(({ status }) => status !== "active")].slice(0, shownRows)}
         rowKey={(key) => key.id}
-        empty={<p className={classes.none}>No key yet: without one, nobody can call.</p>}
+        empty="No key yet: without one, nobody can call."
       />
     </Panel>
   );
@@ -57,7 +56,7 @@ const memberColumns: readonly Column<Member>[] = [
   {
     header: "Person",
     cell: ({ name, email }) => (
-      <div className={classes.stacked}>
+      <div className="lines">
         {name}
         <small>{email}</small>
       </div>
@@ -73,7 +72,7 @@ export function MembersPanel({ details }: { readonly details: Details }) {
       title="Members"
       about={members.length === 1 ? "One person." : `${members.length} people.`}
       actions={
-        <Link className={classes.more} to="/a/$account/members" params={{ account: id }}>
+        <Link className="small" to="/a/$account/members" params={{ account: id }}>
           {members.length === 0 ? "Invite somebody" : "All members"}
         </Link>
       }
@@ -84,9 +83,7 @@ export function MembersPanel({ details }: { readonly details: Details }) {
         columns={memberColumns}
         rows={members.slice(0, shownRows)}
         rowKey={(member) => member.id}
-        empty={
-          <p className={classes.none}>Nobody yet: invite an owner who looks after the account.</p>
-        }
+        empty="Nobody yet: invite an owner who looks after the account."
       />
     </Panel>
   );

@@ -5,7 +5,7 @@ import { type LimitTexts, periods } from "./limits.ts";
 
 interface LimitFieldsProps {
   readonly value: LimitTexts;
-  readonly onChange: (value: LimitTexts) => void;
+  readonly onChange: (part: Partial<LimitTexts>) => void;
   readonly problem: ApiProblem | null;
 }
 
@@ -19,7 +19,7 @@ export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
       inputMode="numeric"
       placeholder="no limit"
       value={value[name]}
-      onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value })}
+      onChange={(event) => onChange({ [name]: event.currentTarget.value })}
       error={fieldError(problem, name)}
     />
   );
@@ -36,7 +36,7 @@ export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
           inputMode="decimal"
           placeholder="no limit"
           value={value.budget}
-          onChange={(event) => onChange({ ...value, budget: event.currentTarget.value })}
+          onChange={(event) => onChange({ budget: event.currentTarget.value })}
           error={fieldError(problem, "budget")}
         />
         <NativeSelect
@@ -45,7 +45,7 @@ export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
           flex="none"
           data={periods}
           value={value.period}
-          onChange={(event) => onChange({ ...value, period: event.currentTarget.value })}
+          onChange={(event) => onChange({ period: event.currentTarget.value })}
         />
       </Group>
     </SimpleGrid>

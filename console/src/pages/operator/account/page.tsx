@@ -6,8 +6,9 @@ import { sumUsd } from "../../../../../src/base/money.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
@@ -15,7 +16,7 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
-import { EntryDialog } from "./entry-dialog.tsx";
+import { BookMoney } from "./entry-dialog.tsx";
 import type { Details } from "./limits.ts";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
@@ -46,7 +47,7 @@ function Account({ details }: { readonly details: Details }) {
         back={<Link to="/operator/accounts">All accounts</Link>}
         about={
           <Group gap={4} component="span" wrap="nowrap">
-            <code className={classes.id}>{details.id}</code>
+            <code className="soft small anywhere">{details.id}</code>
             <CopyButton text={details.id} what="the account's id" />
           </Group>
         }
@@ -69,11 +70,9 @@ function Account({ details }: { readonly details: Details }) {
         }
       />
       {isSuspended && (
-        <div className={`${classes.notice} ${classes.suspended}`} role="status">
-          <p>
-            All calls of this account are refused with 402 account_suspended until it is resumed.
-          </p>
-        </div>
+        <p className="notice below" role="status">
+          All calls of this account are refused with 402 account_suspended until it is resumed.
+        </p>
       )}
       <Figures details={details} />
       <SpendChart details={details} />
@@ -88,7 +87,9 @@ function Account({ details }: { readonly details: Details }) {
           <SpendByKey details={details} />
         </div>
       </div>
-      <EntryDialog account={details} isOpen={isBooking} onClose={() => setBooking(false)} />
+      <Dialog of={isBooking} onClose={() => setBooking(false)}>
+        {() => <BookMoney account={details} />}
+      </Dialog>
     </>
   );
 }
@@ -130,9 +131,6 @@ function Figures({ details }: { readonly details: Details }) {
 function StateButton({ details }: { readonly details: Details }) {
   const { id, name } = details;
   const params = { account: id };
-  const suspend = useChange("POST /api/accounts/:account/suspend", {
-    onDone: () => say(`${name} is suspended.`),
-  });
   const resume = useChange("POST /api/accounts/:account/resume", {
     onDone: () => say(`${name} can call again.`),
   });
@@ -151,7 +149,9 @@ function StateButton({ details }: { readonly details: Details }) {
       question={`Suspend ${name}?`}
       consequence="From now on every call with one of its keys is refused. Calls under way go on to their end and are charged. Its money, its keys and its members stay as they are, and members can still sign in. You can resume it at any time."
       verb="Suspend"
-      onConfirm={() => suspend.mutateAsync({ params })}
+      route="POST /api/accounts/:account/suspend"
+      input={{ params }}
+      onDone={() => say(`${name} is suspended.`)}
     >
       Suspend
     </ConfirmButton>

@@ -1,4 +1,5 @@
 import type { ChartPoint } from "../../../components/chart/chart-scale.ts";
+import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { TimeChart } from "../../../components/chart/time-chart.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
@@ -6,7 +7,6 @@ import { type Column, DataTable } from "../../../components/table/data-table.tsx
 import { formatCount, formatShare, formatUsdAxis } from "../../../format/figures.ts";
 import { formatUsd } from "../../../format/money.ts";
 import type { Details } from "./limits.ts";
-import { Bar } from "./limits-panel.tsx";
 import classes from "./page.module.css";
 
 const shownDays = 30;
@@ -66,7 +66,7 @@ function SpendTable(props: {
     {
       header: what,
       cell: ({ name, note }) => (
-        <div className={classes.stacked}>
+        <div className="lines">
           {name}
           {note !== undefined && <code>{note}</code>}
         </div>
@@ -81,7 +81,7 @@ function SpendTable(props: {
         const share = total === 0 ? 0 : Number(charged_usd) / total;
         return (
           <div className={classes.share}>
-            <Bar share={Math.min(share, 0.999)} />
+            <ShareBar share={share} />
             <span>{formatShare(share)}</span>
           </div>
         );
@@ -95,7 +95,7 @@ function SpendTable(props: {
         columns={columns}
         rows={rows}
         rowKey={({ id }) => id}
-        empty={<p className={classes.none}>Nothing was spent yet.</p>}
+        empty="Nothing was spent yet."
       />
     </Panel>
   );

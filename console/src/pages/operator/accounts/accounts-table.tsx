@@ -16,7 +16,7 @@ const columns: readonly Column<Account>[] = [
   {
     header: "Account",
     cell: ({ id, name }) => (
-      <Link className={classes.name} to="/operator/accounts/$id" params={{ id }}>
+      <Link className="strong anywhere" to="/operator/accounts/$id" params={{ id }}>
         {name}
       </Link>
     ),
@@ -33,16 +33,14 @@ const columns: readonly Column<Account>[] = [
     header: "Limits",
     cell: ({ limits }) => {
       const words = limitWords(limits);
-      return (
-        <span className={classes.words}>{words.length === 0 ? "none" : words.join(", ")}</span>
-      );
+      return <span className="soft small">{words.length === 0 ? "none" : words.join(", ")}</span>;
     },
   },
   {
     header: "Created",
     isExtra: true,
     cell: ({ created_at }) => (
-      <span className={classes.line}>
+      <span className="nowrap">
         <Moment at={created_at} />
       </span>
     ),
@@ -74,7 +72,7 @@ function Balance({ usd }: { readonly usd: string }) {
   return (
     <span className={classes.empty}>
       <Money usd={usd} />
-      <span className={classes.note}>no credit</span>
+      <span className="soft small">no credit</span>
     </span>
   );
 }

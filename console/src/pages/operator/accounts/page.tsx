@@ -1,10 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
-import { IconBuilding, IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconBuilding, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { sumUsd } from "../../../../../src/base/money.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";
@@ -13,11 +15,10 @@ import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
 import { type Account, AccountsTable } from "./accounts-table.tsx";
-import { CreateDialog } from "./create-dialog.tsx";
-import classes from "./page.module.css";
+import { CreateAccount } from "./create-dialog.tsx";
 
 export function Page() {
-  const [search, setSearch] = useSearchText();
+  const [search] = useSearchText();
   const [isCreating, setCreating] = useState(false);
   // The list is there at once; what each has spent takes reading.
   const plain = useApi("GET /api/accounts", {});
@@ -61,24 +62,16 @@ export function Page() {
           <Summary accounts={accounts} />
           <Panel
             title="Balances and limits"
-            actions={
-              <TextInput
-                className={classes.find}
-                type="search"
-                aria-label="Find an account"
-                placeholder="Name or id"
-                leftSection={<IconSearch size={16} />}
-                value={search["find"] ?? ""}
-                onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-              />
-            }
+            actions={<FindInput label="Find an account" placeholder="Name or id" />}
             isFlush
           >
             <AccountsTable accounts={shown} />
           </Panel>
         </>
       )}
-      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      <Dialog of={isCreating} onClose={() => setCreating(false)} size="lg">
+        {() => <CreateAccount />}
+      </Dialog>
     </>
   );
 }

@@ -1,14 +1,9 @@
-import { Button, Checkbox, Fieldset, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Checkbox, Fieldset, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import type { ApiProblem } from "../../../api.ts";
-import {
-  FormProblem,
-  fieldError,
-  problemWithin,
-} from "../../../components/feedback/form-problem.tsx";
+import { problemWithin } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { useChange } from "../../../queries.ts";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
 import { useProviderNames } from "../model/route-dialog.tsx";
 import {
   newRouteDraft,
@@ -25,19 +20,6 @@ import {
   priceClasses,
 } from "../prices/price-fields.tsx";
 import { KindFields, type ModelKind } from "./kind-fields.tsx";
-
-interface AddDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
-export function AddDialog({ isOpen, onClose }: AddDialogProps) {
-  return (
-    <Modal opened={isOpen} onClose={onClose} title="Add model" size="lg">
-      <AddForm onClose={onClose} />
-    </Modal>
-  );
-}
 
 interface Draft extends ModelKind {
   readonly id: string;
@@ -74,70 +56,40 @@ const fieldNames = ({ endpoint, input, hasRoute }: Draft) => [
   ...priceClasses(endpoint, input).map(({ name }) => name),
 ];
 
-/** Inside the dialog, so that it starts empty each time. */
-function AddForm({ onClose }: { readonly onClose: () => void }) {
+export function AddModel() {
   const navigate = useNavigate();
   const providers = useProviderNames();
-  const [given, setDraft] = useState(emptyDraft);
-  const add = useChange("POST /api/catalog", {
-    onDone: (entry) => {
-      say(`Added ${entry.id}.`);
-      void navigate({ to: "/operator/catalog/$model", params: { model: entry.id } });
+  const form = useForm({
+    route: "POST /api/catalog",
+    values: emptyDraft,
+    fields: fieldNames,
+    readProblem: (problem) => problemWithin(problemWithin(problem, "routes.0."), "price."),
+    toInput: (draft) => ({
+      body: toBody({ ...draft, route: withProvider(draft.route, providers) }),
+    }),
+    onDone: ({ id }) => {
+      say(`Added ${id}.`);
+      void navigate({ to: "/operator/catalog/$model", params: { model: id } });
     },
   });
-  const draft = { ...given, route: withProvider(given.route, providers) };
-  const edit = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
-  const problem = problemWithin(problemWithin(add.error, "routes.0."), "price.");
+  const { values, edit, problem } = form;
+  const { endpoint, input, hasRoute, price } = values;
+  const route = withProvider(values.route, providers);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate({ body: toBody(draft) });
-      }}
-    >
-      <Stack gap="md">
-        <TextInput
-          label="Model ID"
-          description="The name that callers send as model."
-          required
-          maxLength={128}
-          data-autofocus
-          value={draft.id}
-          onChange={(event) => edit({ id: event.currentTarget.value })}
-          error={fieldError(problem, "id")}
-        />
-        <KindFields
-          kind={draft}
-          onEdit={(change) => edit({ ...change, price: {} })}
-          problem={problem}
-        />
-        <Sections draft={draft} edit={edit} providers={providers} problem={problem} />
-        <FormProblem problem={problem} fields={fieldNames(draft)} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            Add model
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  );
-}
-
-interface SectionsProps {
-  readonly draft: Draft;
-  readonly edit: (change: Partial<Draft>) => void;
-  readonly providers: readonly string[];
-  readonly problem: ApiProblem | null;
-}
-
-/** What it needs to be served, and can also get later. */
-function Sections({ draft, edit, providers, problem }: SectionsProps) {
-  const { endpoint, input, hasRoute, route, price } = draft;
-  return (
-    <>
+    <FormDialog title="Add model" form={form} submit="Add model">
+      <TextInput
+        label="Model ID"
+        description="The name that callers send as model."
+        required
+        maxLength={128}
+        data-autofocus
+        {...form.text("id")}
+      />
+      <KindFields
+        kind={values}
+        onEdit={(change) => edit({ ...change, price: {} })}
+        problem={problem}
+      />
       <Fieldset legend="Route">
         <Stack gap="md">
           <Checkbox
@@ -165,6 +117,6 @@ function Sections({ draft, edit, providers, problem }: SectionsProps) {
           isOptional
         />
       </Fieldset>
-    </>
+    </FormDialog>
   );
 }

@@ -1,3 +1,4 @@
+import { Group } from "@mantine/core";
 import type { Reply } from "../../../api.ts";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatDay } from "../../../format/moments.ts";
@@ -11,10 +12,10 @@ export function ModelState({ entry }: { readonly entry: Entry }) {
   const isBroken = !entry.served && entry.status !== "retired";
   return (
     <span className={classes.state}>
-      <span className={classes.badges}>
+      <Group gap={4}>
         {(entry.status !== "active" || !isBroken) && <StateBadge state={entry.status} />}
         {isBroken && <StateBadge state="failed" label="not served" />}
-      </span>
+      </Group>
       {words !== undefined && <span className={classes.words}>{words}</span>}
     </span>
   );

@@ -1,11 +1,13 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
-import { IconLayoutGrid, IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button, NativeSelect } from "@mantine/core";
+import { IconLayoutGrid, IconPlus } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
@@ -14,7 +16,7 @@ import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { AddDialog } from "./add-dialog.tsx";
+import { AddModel } from "./add-dialog.tsx";
 import { ModelState } from "./model-state.tsx";
 import classes from "./page.module.css";
 import { RouteNames } from "./route-names.tsx";
@@ -48,7 +50,9 @@ export function Page() {
         />
       )}
       {catalog.data !== undefined && catalog.data.length > 0 && <Models entries={catalog.data} />}
-      <AddDialog isOpen={isAdding} onClose={() => setAdding(false)} />
+      <Dialog of={isAdding} onClose={() => setAdding(false)} size="lg">
+        {() => <AddModel />}
+      </Dialog>
     </>
   );
 }
@@ -77,14 +81,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
         isFlush
         actions={
           <div className={classes.filters}>
-            <TextInput
-              type="search"
-              aria-label="Find a model or provider"
-              placeholder="Model or provider"
-              leftSection={<IconSearch size={16} />}
-              value={search["find"] ?? ""}
-              onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-            />
+            <FindInput label="Find a model or provider" placeholder="Model or provider" />
             <NativeSelect
               aria-label="Endpoint"
               value={search["endpoint"] ?? ""}
@@ -106,7 +103,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
           rows={shown}
           rowKey={({ id }) => id}
           isLinked
-          empty={<p className={classes.nothing}>No models match. Change the filters.</p>}
+          empty="No models match. Change the filters."
         />
       </Panel>
     </>
@@ -133,14 +130,14 @@ const columns: readonly Column<Entry>[] = [
   {
     header: "Model",
     cell: ({ id, endpoint, input, source }) => (
-      <span className={classes.model}>
-        <Link to="/operator/catalog/$model" params={{ model: id }}>
+      <span className="lines">
+        <Link className="strong" to="/operator/catalog/$model" params={{ model: id }}>
           {id}
         </Link>
-        <span>
+        <small>
           {endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}{" "}
           <FileBadge source={source} />
-        </span>
+        </small>
       </span>
     ),
   },

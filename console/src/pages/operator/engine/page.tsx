@@ -4,10 +4,10 @@ import type { Reply } from "../../../api.ts";
 import { CodeBlock } from "../../../components/code/code-block.tsx";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { type State, StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatBytes } from "../../../format/figures.ts";
@@ -80,7 +80,7 @@ function Running({ engine }: { readonly engine: Engine }) {
   return (
     <>
       {problem !== null && (
-        <p className={classes.trouble} role="alert">
+        <p className="notice below" data-tone="bad" role="alert">
           <strong>Something keeps it from running.</strong> {problem}
         </p>
       )}
@@ -112,7 +112,7 @@ function Running({ engine }: { readonly engine: Engine }) {
           rows={models}
           rowKey={({ name }) => name}
           empty={
-            <div className={classes.inside}>
+            <div className="inset">
               <EmptyState
                 icon={IconCpu}
                 title="Nothing is loaded"
@@ -157,7 +157,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
     {
       header: "Set",
       cell: ({ set, about, license }) => (
-        <span className={classes.set}>
+        <span className="lines strong">
           {set}
           <small>{about}</small>
           <small>{license}</small>
@@ -170,11 +170,8 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
       isFigure: true,
       cell: ({ total_bytes: bytes }) => formatBytes(bytes),
     },
-    {
-      header: "Actions",
-      isHeaderHidden: true,
-      isFigure: true,
-      cell: (one) =>
+    actionsColumn(
+      (one) =>
         (one.phase === "absent" || one.phase === "failed") && (
           <Button
             size="compact-sm"
@@ -186,7 +183,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
             {one.phase === "failed" ? "Try again" : "Fetch"}
           </Button>
         ),
-    },
+    ),
   ];
   return (
     <Panel
@@ -207,7 +204,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
       }
       isFlush
     >
-      <div className={classes.notice}>
+      <div className="inset">
         <ErrorNotice problem={pull.error} />
       </div>
       <DataTable

@@ -10,7 +10,7 @@ export function MarginBars({ rows }: { readonly rows: readonly MarginRow[] }) {
   const shown = fewRows(rows);
   const widest = Math.max(...shown.map(spanOf), 1e-12);
   return (
-    <figure className={classes.chart} aria-label="Charged and vendor cost, as bars">
+    <figure aria-label="Charged and vendor cost, as bars">
       <ul className={classes.bars}>
         {shown.map((row) => (
           <li key={row.name}>

@@ -1,3 +1,4 @@
+import { ShareBar } from "../../../components/chart/share-bar.tsx";
 import { Money } from "../../../components/money/money.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
@@ -11,7 +12,7 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
     {
       header: label,
       cell: (row) =>
-        row === total ? <strong>Total</strong> : <span className={classes.name}>{row.name}</span>,
+        row === total ? <strong>Total</strong> : <span className="anywhere">{row.name}</span>,
     },
     { header: "Requests", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
     { header: "Charged", isFigure: true, cell: ({ charged_usd }) => <Money usd={charged_usd} /> },
@@ -53,13 +54,11 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
 
 function Percent({ row }: { readonly row: MarginRow }) {
   const { margin_percent: percent } = row;
-  if (percent === null) return <span className={classes.quiet}>unknown</span>;
-  const share = Math.max(0, Math.min(100, Number(percent)));
+  if (percent === null) return <span className="soft">unknown</span>;
+  const share = Number(percent);
   return (
     <div className={classes.percent}>
-      <div className={classes.small} aria-hidden="true">
-        <div style={{ width: `${share}%` }} />
-      </div>
+      <ShareBar share={share / 100} width={64} />
       <span>{percent.replace("-", "−")}%</span>
     </div>
   );

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconDownload, IconTrendingUp } from "@tabler/icons-react";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { FormProblem } from "../../../components/feedback/form-problem.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { Money } from "../../../components/money/money.tsx";

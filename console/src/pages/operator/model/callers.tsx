@@ -1,13 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { formatDay } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
-import classes from "./page.module.css";
 
 type Caller = Reply<"GET /api/models/:model/callers">["callers"][number];
 
@@ -20,7 +19,7 @@ export function Callers({ model }: { readonly model: string }) {
       about="Since it was deprecated; who called last stands first."
       isFlush
     >
-      <div className={classes.notice}>
+      <div className="inset">
         <ErrorNotice problem={found.error} onRetry={found.refetch} />
         {found.isPending && <Loading lines={3} />}
       </div>
@@ -30,7 +29,7 @@ export function Callers({ model }: { readonly model: string }) {
           columns={columns}
           rows={found.data.callers}
           rowKey={({ account, key }) => `${account} ${key ?? ""}`}
-          empty={<p className={classes.nothing}>Nobody has called it since it was deprecated.</p>}
+          empty="Nobody has called it since it was deprecated."
         />
       )}
     </Panel>

@@ -1,23 +1,18 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { NativeSelect, TextInput } from "@mantine/core";
 import { IconBox } from "@tabler/icons-react";
-import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
-import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { useApi, useChange } from "../../../queries.ts";
+import { DialogBody } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
+import { useApi } from "../../../queries.ts";
 
 type Entry = Reply<"GET /api/catalog/:model">;
 
-interface DeprecateDialogProps {
-  readonly entry: Entry;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
-export function DeprecateDialog({ entry, isOpen, onClose }: DeprecateDialogProps) {
-  const catalog = useApi("GET /api/catalog", {}, { enabled: isOpen });
+export function Deprecate({ entry }: { readonly entry: Entry }) {
+  const catalog = useApi("GET /api/catalog");
   // Only one that stays can take over.
   const successors = catalog.data?.filter(
     (one) =>
@@ -27,95 +22,68 @@ export function DeprecateDialog({ entry, isOpen, onClose }: DeprecateDialogProps
       one.served &&
       one.deprecated_at === null,
   );
+  if (successors !== undefined && successors.length > 0)
+    return <DeprecateForm entry={entry} successors={successors.map(({ id }) => id)} />;
   return (
-    <Modal opened={isOpen} onClose={onClose} title={`Deprecate ${entry.id}`} size="md">
-      {successors === undefined && <Loading lines={4} />}
-      {successors?.length === 0 && (
+    <DialogBody title={`Deprecate ${entry.id}`}>
+      {successors === undefined ? (
+        <Loading lines={4} />
+      ) : (
         <EmptyState
           icon={IconBox}
           title="No model could take over"
           about="A replacement must be active, served and of the same endpoint. Add one first."
         />
       )}
-      {successors !== undefined && successors.length > 0 && (
-        <DeprecateForm
-          entry={entry}
-          successors={successors.map(({ id }) => id)}
-          onClose={onClose}
-        />
-      )}
-    </Modal>
+    </DialogBody>
   );
 }
 
 interface DeprecateFormProps {
   readonly entry: Entry;
   readonly successors: readonly string[];
-  readonly onClose: () => void;
 }
 
 const dayOf = (moment: string | null) => moment?.slice(0, 10) ?? "";
 
-function DeprecateForm({ entry, successors, onClose }: DeprecateFormProps) {
+function DeprecateForm({ entry, successors }: DeprecateFormProps) {
   const isDeprecated = entry.status === "deprecated";
-  const known = successors.find((id) => id === entry.replacement) ?? successors[0] ?? "";
-  const [replacement, setReplacement] = useState(known);
-  const [from, setFrom] = useState(isDeprecated ? "" : dayOf(entry.deprecated_at));
-  const [retires, setRetires] = useState(dayOf(entry.retires_at));
-  const deprecate = useChange("POST /api/catalog/:model/deprecate", {
-    onDone: () => {
-      say(`${entry.id} is announced to end.`);
-      onClose();
+  const form = useForm({
+    route: "POST /api/catalog/:model/deprecate",
+    values: {
+      replacement: successors.find((id) => id === entry.replacement) ?? successors[0] ?? "",
+      from: isDeprecated ? "" : dayOf(entry.deprecated_at),
+      retires: dayOf(entry.retires_at),
     },
+    toInput: ({ from, ...rest }) => ({
+      params: { model: entry.id },
+      body: { ...rest, ...(from === "" ? {} : { from }) },
+    }),
+    onDone: () => say(`${entry.id} is announced to end.`),
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        deprecate.mutate({
-          params: { model: entry.id },
-          body: { retires, replacement, ...(from === "" ? {} : { from }) },
-        });
-      }}
-    >
-      <Stack gap="md">
-        <NativeSelect
-          label="Model to use instead"
-          data-autofocus
-          value={replacement}
-          onChange={(event) => setReplacement(event.currentTarget.value)}
-          error={fieldError(deprecate.error, "replacement")}
-          data={[...successors]}
-        />
-        {!isDeprecated && (
-          <TextInput
-            label="Deprecated from (optional)"
-            description="Empty: from now on. Replies then carry the announcement."
-            type="date"
-            value={from}
-            onChange={(event) => setFrom(event.currentTarget.value)}
-            error={fieldError(deprecate.error, "from")}
-          />
-        )}
+    <FormDialog title={`Deprecate ${entry.id}`} form={form} submit="Deprecate it">
+      <NativeSelect
+        label="Model to use instead"
+        data-autofocus
+        data={[...successors]}
+        {...form.text("replacement")}
+      />
+      {!isDeprecated && (
         <TextInput
-          label="Retires on"
-          description="From the beginning of this day, UTC, calls to it are refused."
+          label="Deprecated from (optional)"
+          description="Empty: from now on. Replies then carry the announcement."
           type="date"
-          required
-          value={retires}
-          onChange={(event) => setRetires(event.currentTarget.value)}
-          error={fieldError(deprecate.error, "retires")}
+          {...form.text("from")}
         />
-        <FormProblem problem={deprecate.error} fields={["replacement", "from", "retires"]} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={deprecate.isPending}>
-            Deprecate it
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <TextInput
+        label="Retires on"
+        description="From the beginning of this day, UTC, calls to it are refused."
+        type="date"
+        required
+        {...form.text("retires")}
+      />
+    </FormDialog>
   );
 }

@@ -1,13 +1,13 @@
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatDay } from "../../../format/moments.ts";
-import { useChange } from "../../../queries.ts";
-import { DeprecateDialog } from "./deprecate-dialog.tsx";
+import { Deprecate } from "./deprecate-dialog.tsx";
 import classes from "./page.module.css";
 
 type Entry = Reply<"GET /api/catalog/:model">;
@@ -16,14 +16,11 @@ type Entry = Reply<"GET /api/catalog/:model">;
 export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
   const [isDeprecating, setDeprecating] = useState(false);
   const { id, status } = entry;
-  const retire = useChange("POST /api/catalog/:model/retire", {
-    onDone: () => say(`${id} is retired.`),
-  });
   return (
     <Panel
       title="Lifecycle"
       actions={
-        <div className={classes.actions}>
+        <Group gap={6}>
           {status !== "retired" && (
             <Button size="xs" variant="default" onClick={() => setDeprecating(true)}>
               {entry.deprecated_at === null ? "Deprecate" : "Change the dates"}
@@ -40,12 +37,14 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
                 </p>
               }
               verb="Retire it"
-              onConfirm={() => retire.mutateAsync({ params: { model: id } })}
+              route="POST /api/catalog/:model/retire"
+              input={{ params: { model: id } }}
+              onDone={() => say(`${id} is retired.`)}
             >
               Retire now
             </ConfirmButton>
           )}
-        </div>
+        </Group>
       }
     >
       <ol className={classes.stages} aria-label="Lifecycle">
@@ -75,7 +74,9 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
           </>
         )}
       </p>
-      <DeprecateDialog entry={entry} isOpen={isDeprecating} onClose={() => setDeprecating(false)} />
+      <Dialog of={isDeprecating} onClose={() => setDeprecating(false)}>
+        {() => <Deprecate entry={entry} />}
+      </Dialog>
     </Panel>
   );
 }

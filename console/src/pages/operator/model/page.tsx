@@ -4,14 +4,15 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { useApi } from "../../../queries.ts";
 import { FileBadge, FileNote, isInFile } from "../catalog/source.tsx";
-import { SetPriceDialog } from "../prices/set-price-dialog.tsx";
+import { SetPrice } from "../prices/set-price-dialog.tsx";
 import { Callers } from "./callers.tsx";
 import { LifecyclePanel } from "./lifecycle-panel.tsx";
 import classes from "./page.module.css";
@@ -72,13 +73,13 @@ function Parts({ entry }: { readonly entry: Entry }) {
   return (
     <>
       {entry.not_served_because !== null && entry.status !== "retired" && (
-        <p className={classes.trouble} role="status">
+        <p className="notice below" role="status">
           <strong>Callers cannot reach it.</strong> {entry.not_served_because}
         </p>
       )}
       <RoutesPanel entry={entry} />
       <div className={classes.columns}>
-        <div className={classes.stack}>
+        <div className="stacked">
           <Panel
             title="Price"
             actions={
@@ -90,7 +91,7 @@ function Parts({ entry }: { readonly entry: Entry }) {
             }
           >
             {isInFile(entry, "price") && (
-              <div className={classes.priceNote}>
+              <div className="below">
                 <FileNote source={entry.source} />
               </div>
             )}
@@ -103,7 +104,9 @@ function Parts({ entry }: { readonly entry: Entry }) {
         <LifecyclePanel entry={entry} />
       </div>
       {entry.status !== "active" && <Callers model={entry.id} />}
-      <SetPriceDialog entry={isPricing ? entry : undefined} onClose={() => setPricing(false)} />
+      <Dialog of={isPricing} onClose={() => setPricing(false)} size="lg">
+        {() => <SetPrice entry={entry} />}
+      </Dialog>
     </>
   );
 }

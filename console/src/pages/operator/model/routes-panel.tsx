@@ -1,18 +1,17 @@
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatShare } from "../../../format/figures.ts";
-import { useChange } from "../../../queries.ts";
 import { RouteState } from "../catalog/route-names.tsx";
 import { FileNote, isInFile } from "../catalog/source.tsx";
-import classes from "./page.module.css";
 import { RouteDialog } from "./route-dialog.tsx";
 import { isSameTarget, keepRoute, type Route } from "./route-drafts.ts";
 
@@ -41,7 +40,7 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
       isFlush
     >
       {isLocked && (
-        <div className={classes.fileNote}>
+        <div className="inset">
           <FileNote source={entry.source} />
         </div>
       )}
@@ -50,13 +49,11 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
         columns={columns(entry, setEditing)}
         rows={routes}
         rowKey={({ provider, model }) => `${provider}/${model}`}
-        empty={
-          <p className={classes.nothing}>
-            No routes yet. Add one to say which provider serves this model.
-          </p>
-        }
+        empty="No routes yet. Add one to say which provider serves this model."
       />
-      <RouteDialog entry={entry} route={editing} onClose={() => setEditing(undefined)} />
+      <Dialog of={editing} onClose={() => setEditing(undefined)} size="lg">
+        {(route) => <RouteDialog entry={entry} route={route} />}
+      </Dialog>
     </Panel>
   );
 }
@@ -70,13 +67,10 @@ interface ActionsProps {
 function Actions({ entry, route, onEdit }: ActionsProps) {
   const isLocked = isInFile(entry, "routes");
   const target = `${route.provider}/${route.model}`;
-  const save = useChange("PUT /api/catalog/:model/routes", {
-    onDone: () => say(`Removed the route to ${target}.`),
-  });
   if (isLocked && route.cost_in_file) return null;
   const others = entry.routes.filter((one) => !isSameTarget(one, route));
   return (
-    <span className={classes.rowActions}>
+    <Group gap={4} justify="flex-end">
       <Button
         size="compact-sm"
         variant="default"
@@ -98,17 +92,17 @@ function Actions({ entry, route, onEdit }: ActionsProps) {
           }
           verb="Remove"
           aria-label={`Remove ${target}`}
-          onConfirm={() =>
-            save.mutateAsync({
-              params: { model: entry.id },
-              body: { routes: others.map(keepRoute) },
-            })
-          }
+          route="PUT /api/catalog/:model/routes"
+          input={{
+            params: { model: entry.id },
+            body: { routes: others.map(keepRoute) },
+          }}
+          onDone={() => say(`Removed the route to ${target}.`)}
         >
           Remove
         </ConfirmButton>
       )}
-    </span>
+    </Group>
   );
 }
 
@@ -123,7 +117,7 @@ const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<
   {
     header: "Target",
     cell: ({ provider, model }) => (
-      <span className={classes.target}>
+      <span className="lines">
         {provider}
         <code>{model}</code>
       </span>
@@ -148,10 +142,5 @@ const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<
     header: "Cost to you",
     cell: ({ cost }) => <PriceTags price={cost} none="not set" />,
   },
-  {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (route) => <Actions entry={entry} route={route} onEdit={onEdit} />,
-  },
+  actionsColumn((route) => <Actions entry={entry} route={route} onEdit={onEdit} />),
 ];

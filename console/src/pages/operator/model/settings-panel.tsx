@@ -1,23 +1,15 @@
-import {
-  Button,
-  Fieldset,
-  Group,
-  Modal,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  TextInput,
-} from "@mantine/core";
+import { Button, Fieldset, NumberInput, SimpleGrid, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { ApiProblem, Reply } from "../../../api.ts";
-import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
+import type { Reply } from "../../../api.ts";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
+import { Facts } from "../../../components/layout/facts.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatCount } from "../../../format/figures.ts";
-import { useChange } from "../../../queries.ts";
 import { KindFields, type ModelKind } from "../catalog/kind-fields.tsx";
 import { FileNote, isInFile, lockProps } from "../catalog/source.tsx";
-import classes from "./page.module.css";
 
 type Entry = Reply<"GET /api/catalog/:model">;
 
@@ -72,36 +64,24 @@ export function SettingsPanel({ entry }: { readonly entry: Entry }) {
         </Button>
       }
     >
-      <dl className={classes.facts}>
-        <dt>Endpoint</dt>
-        <dd>{entry.endpoint === "embeddings" ? `embeddings of ${entry.input}` : entry.endpoint}</dd>
-        <dt>Owned by</dt>
-        <dd>{entry.owned_by}</dd>
-        {limitsOf(entry).map(({ name, label }) => (
-          <Fact key={name} label={label} value={count(entry[name])} />
-        ))}
-        <Fact
-          label="Timeouts"
-          value={
+      <Facts
+        of={{
+          Endpoint:
+            entry.endpoint === "embeddings" ? `embeddings of ${entry.input}` : entry.endpoint,
+          "Owned by": entry.owned_by,
+          ...Object.fromEntries(
+            limitsOf(entry).map(({ name, label }) => [label, count(entry[name])]),
+          ),
+          Timeouts:
             set.length === 0
               ? "default"
-              : set.map(({ name, label }) => `${label} ${entry.timeouts[name]} s`).join(", ")
-          }
-        />
-      </dl>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`Edit ${entry.id}`} size="lg">
-        <SettingsForm entry={entry} onClose={() => setOpen(false)} />
-      </Modal>
+              : set.map(({ name, label }) => `${label} ${entry.timeouts[name]} s`).join(", "),
+        }}
+      />
+      <Dialog of={isOpen} onClose={() => setOpen(false)} size="lg">
+        {() => <SettingsForm entry={entry} />}
+      </Dialog>
     </Panel>
-  );
-}
-
-function Fact({ label, value }: { readonly label: string; readonly value: string }) {
-  return (
-    <>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-    </>
   );
 }
 
@@ -159,106 +139,67 @@ const fieldNames = [
   ...timeouts.map(({ name }) => `timeouts.${name}`),
 ];
 
-/** Inside the dialog, so that it starts with the current values each time. */
-function SettingsForm({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+function SettingsForm({ entry }: { readonly entry: Entry }) {
   const [before] = useState(() => toDraft(entry));
-  const [draft, setDraft] = useState(before);
-  const save = useChange("PATCH /api/catalog/:model", {
-    onDone: () => {
-      say(`Saved ${entry.id}.`);
-      onClose();
-    },
+  const form = useForm({
+    route: "PATCH /api/catalog/:model",
+    values: before,
+    fields: () => fieldNames,
+    toInput: (draft) => ({ params: { model: entry.id }, body: toChanges(before, draft) }),
+    onDone: () => say(`Saved ${entry.id}.`),
   });
+  const { values: draft, edit } = form;
   const isLocked = (field: string) => isInFile(entry, field);
-  const edit = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate({ params: { model: entry.id }, body: toChanges(before, draft) });
-      }}
-    >
-      <Stack gap="md">
-        <FileNote source={entry.source} isPartial />
-        <KindFields kind={draft} onEdit={edit} problem={save.error} isLocked={isLocked} />
-        <TextInput
-          label="Owned by"
-          description="Shown in the model list."
-          required
-          maxLength={100}
-          {...lockProps(isLocked("owned_by"))}
-          value={draft.owned_by}
-          onChange={(event) => edit({ owned_by: event.currentTarget.value })}
-          error={fieldError(save.error, "owned_by")}
-        />
-        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
-          {limitsOf(draft).map(({ name, label, about }) => (
-            <CountInput
+    <FormDialog title={`Edit ${entry.id}`} form={form} submit="Save changes">
+      <FileNote source={entry.source} isPartial />
+      <KindFields kind={draft} onEdit={edit} problem={form.problem} isLocked={isLocked} />
+      <TextInput
+        label="Owned by"
+        description="Shown in the model list."
+        required
+        maxLength={100}
+        {...lockProps(isLocked("owned_by"))}
+        {...form.text("owned_by")}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+        {limitsOf(draft).map(({ name, label, about }) => (
+          <NumberInput
+            key={name}
+            {...countProps(draft[name], isLocked(name))}
+            label={label}
+            description={about}
+            onChange={(value) => edit({ [name]: toCount(value) })}
+            error={form.error(name)}
+          />
+        ))}
+      </SimpleGrid>
+      <Fieldset legend="Timeouts, seconds">
+        <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="md">
+          {timeouts.map(({ name, label }) => (
+            <NumberInput
               key={name}
-              name={name}
+              {...countProps(draft.timeouts[name], isLocked("timeouts"))}
               label={label}
-              about={about}
-              value={draft[name]}
-              onChange={(value) => edit({ [name]: value })}
-              problem={save.error}
-              isLocked={isLocked(name)}
+              onChange={(value) =>
+                edit({ timeouts: { ...draft.timeouts, [name]: toCount(value) } })
+              }
+              error={form.error(`timeouts.${name}`)}
             />
           ))}
         </SimpleGrid>
-        <Fieldset legend="Timeouts, seconds">
-          <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="md">
-            {timeouts.map(({ name, label }) => (
-              <CountInput
-                key={name}
-                name={`timeouts.${name}`}
-                label={label}
-                value={draft.timeouts[name]}
-                onChange={(value) => edit({ timeouts: { ...draft.timeouts, [name]: value } })}
-                problem={save.error}
-                isLocked={isLocked("timeouts")}
-              />
-            ))}
-          </SimpleGrid>
-        </Fieldset>
-        <FormProblem problem={save.error} fields={fieldNames} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            Save changes
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </Fieldset>
+    </FormDialog>
   );
 }
 
-interface CountInputProps {
-  readonly name: string;
-  readonly label: string;
-  readonly about?: string;
-  readonly value: number | null;
-  readonly onChange: (value: number | null) => void;
-  readonly problem: ApiProblem | null;
-  readonly isLocked: boolean;
-}
-
-function CountInput(props: CountInputProps) {
-  const { name, label, about, value, onChange, problem, isLocked } = props;
-  return (
-    <NumberInput
-      label={label}
-      {...(about === undefined ? {} : { description: about })}
-      placeholder="Default"
-      min={1}
-      allowDecimal={false}
-      thousandSeparator=","
-      hideControls
-      {...lockProps(isLocked)}
-      value={value ?? ""}
-      onChange={(given) => onChange(typeof given === "number" ? given : null)}
-      error={fieldError(problem, name)}
-    />
-  );
-}
+const toCount = (given: string | number) => (typeof given === "number" ? given : null);
+const countProps = (value: number | null, isLocked: boolean) => ({
+  placeholder: "Default",
+  min: 1,
+  allowDecimal: false,
+  thousandSeparator: ",",
+  hideControls: true,
+  ...lockProps(isLocked),
+  value: value ?? "",
+});

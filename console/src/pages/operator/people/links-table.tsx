@@ -2,10 +2,8 @@ import { Link } from "@tanstack/react-router";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
-import { useChange } from "../../../queries.ts";
-import classes from "./page.module.css";
 
 export type OpenLink = Reply<"GET /api/people">["invited"][number];
 
@@ -16,17 +14,12 @@ const columns: readonly Column<OpenLink>[] = [
   {
     header: "Ends",
     cell: ({ expires_at }) => (
-      <span className={classes.line}>
+      <span className="nowrap">
         <Moment at={expires_at} />
       </span>
     ),
   },
-  {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (link) => <TakeBack link={link} />,
-  },
+  actionsColumn((link) => <TakeBack link={link} />),
 ];
 
 export function LinksTable({ links }: { readonly links: readonly OpenLink[] }) {
@@ -48,9 +41,6 @@ function Purpose({ link }: { readonly link: OpenLink }) {
 }
 
 function TakeBack({ link }: { readonly link: OpenLink }) {
-  const remove = useChange("DELETE /api/people/invites/:id", {
-    onDone: () => say("The link is taken back."),
-  });
   return (
     <ConfirmButton
       size="compact-sm"
@@ -58,7 +48,9 @@ function TakeBack({ link }: { readonly link: OpenLink }) {
       question="Take this link back?"
       consequence="It stops working at once. You can make another one."
       verb="Take back"
-      onConfirm={() => remove.mutateAsync({ params: { id: link.id } })}
+      route="DELETE /api/people/invites/:id"
+      input={{ params: { id: link.id } }}
+      onDone={() => say("The link is taken back.")}
     >
       Take back
     </ConfirmButton>

@@ -1,20 +1,21 @@
-import { Button, TextInput } from "@mantine/core";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { useApi } from "../../../queries.ts";
 import { useSearchText } from "../../../search.ts";
-import { InviteDialog } from "./invite-dialog.tsx";
+import { InviteOperator } from "./invite-operator.tsx";
 import { LinksTable } from "./links-table.tsx";
-import classes from "./page.module.css";
 import { PeopleTable } from "./people-table.tsx";
 import type { Person } from "./person-actions.tsx";
 
 export function Page() {
-  const [search, setSearch] = useSearchText();
+  const [search] = useSearchText();
   const [isInviting, setInviting] = useState(false);
   const list = useApi("GET /api/people");
   const wanted = (search["find"] ?? "").trim().toLowerCase();
@@ -38,17 +39,7 @@ export function Page() {
           <Panel
             title={`${people.length} ${people.length === 1 ? "person" : "people"}`}
             about={`${operators === 1 ? "One of them is an operator" : `${operators} of them are operators`}.`}
-            actions={
-              <TextInput
-                className={classes.find}
-                type="search"
-                aria-label="Find a person"
-                placeholder="Name, email or account"
-                leftSection={<IconSearch size={16} />}
-                value={search["find"] ?? ""}
-                onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-              />
-            }
+            actions={<FindInput label="Find a person" placeholder="Name, email or account" />}
             isFlush
           >
             <PeopleTable
@@ -67,7 +58,9 @@ export function Page() {
           )}
         </>
       )}
-      <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
+      <Dialog of={isInviting} onClose={() => setInviting(false)}>
+        {() => <InviteOperator />}
+      </Dialog>
     </>
   );
 }

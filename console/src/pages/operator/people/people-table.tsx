@@ -1,7 +1,7 @@
 import { IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { useUser } from "../../../session.tsx";
@@ -19,24 +19,20 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
     {
       header: "Person",
       cell: (person) => (
-        <div className={classes.person}>
+        <div className="lines">
           <div>
             {nameOf(person)}
-            {person.id === me.id && <i className={classes.you}>you</i>}
+            {person.id === me.id && <i className="soft"> you</i>}
           </div>
-          <span>{person.email}</span>
+          <small>{person.email}</small>
         </div>
       ),
     },
     { header: "May see", cell: (person) => <Access person={person} /> },
     { header: "Signed in", cell: SignedIn },
-    {
-      header: "Actions",
-      isHeaderHidden: true,
-      cell: (person) => (
-        <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />
-      ),
-    },
+    actionsColumn((person) => (
+      <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />
+    )),
   ];
   return (
     <DataTable
@@ -58,7 +54,7 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
 function Access({ person }: { readonly person: Person }) {
   const { is_operator: isOperator, accounts } = person;
   if (!isOperator && accounts.length === 0)
-    return <span className={classes.quiet}>nothing: in no account</span>;
+    return <span className="soft">nothing: in no account</span>;
   return (
     <div className={classes.access}>
       {isOperator && <StateBadge state="active" label="Operator: everything" />}
@@ -75,13 +71,13 @@ function Access({ person }: { readonly person: Person }) {
 }
 
 function SignedIn({ sessions, last_seen_at: seen }: Person) {
-  if (seen === null) return <span className={classes.quiet}>nowhere</span>;
+  if (seen === null) return <span className="soft">nowhere</span>;
   return (
-    <div className={`${classes.person} ${classes.line}`}>
+    <div className="lines nowrap">
       <div>{sessions === 1 ? "1 browser" : `${sessions} browsers`}</div>
-      <span>
+      <small>
         seen <Moment at={seen} />
-      </span>
+      </small>
     </div>
   );
 }

@@ -1,13 +1,12 @@
-import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { useChange } from "../../../queries.ts";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { ShownLink } from "../../../components/form/shown-link.tsx";
 import { useUser } from "../../../session.tsx";
 import classes from "./page.module.css";
-import { ShownLink } from "./shown-link.tsx";
 
 export type Person = Reply<"GET /api/people">["people"][number];
 
@@ -33,8 +32,7 @@ export function PersonActions({ person, isLastOperator }: PersonActionsProps) {
 
 function NewPassword({ person }: { readonly person: Person }) {
   const name = nameOf(person);
-  const [isOpen, setOpen] = useState(false);
-  const reset = useChange("POST /api/people/:id/reset", { onDone: () => setOpen(true) });
+  const [made, setMade] = useState<Reply<"POST /api/people/:id/reset">>();
   return (
     <>
       <ConfirmButton
@@ -43,13 +41,15 @@ function NewPassword({ person }: { readonly person: Person }) {
         question={`Make a link for a new password of ${name}?`}
         consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Until then the old one works. Send it to nobody else."
         verb="Make the link"
-        onConfirm={() => reset.mutateAsync({ params: { id: person.id } })}
+        route="POST /api/people/:id/reset"
+        input={{ params: { id: person.id } }}
+        onDone={setMade}
       >
         New password
       </ConfirmButton>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`New password for ${name}`}>
-        {reset.data !== undefined && <ShownLink made={reset.data} onClose={() => setOpen(false)} />}
-      </Modal>
+      <Dialog of={made} onClose={() => setMade(undefined)}>
+        {(link) => <ShownLink title={`New password for ${name}`} made={link} />}
+      </Dialog>
     </>
   );
 }
@@ -61,9 +61,6 @@ interface OwnProps {
 
 function EndSessions({ person, isMe }: OwnProps) {
   const name = nameOf(person);
-  const end = useChange("DELETE /api/people/:id/sessions", {
-    onDone: () => say(`${name} is signed out everywhere.`),
-  });
   return (
     <ConfirmButton
       size="compact-sm"
@@ -75,7 +72,9 @@ function EndSessions({ person, isMe }: OwnProps) {
           : `${name} must sign in again in every browser. Keys and tokens go on working.`
       }
       verb="Sign out"
-      onConfirm={() => end.mutateAsync({ params: { id: person.id } })}
+      route="DELETE /api/people/:id/sessions"
+      input={{ params: { id: person.id } }}
+      onDone={() => say(`${name} is signed out everywhere.`)}
     >
       Sign out
     </ConfirmButton>
@@ -85,13 +84,6 @@ function EndSessions({ person, isMe }: OwnProps) {
 function RemoveOperator({ person, isMe }: OwnProps) {
   const name = nameOf(person);
   const navigate = useNavigate();
-  const remove = useChange("DELETE /api/people/:id/operator", {
-    onDone: () => {
-      say(isMe ? "You are no operator any more." : `${name} is no operator any more.`);
-      // This page is for operators.
-      if (isMe) void navigate({ to: "/" });
-    },
-  });
   return (
     <ConfirmButton
       size="compact-sm"
@@ -105,9 +97,13 @@ function RemoveOperator({ person, isMe }: OwnProps) {
           : `${name} will see only the accounts they are a member of. Operator's tokens they made go on working: revoke those that only they knew.`
       }
       verb={isMe ? "Give it up" : "Take the role"}
-      onConfirm={() =>
-        remove.mutateAsync({ params: { id: person.id }, query: isMe ? { oneself: "yes" } : {} })
-      }
+      route="DELETE /api/people/:id/operator"
+      input={{ params: { id: person.id }, query: isMe ? { oneself: "yes" } : {} }}
+      onDone={() => {
+        say(isMe ? "You are no operator any more." : `${name} is no operator any more.`);
+        // This page is for operators.
+        if (isMe) void navigate({ to: "/" });
+      }}
     >
       {isMe ? "Give up role" : "Take role"}
     </ConfirmButton>

@@ -1,10 +1,11 @@
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { DialogBody, useDialog } from "../../../components/form/dialog.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { useApi, useChange } from "../../../queries.ts";
@@ -12,26 +13,14 @@ import classes from "./page.module.css";
 
 type Plan = Reply<"GET /api/prices/import">;
 
-interface ImportDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
 interface Wish {
   readonly markup: string;
   readonly replace: boolean;
 }
 
 /** What would change is shown first; only then it can be made. */
-export function ImportDialog({ isOpen, onClose }: ImportDialogProps) {
-  return (
-    <Modal opened={isOpen} onClose={onClose} title="Import public list prices" size="xl">
-      <ImportForm onClose={onClose} />
-    </Modal>
-  );
-}
-
-function ImportForm({ onClose }: Pick<ImportDialogProps, "onClose">) {
+export function ImportPrices() {
+  const dialog = useDialog();
   const [markup, setMarkup] = useState("0");
   const [replace, setReplace] = useState(false);
   const [asked, setAsked] = useState<Wish>();
@@ -43,60 +32,62 @@ function ImportForm({ onClose }: Pick<ImportDialogProps, "onClose">) {
   const make = useChange("POST /api/prices/import", {
     onDone: ({ set }) => {
       say(`${set.length} ${set.length === 1 ? "price is" : "prices are"} taken over.`);
-      onClose();
+      dialog?.close();
     },
   });
   const isShown = asked?.markup === markup.trim() && asked.replace === replace;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        setAsked({ markup: markup.trim(), replace });
-      }}
-    >
-      <Stack gap="md">
-        <div className={classes.pair}>
-          <TextInput
-            label="Markup in percent"
-            description="On top of the vendor's price, for what callers pay. The costs of routes stay as they are."
-            inputMode="decimal"
-            required
-            data-autofocus
-            value={markup}
-            onChange={(event) => setMarkup(event.currentTarget.value)}
-            error={fieldError(plan.error, "markup")}
-          />
-          <Checkbox
-            label="Replace prices and costs that are set"
-            description="Else only what has none gets one."
-            checked={replace}
-            onChange={(event) => setReplace(event.currentTarget.checked)}
-          />
-        </div>
-        <FormProblem problem={plan.error} fields={["markup"]} />
-        {asked !== undefined && plan.isFetching && (
-          <Loading lines={3} label="Looking the prices up" />
-        )}
-        {isShown && plan.data !== undefined && !plan.isFetching && <PlanView plan={plan.data} />}
-        <ErrorNotice problem={make.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          {isShown && plan.data !== undefined ? (
-            <Button
-              disabled={plan.data.set.length === 0}
-              loading={make.isPending}
-              onClick={() => make.mutate({ body: asked })}
-            >
-              Take these {plan.data.set.length} over
-            </Button>
-          ) : (
-            <Button type="submit">Show what would change</Button>
+    <DialogBody title="Import public list prices">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsked({ markup: markup.trim(), replace });
+        }}
+      >
+        <Stack gap="md">
+          <div className={classes.pair}>
+            <TextInput
+              label="Markup in percent"
+              description="On top of the vendor's price, for what callers pay. The costs of routes stay as they are."
+              inputMode="decimal"
+              required
+              data-autofocus
+              value={markup}
+              onChange={(event) => setMarkup(event.currentTarget.value)}
+              error={fieldError(plan.error, "markup")}
+            />
+            <Checkbox
+              label="Replace prices and costs that are set"
+              description="Else only what has none gets one."
+              checked={replace}
+              onChange={(event) => setReplace(event.currentTarget.checked)}
+            />
+          </div>
+          <FormProblem problem={plan.error} fields={["markup"]} />
+          {asked !== undefined && plan.isFetching && (
+            <Loading lines={3} label="Looking the prices up" />
           )}
-        </Group>
-      </Stack>
-    </form>
+          {isShown && plan.data !== undefined && !plan.isFetching && <PlanView plan={plan.data} />}
+          <ErrorNotice problem={make.error} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={dialog?.close}>
+              Cancel
+            </Button>
+            {isShown && plan.data !== undefined ? (
+              <Button
+                disabled={plan.data.set.length === 0}
+                loading={make.isPending}
+                onClick={() => make.mutate({ body: asked })}
+              >
+                Take these {plan.data.set.length} over
+              </Button>
+            ) : (
+              <Button type="submit">Show what would change</Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </DialogBody>
   );
 }
 
@@ -156,7 +147,7 @@ const columns: readonly Column<Plan["set"][number]>[] = [
   {
     header: "For",
     cell: ({ model, route }) => (
-      <span className={classes.place}>
+      <span className="lines">
         {model}
         <small>{route === null ? "what callers pay" : `what ${route} costs`}</small>
       </span>

@@ -5,19 +5,20 @@ import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { PriceTimeline } from "../../../components/money/price-timeline.tsx";
-import { type Column, DataTable } from "../../../components/table/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatDay } from "../../../format/moments.ts";
 import { useApi } from "../../../queries.ts";
 import { FileBadge, isInFile } from "../catalog/source.tsx";
-import { ImportDialog } from "./import-dialog.tsx";
+import { ImportPrices } from "./import-dialog.tsx";
 import classes from "./page.module.css";
-import { SetPriceDialog } from "./set-price-dialog.tsx";
+import { SetPrice } from "./set-price-dialog.tsx";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
@@ -72,11 +73,16 @@ export function Page() {
         </Panel>
       )}
       <History model={looking} onClose={() => setLooking(undefined)} />
-      <SetPriceDialog
-        entry={entries?.find(({ id }) => id === pricing)}
+      <Dialog
+        of={entries?.find(({ id }) => id === pricing)}
         onClose={() => setPricing(undefined)}
-      />
-      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} />
+        size="lg"
+      >
+        {(entry) => <SetPrice entry={entry} />}
+      </Dialog>
+      <Dialog of={isImporting} onClose={() => setImporting(false)} size="xl">
+        {() => <ImportPrices />}
+      </Dialog>
     </>
   );
 }
@@ -104,7 +110,7 @@ const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
     header: "To come",
     cell: ({ coming }) =>
       coming.length === 0 ? (
-        <span className={classes.none}>—</span>
+        <span className="soft">—</span>
       ) : (
         <span className={classes.coming}>
           {coming.map(({ price, effective_at: at }) => (
@@ -116,35 +122,30 @@ const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
         </span>
       ),
   },
-  {
-    header: "Actions",
-    isHeaderHidden: true,
-    isFigure: true,
-    cell: (entry) => (
-      <span className={classes.actions}>
-        {isInFile(entry, "price") && <FileBadge source={entry.source} />}
+  actionsColumn((entry) => (
+    <span className={classes.actions}>
+      {isInFile(entry, "price") && <FileBadge source={entry.source} />}
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        onClick={() => onLook(entry.id)}
+        aria-label={`History of ${entry.id}`}
+      >
+        History
+      </Button>
+      {!isInFile(entry, "price") && (
         <Button
           size="compact-sm"
-          variant="subtle"
-          color="gray"
-          onClick={() => onLook(entry.id)}
-          aria-label={`History of ${entry.id}`}
+          variant="default"
+          onClick={() => onSet(entry.id)}
+          aria-label={`Set price of ${entry.id}`}
         >
-          History
+          Set price
         </Button>
-        {!isInFile(entry, "price") && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => onSet(entry.id)}
-            aria-label={`Set price of ${entry.id}`}
-          >
-            Set price
-          </Button>
-        )}
-      </span>
-    ),
-  },
+      )}
+    </span>
+  )),
 ];
 
 function History({

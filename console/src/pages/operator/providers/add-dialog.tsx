@@ -1,10 +1,10 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
-import { useState } from "react";
-import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { FormProblem, fieldError } from "../../../components/feedback/form-problem.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { NativeSelect, TextInput } from "@mantine/core";
+import { Loaded } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { useApi, useChange } from "../../../queries.ts";
+import { DialogBody } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
+import { useApi } from "../../../queries.ts";
 import {
   emptyDraft,
   type ProviderDraft,
@@ -14,22 +14,17 @@ import {
 } from "./provider-fields.tsx";
 import type { Vendor } from "./words.ts";
 
-interface AddDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly onAdded: (name: string) => void;
-}
+type OnAdded = (name: string) => void;
 
-export function AddDialog({ isOpen, onClose, onAdded }: AddDialogProps) {
-  const vendors = useApi("GET /api/vendors", {}, { enabled: isOpen });
+export function AddProvider({ onAdded }: { readonly onAdded: OnAdded }) {
+  const vendors = useApi("GET /api/vendors");
+  if (vendors.data !== undefined) return <AddForm vendors={vendors.data} onAdded={onAdded} />;
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Add provider" size="lg">
-      <ErrorNotice problem={vendors.error} onRetry={vendors.refetch} />
-      {vendors.isPending && <Loading lines={5} />}
-      {vendors.data !== undefined && (
-        <AddForm vendors={vendors.data} onClose={onClose} onAdded={onAdded} />
-      )}
-    </Modal>
+    <DialogBody title="Add provider">
+      <Loaded from={vendors} lines={5}>
+        {() => null}
+      </Loaded>
+    </DialogBody>
   );
 }
 
@@ -37,14 +32,10 @@ const ownServer = "";
 /** Also its kind, and no vendor's id. */
 const sdkPackage = "ai-sdk";
 
-interface AddFormProps extends Pick<AddDialogProps, "onClose" | "onAdded"> {
-  readonly vendors: readonly Vendor[];
-}
-
 interface NewDraft extends ProviderDraft {
   readonly choice: string;
   /** Undefined: the vendor's own id. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 const usualName = (choice: string) => (choice === sdkPackage ? "" : choice);
@@ -66,76 +57,67 @@ function toBody({ choice, name, baseUrl, key, isPrivate, ...draft }: NewDraft) {
   };
 }
 
-/** Inside the dialog, so that it starts empty each time. */
-function AddForm({ vendors, onClose, onAdded }: AddFormProps) {
-  const [draft, setDraft] = useState<NewDraft>({
-    ...emptyDraft,
-    choice: vendors[0]?.id ?? ownServer,
-  });
-  const add = useChange("POST /api/providers", {
+interface AddFormProps {
+  readonly vendors: readonly Vendor[];
+  readonly onAdded: OnAdded;
+}
+
+function AddForm({ vendors, onAdded }: AddFormProps) {
+  const kindOf = ({ choice }: NewDraft) =>
+    vendors.find(({ id }) => id === choice)?.kind ??
+    (choice === sdkPackage ? sdkPackage : "openai");
+  const form = useForm({
+    route: "POST /api/providers",
+    values: (): NewDraft => ({ ...emptyDraft, choice: vendors[0]?.id ?? ownServer }),
+    fields: (draft) => ["name", "vendor", ...providerFieldNames(kindOf(draft))],
+    toInput: (draft) => ({ body: toBody(draft) }),
     onDone: ({ name, warnings }) => {
       say(warnings[0] ?? `Added ${name}.`, warnings.length > 0 ? "bad" : "good");
       onAdded(name);
     },
   });
+  const { values: draft, edit } = form;
   const { choice } = draft;
   const vendor = vendors.find(({ id }) => id === choice);
-  const kind = vendor?.kind ?? (choice === sdkPackage ? sdkPackage : "openai");
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate({ body: toBody(draft) });
-      }}
-    >
-      <Stack gap="md">
-        <NativeSelect
-          label="Vendor"
-          data-autofocus
-          value={choice}
-          onChange={(event) => {
-            setDraft({ ...emptyDraft, choice: event.currentTarget.value });
-            add.reset();
-          }}
-          error={fieldError(add.error, "vendor")}
-          data={[
-            ...vendors.map(({ id, title, on_this_machine: isLocal }) => ({
-              value: id,
-              label: isLocal ? `${title} (on this machine)` : title,
-            })),
-            { value: ownServer, label: "Other OpenAI-compatible server" },
-            { value: sdkPackage, label: "Other AI SDK package" },
-          ]}
-        />
-        <TextInput
-          label="Name"
-          description="Your name for it. Callers never see it."
-          required
-          maxLength={63}
-          value={draft.name ?? usualName(choice)}
-          onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
-          error={fieldError(add.error, "name")}
-        />
-        <ProviderFields
-          kind={kind}
-          draft={draft}
-          onEdit={(change) => setDraft({ ...draft, ...change })}
-          problem={add.error}
-          address={addressProps(choice, vendor)}
-          keyAbout={keyAdvice(vendor)}
-          isAlwaysPrivate={vendor?.on_this_machine === true}
-        />
-        <FormProblem problem={add.error} fields={["name", "vendor", ...providerFieldNames(kind)]} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={add.isPending}>
-            Add provider
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormDialog title="Add provider" form={form} submit="Add provider">
+      <NativeSelect
+        label="Vendor"
+        data-autofocus
+        value={choice}
+        onChange={(event) => {
+          edit({ ...emptyDraft, name: undefined, choice: event.currentTarget.value });
+          form.reset();
+        }}
+        error={form.error("vendor")}
+        data={[
+          ...vendors.map(({ id, title, on_this_machine: isLocal }) => ({
+            value: id,
+            label: isLocal ? `${title} (on this machine)` : title,
+          })),
+          { value: ownServer, label: "Other OpenAI-compatible server" },
+          { value: sdkPackage, label: "Other AI SDK package" },
+        ]}
+      />
+      <TextInput
+        label="Name"
+        description="Your name for it. Callers never see it."
+        required
+        maxLength={63}
+        value={draft.name ?? usualName(choice)}
+        onChange={(event) => edit({ name: event.currentTarget.value })}
+        error={form.error("name")}
+      />
+      <ProviderFields
+        kind={kindOf(draft)}
+        draft={draft}
+        onEdit={edit}
+        problem={form.problem}
+        address={addressProps(choice, vendor)}
+        keyAbout={keyAdvice(vendor)}
+        isAlwaysPrivate={vendor?.on_this_machine === true}
+      />
+    </FormDialog>
   );
 }
 

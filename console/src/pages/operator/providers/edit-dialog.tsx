@@ -1,8 +1,8 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
-import { FormProblem } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
-import { useApi, useChange } from "../../../queries.ts";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
+import { useForm } from "../../../components/form/use-form.ts";
+import { useApi } from "../../../queries.ts";
 import { FileNote, isInFile } from "../catalog/source.tsx";
 import {
   emptyDraft,
@@ -16,21 +16,6 @@ import type { Provider } from "./words.ts";
 /** False where a file states all that the form has. */
 export const isEditable = (provider: Provider) =>
   providerFieldNames(provider.kind).some((field) => !isInFile(provider, field));
-
-interface EditDialogProps {
-  readonly provider: Provider;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
-
-export function EditDialog({ provider, isOpen, onClose }: EditDialogProps) {
-  const verb = isEditable(provider) ? "Edit" : "View";
-  return (
-    <Modal opened={isOpen} onClose={onClose} title={`${verb} ${provider.name}`} size="lg">
-      <EditForm provider={provider} onClose={onClose} />
-    </Modal>
-  );
-}
 
 /** The options of a package are named without their prefix, as the API takes them. */
 const ownName = (name: string) => name.replace(/^options\./, "");
@@ -64,54 +49,40 @@ function toChanges(before: ProviderDraft, { baseUrl, key, isPrivate, ...draft }:
   };
 }
 
-/** Inside the dialog, so that it starts with the current values each time. */
-function EditForm({ provider, onClose }: Pick<EditDialogProps, "provider" | "onClose">) {
+export function EditProvider({ provider }: { readonly provider: Provider }) {
   const { name, kind, api_key: key } = provider;
   const vendors = useApi("GET /api/vendors");
   const vendor = vendors.data?.find(({ id }) => id === provider.vendor);
   const [before] = useState(() => toDraft(provider));
-  const [draft, setDraft] = useState<ProviderDraft>(before);
-  const save = useChange("PATCH /api/providers/:name", {
-    onDone: ({ warnings }) => {
-      say(warnings[0] ?? `Saved ${name}.`, warnings.length > 0 ? "bad" : "good");
-      onClose();
-    },
+  const form = useForm({
+    route: "PATCH /api/providers/:name",
+    values: before as ProviderDraft,
+    fields: () => providerFieldNames(kind),
+    toInput: (draft) => ({ params: { name }, body: toChanges(before, draft) }),
+    onDone: ({ warnings }) =>
+      say(warnings[0] ?? `Saved ${name}.`, warnings.length > 0 ? "bad" : "good"),
   });
   const canSave = isEditable(provider);
   const hidden = provider.options.filter(isHidden).map((option) => ownName(option.name));
-  const usual = vendor?.base_url ?? null;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate({ params: { name }, body: toChanges(before, draft) });
-      }}
+    <FormDialog
+      title={`${canSave ? "Edit" : "View"} ${name}`}
+      form={form}
+      submit={canSave ? "Save changes" : undefined}
+      cancel={canSave ? "Cancel" : "Close"}
     >
-      <Stack gap="md">
-        <FileNote source={provider.source} isPartial={canSave} />
-        <ProviderFields
-          kind={kind}
-          draft={draft}
-          onEdit={(change) => setDraft({ ...draft, ...change })}
-          problem={save.error}
-          address={addressProps(provider, usual)}
-          keyAbout={keyAbout(provider)}
-          stored={[...(key === null ? [] : ["api_key"]), ...hidden]}
-          isLocked={(field) => isInFile(provider, field)}
-        />
-        <FormProblem problem={save.error} fields={providerFieldNames(kind)} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {canSave ? "Cancel" : "Close"}
-          </Button>
-          {canSave && (
-            <Button type="submit" loading={save.isPending}>
-              Save changes
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </form>
+      <FileNote source={provider.source} isPartial={canSave} />
+      <ProviderFields
+        kind={kind}
+        draft={form.values}
+        onEdit={form.edit}
+        problem={form.problem}
+        address={addressProps(provider, vendor?.base_url ?? null)}
+        keyAbout={keyAbout(provider)}
+        stored={[...(key === null ? [] : ["api_key"]), ...hidden]}
+        isLocked={(field) => isInFile(provider, field)}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,59 +1,38 @@
-import { Button, Checkbox, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, TextInput } from "@mantine/core";
 import { IconAlertTriangle, IconBox, IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loaded } from "../../../components/feedback/loaded.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { DialogBody, useDialog } from "../../../components/form/dialog.tsx";
 import { PriceTags } from "../../../components/money/price-tags.tsx";
 import { useApi, useChange } from "../../../queries.ts";
 import classes from "./page.module.css";
 
 type Offer = Reply<"GET /api/providers/:name/offer">;
 
-interface OfferDialogProps {
-  /** Undefined: closed. */
-  readonly name: string | undefined;
-  readonly onClose: () => void;
-}
-
 /** What a provider offers, to choose from. */
-export function OfferDialog({ name, onClose }: OfferDialogProps) {
-  const offer = useApi(
-    "GET /api/providers/:name/offer",
-    { params: { name: name ?? "" } },
-    { enabled: name !== undefined },
-  );
+export function OfferedModels({ name }: { readonly name: string }) {
+  const offer = useApi("GET /api/providers/:name/offer", { params: { name } });
   return (
-    <Modal
-      opened={name !== undefined}
-      onClose={onClose}
-      title={name === undefined ? "" : `Models of ${name}`}
-      size="lg"
-    >
-      <ErrorNotice problem={offer.error} onRetry={offer.refetch} />
-      {offer.isPending && <Loading lines={5} label="Asking for its models" />}
-      {offer.data !== undefined && name !== undefined && (
-        <Choice key={name} name={name} offer={offer.data} onClose={onClose} />
-      )}
-    </Modal>
+    <DialogBody title={`Models of ${name}`}>
+      <Loaded from={offer} lines={5} label="Asking for its models">
+        {(data) => <Choice name={name} offer={data} />}
+      </Loaded>
+    </DialogBody>
   );
 }
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly offer: Offer;
-  readonly onClose: () => void;
-}
-
-function Choice({ name, offer, onClose }: ChoiceProps) {
+function Choice({ name, offer }: { readonly name: string; readonly offer: Offer }) {
+  const dialog = useDialog();
   const [find, setFind] = useState("");
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const serve = useChange("POST /api/providers/:name/models", {
     onDone: ({ served }) => {
       say(`${served.length === 1 ? served[0] : `${served.length} models`} added to the catalogue.`);
-      onClose();
+      dialog?.close();
     },
   });
   const { proposals, problem } = offer;
@@ -103,7 +82,7 @@ function Choice({ name, offer, onClose }: ChoiceProps) {
       </Checkbox.Group>
       <ErrorNotice problem={serve.error} />
       <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={dialog?.close}>
           Not now
         </Button>
         <Button

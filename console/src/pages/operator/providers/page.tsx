@@ -3,13 +3,13 @@ import { IconPlus, IconServer } from "@tabler/icons-react";
 import { useState } from "react";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { StatTile, Tiles } from "../../../components/table/stat-tile.tsx";
 import { useApi } from "../../../queries.ts";
-import { AddDialog } from "./add-dialog.tsx";
-import { OfferDialog } from "./offer-dialog.tsx";
-import classes from "./page.module.css";
+import { AddProvider } from "./add-dialog.tsx";
+import { OfferedModels } from "./offer-dialog.tsx";
 import { ProviderCard } from "./provider-card.tsx";
 import { keyWords, type Provider } from "./words.ts";
 
@@ -45,7 +45,7 @@ export function Page() {
       {providers !== undefined && providers.length > 0 && (
         <>
           <Summary providers={providers} />
-          <div className={classes.cards}>
+          <div className="stacked">
             {providers.map((provider) => (
               <ProviderCard
                 key={provider.name}
@@ -56,15 +56,12 @@ export function Page() {
           </div>
         </>
       )}
-      <AddDialog
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
-        onAdded={(name) => {
-          setAdding(false);
-          setOffering(name);
-        }}
-      />
-      <OfferDialog name={offering} onClose={() => setOffering(undefined)} />
+      <Dialog of={isAdding} onClose={() => setAdding(false)} size="lg">
+        {() => <AddProvider onAdded={setOffering} />}
+      </Dialog>
+      <Dialog of={offering} onClose={() => setOffering(undefined)} size="lg">
+        {(name) => <OfferedModels name={name} />}
+      </Dialog>
     </>
   );
 }

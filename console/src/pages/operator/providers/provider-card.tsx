@@ -1,8 +1,9 @@
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useState } from "react";
 import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
@@ -10,7 +11,7 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { FileBadge } from "../catalog/source.tsx";
-import { EditDialog, isEditable } from "./edit-dialog.tsx";
+import { EditProvider, isEditable } from "./edit-dialog.tsx";
 import classes from "./page.module.css";
 import { TestResults, useTest } from "./provider-test.tsx";
 import { keyWords, type Provider, reasonWords, stateLabels, type Target } from "./words.ts";
@@ -38,7 +39,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
       title={name}
       about={<Facts provider={provider} />}
       actions={
-        <div className={classes.actions}>
+        <Group gap={6}>
           <Button
             size="xs"
             variant="default"
@@ -60,7 +61,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
           </Button>
           <Edit provider={provider} />
           {provider.source.file === null && <Remove provider={provider} />}
-        </div>
+        </Group>
       }
       isFlush
     >
@@ -70,11 +71,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
         columns={columns({ isKeyMissing, unlisted })}
         rows={targets}
         rowKey={({ model }) => model}
-        empty={
-          <p className={classes.nothing}>
-            No model uses this provider yet. Choose “Add models” to see what it offers.
-          </p>
-        }
+        empty="No model uses this provider yet. Choose “Add models” to see what it offers."
       />
     </Panel>
   );
@@ -107,7 +104,10 @@ const columns = ({
   readonly isKeyMissing: boolean;
   readonly unlisted: ReadonlySet<string>;
 }): readonly Column<Target>[] => [
-  { header: "Upstream model", cell: ({ model }) => <code className={classes.code}>{model}</code> },
+  {
+    header: "Upstream model",
+    cell: ({ model }) => <code className="small anywhere">{model}</code>,
+  },
   {
     header: "State",
     cell: (target) =>
@@ -194,7 +194,9 @@ function Edit({ provider }: { readonly provider: Provider }) {
       >
         {verb}
       </Button>
-      <EditDialog provider={provider} isOpen={isOpen} onClose={() => setOpen(false)} />
+      <Dialog of={isOpen} onClose={() => setOpen(false)} size="lg">
+        {() => <EditProvider provider={provider} />}
+      </Dialog>
     </>
   );
 }
@@ -202,9 +204,6 @@ function Edit({ provider }: { readonly provider: Provider }) {
 function Remove({ provider }: { readonly provider: Provider }) {
   const { name, models } = provider;
   const catalog = useApi("GET /api/catalog");
-  const remove = useChange("DELETE /api/providers/:name", {
-    onDone: () => say(`Removed ${name}.`),
-  });
   const emptied = models
     .map(({ id }) => id)
     .filter((id) =>
@@ -229,12 +228,12 @@ function Remove({ provider }: { readonly provider: Provider }) {
       }
       verb="Remove"
       aria-label={`Remove ${name}`}
-      onConfirm={() =>
-        remove.mutateAsync({
-          params: { name },
-          query: emptied.length > 0 ? { empties_models: true } : {},
-        })
-      }
+      route="DELETE /api/providers/:name"
+      input={{
+        params: { name },
+        query: emptied.length > 0 ? { empties_models: true } : {},
+      }}
+      onDone={() => say(`Removed ${name}.`)}
     >
       Remove
     </ConfirmButton>

@@ -1,8 +1,9 @@
-import { Switch, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Group, Switch } from "@mantine/core";
+
 import type { Reply } from "../../../api.ts";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
-import { Loading } from "../../../components/feedback/loading.tsx";
+import { Loading } from "../../../components/feedback/loaded.tsx";
+import { FindInput } from "../../../components/form/find-input.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
 import { formatBytes } from "../../../format/figures.ts";
@@ -46,19 +47,19 @@ function Server({ settings }: { readonly settings: Settings }) {
         <div>
           <dt>Gateway, for callers</dt>
           <dd>
-            <code className={classes.value}>{gateway_url}/v1</code>
+            <code className="small anywhere">{gateway_url}/v1</code>
           </dd>
         </div>
         <div>
           <dt>Platform, for people</dt>
           <dd>
-            <code className={classes.value}>{platform_url}</code>
+            <code className="small anywhere">{platform_url}</code>
           </dd>
         </div>
         <div>
           <dt>Data directory</dt>
           <dd>
-            <code className={classes.value}>{data_directory ?? "unknown"}</code>
+            <code className="small anywhere">{data_directory ?? "unknown"}</code>
           </dd>
         </div>
         <div>
@@ -82,7 +83,7 @@ function InForce({ settings }: { readonly settings: Settings["settings"] }) {
     <Panel
       title="Settings in force"
       actions={
-        <div className={classes.tools}>
+        <Group gap="8px 16px">
           <Switch
             label="Only those that were set"
             checked={isChangedOnly}
@@ -90,20 +91,12 @@ function InForce({ settings }: { readonly settings: Settings["settings"] }) {
               setSearch({ only: event.currentTarget.checked ? "changed" : undefined })
             }
           />
-          <TextInput
-            className={classes.find}
-            type="search"
-            aria-label="Find a setting"
-            placeholder="Name or words"
-            leftSection={<IconSearch size={16} />}
-            value={search["find"] ?? ""}
-            onChange={(event) => setSearch({ find: event.currentTarget.value || undefined })}
-          />
-        </div>
+          <FindInput label="Find a setting" placeholder="Name or words" />
+        </Group>
       }
       isFlush
     >
-      <p className={classes.how}>
+      <p className={`soft inset ${classes.how}`}>
         To change one, set its variable in the environment, or its name under <code>settings:</code>{" "}
         in <code>svc.yaml</code>, and start the server again. The environment goes before the file,
         and both go before the default.

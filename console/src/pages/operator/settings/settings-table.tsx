@@ -3,7 +3,6 @@ import type { Reply } from "../../../api.ts";
 import { EmptyState } from "../../../components/feedback/empty-state.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
-import classes from "./page.module.css";
 
 type Setting = Reply<"GET /api/settings">["settings"][number];
 
@@ -11,9 +10,11 @@ const columns: readonly Column<Setting>[] = [
   {
     header: "Setting",
     cell: ({ name, about }) => (
-      <div className={classes.setting}>
-        <code>{name}</code>
-        <span>{about}</span>
+      <div className="lines">
+        <span className="strong">
+          <code className="small">{name}</code>
+        </span>
+        <small>{about}</small>
       </div>
     ),
   },
@@ -21,9 +22,9 @@ const columns: readonly Column<Setting>[] = [
     header: "Value",
     cell: ({ value }) =>
       value === null || value === "" ? (
-        <span className={classes.quiet}>not set</span>
+        <span className="soft small nowrap">not set</span>
       ) : (
-        <code className={classes.value}>{value}</code>
+        <code className="small anywhere">{value}</code>
       ),
   },
   { header: "From", cell: ({ source }) => <Source source={source} /> },
@@ -31,9 +32,9 @@ const columns: readonly Column<Setting>[] = [
     header: "In svc.yaml",
     cell: ({ in_file: name }) =>
       name === null ? (
-        <span className={classes.quiet}>environment only</span>
+        <span className="soft small nowrap">environment only</span>
       ) : (
-        <code className={classes.file}>{name}</code>
+        <code className="small nowrap">{name}</code>
       ),
   },
 ];

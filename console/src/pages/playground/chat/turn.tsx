@@ -1,4 +1,4 @@
-import { ActionIcon } from "@mantine/core";
+import { ActionIcon, VisuallyHidden } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { memo } from "react";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
@@ -61,13 +61,13 @@ function Reasoning({ answer }: { readonly answer: Answer }) {
 function AnswerText({ answer }: { readonly answer: Answer }) {
   if (answer.state === "waiting")
     return (
-      <p className={classes.waiting}>
+      <p>
         <span aria-hidden="true" className={classes.dots}>
           <i />
           <i />
           <i />
         </span>
-        <span className={classes.hidden}>Waiting for the first word</span>
+        <VisuallyHidden>Waiting for the first word</VisuallyHidden>
       </p>
     );
   return (

@@ -56,7 +56,7 @@ export function MediaEmbeddings({ access, baseUrl, models, model, onModel }: Mod
         model={model}
         onModel={onModel}
       >
-        <p className={shared.hint}>
+        <p className="soft small below">
           This model takes images and videos; its vectors have one length. Images and a video are
           two calls, with a receipt each.
         </p>

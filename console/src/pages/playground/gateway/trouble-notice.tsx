@@ -1,9 +1,7 @@
-import { Button } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { Notice, RetryButton } from "../../../components/feedback/error-notice.tsx";
 import { formatMs } from "../../../format/figures.ts";
 import { useAccount } from "../../../session.tsx";
-import classes from "../playground.module.css";
 import type { Trouble } from "./use-run.ts";
 
 interface TroubleNoticeProps {
@@ -16,20 +14,14 @@ export function TroubleNotice({ trouble, onRetry }: TroubleNoticeProps) {
   if (trouble === null) return null;
   const { code, status, message } = trouble;
   return (
-    <div role="alert" className={classes.trouble}>
-      <IconAlertTriangle size={18} />
-      <div className={classes.troubleWords}>
-        <p className={classes.troubleTitle}>{titleOf(trouble)}</p>
-        <p>{message}</p>
-        <Advice trouble={trouble} />
-        <p className={classes.code}>{status < 400 ? code : `${status} ${code}`}</p>
-      </div>
-      {onRetry !== undefined && (
-        <Button size="xs" variant="default" onClick={onRetry}>
-          Try again
-        </Button>
-      )}
-    </div>
+    <Notice
+      title={titleOf(trouble)}
+      action={onRetry !== undefined && <RetryButton onClick={onRetry} />}
+    >
+      <p>{message}</p>
+      <Advice trouble={trouble} />
+      <code className="soft small">{status < 400 ? code : `${status} ${code}`}</code>
+    </Notice>
   );
 }
 

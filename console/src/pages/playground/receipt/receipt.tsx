@@ -47,7 +47,7 @@ function Figures({ receipt }: { readonly receipt: ReceiptData }) {
   const { arithmetic, timeline, charged_usd, cost_usd, estimated } = receipt;
   return (
     <>
-      <dl className={classes.rows}>
+      <dl>
         {(arithmetic?.rows ?? []).map((row) => (
           <div key={row.class} className={classes.row}>
             <dt>

@@ -78,7 +78,7 @@ export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProp
           />
         </div>
         <CodeButton options={() => ({ endpoint: "speech", baseUrl, body })} />
-        <p className={shared.hint}>
+        <p className="soft small below">
           Speech is a preview: it may still change. The audio comes while it is made, 24 kHz, mono,
           16-bit; the waveform grows with it.
         </p>

@@ -17,7 +17,7 @@ interface FieldListProps {
 export function FieldList({ document, schema, label, isReply = false }: FieldListProps) {
   const fields = fieldsOf(document, schema);
   return fields.length === 0 ? (
-    <p className={classes.none}>
+    <p className="soft">
       <Words text={resolve<Schema>(document, schema).description ?? typeWords(document, schema)} />
     </p>
   ) : (

@@ -21,7 +21,7 @@ export function KeyField({ access }: { readonly access: Access }) {
       {access.isSignedIn ? (
         <ShortKey access={access} />
       ) : (
-        <p className={classes.hint}>
+        <p className="soft small">
           Paste one of your keys, or <Link to="/sign-in">sign in</Link> to make one of 15 minutes.
         </p>
       )}
@@ -56,7 +56,7 @@ function ShortKey({ access }: { readonly access: Access }) {
         </Button>
       </div>
       {account.role === "viewer" && (
-        <p className={classes.hint}>Viewers cannot make keys in this account; paste one instead.</p>
+        <p className="soft small">Viewers cannot make keys in this account; paste one instead.</p>
       )}
       <ErrorNotice problem={make.error} />
     </>

@@ -1,8 +1,9 @@
-import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
-import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
+import { Dialog } from "../../../components/form/dialog.tsx";
+import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import type { Access } from "../access.ts";
 import type { Endpoint, Parameter } from "../document.ts";
 import { AnswerView } from "./answer-view.tsx";
@@ -37,7 +38,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
     <div className={classes.form}>
       {endpoint.api === "gateway" && <KeyField access={access} />}
       {endpoint.api === "platform" && !access.isSignedIn && (
-        <p className={classes.hint}>
+        <p className="soft small">
           Nobody has signed in here: only what anybody may ask will be answered.
         </p>
       )}
@@ -56,17 +57,9 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
       {body !== undefined && (
         <BodyField body={body} onBody={onBody} models={models} isChat={endpoint.id === "chat"} />
       )}
-      <div className={classes.buttons}>
+      <Group gap={8}>
         {isRisky ? (
-          <ConfirmButton
-            question={`Send ${endpoint.method} ${endpoint.path}?`}
-            consequence="This is no trial run: it changes what is there, as if you did it in the console, and the audit log will have it under your name."
-            verb="Send it"
-            loading={isBusy}
-            onConfirm={submit}
-          >
-            Send …
-          </ConfirmButton>
+          <RiskySend endpoint={endpoint} isBusy={isBusy} submit={submit} />
         ) : (
           <Button
             loading={isBusy && answer === undefined}
@@ -82,10 +75,47 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
             Stop
           </Button>
         )}
-      </div>
+      </Group>
       <ErrorNotice problem={problem} />
       {answer !== undefined && <AnswerView answer={answer} />}
     </div>
+  );
+}
+
+interface RiskySendProps {
+  readonly endpoint: Endpoint;
+  readonly isBusy: boolean;
+  readonly submit: () => Promise<void>;
+}
+
+function RiskySend({ endpoint, isBusy, submit }: RiskySendProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const form = {
+    problem: null,
+    fields: [],
+    isPending: isBusy,
+    submit: () => void submit().then(close),
+  };
+  return (
+    <>
+      <Button variant="default" loading={isBusy} onClick={() => setOpen(true)}>
+        Send …
+      </Button>
+      <Dialog of={isOpen} onClose={close}>
+        {() => (
+          <FormDialog
+            title={`Send ${endpoint.method} ${endpoint.path}?`}
+            form={form}
+            submit="Send it"
+            isDangerous
+          >
+            This is no trial run: it changes what is there, as if you did it in the console, and the
+            audit log will have it under your name.
+          </FormDialog>
+        )}
+      </Dialog>
+    </>
   );
 }
 

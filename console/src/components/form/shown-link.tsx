@@ -1,0 +1,29 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { formatExact } from "../../format/moments.ts";
+import { ShownOnce } from "../code/shown-once.tsx";
+import { DialogBody, useDialog } from "./dialog.tsx";
+
+interface ShownLinkProps {
+  readonly title: string;
+  readonly made: { readonly link: string; readonly expires_at: string };
+}
+
+/** In a dialog: a link for somebody else, which is sent by hand. */
+export function ShownLink({ title, made }: ShownLinkProps) {
+  const dialog = useDialog();
+  return (
+    <DialogBody title={title}>
+      <Stack>
+        <ShownOnce secret={made.link} what="the link">
+          Copy the link now and send it yourself: no mail is sent, and it is not shown again.
+        </ShownOnce>
+        <p>
+          One person can use it once, until <time>{formatExact(Date.parse(made.expires_at))}</time>.
+        </p>
+        <Group justify="flex-end">
+          <Button onClick={dialog?.close}>Done</Button>
+        </Group>
+      </Stack>
+    </DialogBody>
+  );
+}

@@ -1,0 +1,124 @@
+import { Group, NativeSelect, TextInput } from "@mantine/core";
+import { say } from "../../components/feedback/toasts.tsx";
+import { FormDialog } from "../../components/form/form-dialog.tsx";
+import { type Form, useForm } from "../../components/form/use-form.ts";
+import { LimitFields, limitFieldNames } from "../operator/account/limit-fields.tsx";
+import {
+  draftOf,
+  type Key,
+  type KeyDraft,
+  lifetimes,
+  type Model,
+  modelsProblem,
+  nameOf,
+  newDraft,
+  toChangeBody,
+  toCreateBody,
+  toExpires,
+} from "./key-draft.ts";
+import { ModelChoice } from "./model-choice.tsx";
+import { NewSecret } from "./new-secret.tsx";
+import classes from "./page.module.css";
+
+const fieldNames = ["name", "models", ...limitFieldNames, "expires"];
+
+interface CreateKeyProps {
+  readonly account: string;
+  readonly models: readonly Model[];
+}
+
+export function CreateKey({ account, models }: CreateKeyProps) {
+  const form = useForm({
+    route: "POST /api/accounts/:account/keys",
+    values: { ...newDraft, after: "", day: "" },
+    fields: () => fieldNames,
+    check: (values) => ({ models: modelsProblem(values) }),
+    toInput: (values) => ({
+      params: { account },
+      body: toCreateBody(values, toExpires(values, Date.now())),
+    }),
+    onDone: () => "stay",
+  });
+  if (form.reply !== undefined) return <NewSecret made={form.reply} models={models} />;
+  const { after } = form.values;
+  return (
+    <FormDialog title="Create a key" form={form} submit="Create the key">
+      <KeyFields form={form} models={models} />
+      <Group grow align="flex-start">
+        <NativeSelect
+          label="Ends"
+          description="From then on its calls are refused."
+          data={lifetimes}
+          {...form.text("after")}
+          error={after === "day" ? undefined : form.error("expires")}
+        />
+        {after === "day" && (
+          <TextInput
+            type="date"
+            label="Day"
+            description="It ends as this day begins, in UTC."
+            required
+            {...form.text("day")}
+            error={form.error("expires")}
+          />
+        )}
+      </Group>
+    </FormDialog>
+  );
+}
+
+export function EditKey({ of, models }: { readonly of: Key; readonly models: readonly Model[] }) {
+  const form = useForm({
+    route: "PATCH /api/accounts/:account/keys/:id",
+    values: () => draftOf(of),
+    fields: () => fieldNames,
+    check: (values) => ({ models: modelsProblem(values) }),
+    toInput: (values) => {
+      const body = toChangeBody(of, values);
+      return body && { params: { account: of.account, id: of.id }, body };
+    },
+    onDone: (key) => say(`The key “${nameOf(key)}” is changed. It counts from the next call on.`),
+  });
+  return (
+    <FormDialog title={`Edit “${nameOf(of)}”`} form={form} submit="Save">
+      <KeyFields form={form} models={models} />
+    </FormDialog>
+  );
+}
+
+interface KeyFieldsProps {
+  readonly form: Pick<Form<KeyDraft>, "values" | "edit" | "error" | "problem">;
+  readonly models: readonly Model[];
+}
+
+/** What can be chosen of a key, new or old. */
+function KeyFields({ form: { values, edit, error, problem }, models }: KeyFieldsProps) {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="What will use it, so that you know it later."
+        required
+        maxLength={100}
+        placeholder="checkout service"
+        data-autofocus
+        value={values.name}
+        onChange={(event) => edit({ name: event.currentTarget.value })}
+        error={error("name")}
+      />
+      <ModelChoice draft={values} onEdit={edit} models={models} error={error("models")} />
+      <fieldset className={classes.choice}>
+        <legend>Limits (optional)</legend>
+        <LimitFields
+          value={values.limits}
+          onChange={(part) => edit({ limits: { ...values.limits, ...part } })}
+          problem={problem}
+        />
+        <p className="soft small">
+          What is empty is not limited. A call beyond a limit is refused with 429, one beyond the
+          budget with 402.
+        </p>
+      </fieldset>
+    </>
+  );
+}

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";
 import { EngineError, type ImageJob, type ImageResult, type Model } from "../contract.ts";
 import { openOnnx } from "../onnx.ts";
+import { modelFile } from "../weights/convert/image.ts";
+import { featureCount, inputSide } from "../weights/convert/resnet-graph.ts";
 import { type Picture, PictureError, readPicture } from "./picture.ts";
-import { modelFile } from "./prepare.ts";
-import { featureCount, inputSide } from "./resnet-graph.ts";
 import { readVideo } from "./video.ts";
 
 export interface ImageOptions {

@@ -13,9 +13,9 @@ import {
 } from "../contract.ts";
 import { melBands, melFrames, melRate, resample } from "../test/speech/log-mel.ts";
 import { weightsDir } from "../test/weights/weights-dir.ts";
+import { modelFile } from "../weights/convert/speech.ts";
 import { sampleRate } from "./audio.ts";
 import { loudness, targetLufs } from "./loudness.ts";
-import { modelFile } from "./prepare.ts";
 import { loadSpeech } from "./speech.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;

@@ -18,11 +18,11 @@ import {
   voiceNames,
 } from "../contract.ts";
 import { openOnnx } from "../onnx.ts";
+import { modelFile } from "../weights/convert/speech.ts";
 import { isSound, toInt16, trim } from "./audio.ts";
 import { gainToTarget } from "./loudness.ts";
-import { modelFile } from "./prepare.ts";
+import { maximumSymbols, toSymbolIds } from "./phonemes/vocabulary.ts";
 import { type Boundary, type Piece, toPieces } from "./split.ts";
-import { maximumSymbols, toSymbolIds } from "./vocabulary.ts";
 
 export const maximumCodePoints = 5000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { maximumSymbols, toSymbolIds } from "./phonemes/vocabulary.ts";
 import { toPieces, toSentences } from "./split.ts";
-import { maximumSymbols, toSymbolIds } from "./vocabulary.ts";
 
 const symbols = (phonemes: string): number => toSymbolIds(phonemes).length;
 const sentence =

@@ -4,15 +4,15 @@
  * spelled acronyms carry a mark between their letters (`A·P·I`). Scripts the voices cannot read and
  * emoji are left out; Cyrillic is written in Latin letters, so that a name is heard at least.
  */
-import { abbreviationRules } from "./normalize-abbreviations.ts";
-import { acronymRules, nameRules } from "./normalize-acronyms.ts";
-import { calendarRules } from "./normalize-calendar.ts";
-import { labelRules, placeRules } from "./normalize-labels.ts";
-import { numberRules } from "./normalize-numbers.ts";
-import { quantityRules } from "./normalize-quantities.ts";
-import { leftoverRules, symbolRules } from "./normalize-symbols.ts";
-import { webRules } from "./normalize-web.ts";
+import { abbreviationRules } from "./abbreviations.ts";
+import { acronymRules, nameRules } from "./acronyms.ts";
+import { calendarRules } from "./calendar.ts";
+import { labelRules, placeRules } from "./labels.ts";
+import { numberRules } from "./numbers.ts";
+import { quantityRules } from "./quantities.ts";
 import { applyRules } from "./rules.ts";
+import { leftoverRules, symbolRules } from "./symbols.ts";
+import { webRules } from "./web.ts";
 
 const rules = [
   ...webRules,

@@ -12,7 +12,7 @@ import {
   textField,
   varintField,
   varintsOf,
-} from "../protobuf.ts";
+} from "./protobuf.ts";
 
 const single = 1;
 const half = 10;

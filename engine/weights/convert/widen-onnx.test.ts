@@ -4,15 +4,8 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import {
-  bytesField,
-  type Chunks,
-  fieldsOf,
-  lengthOf,
-  textField,
-  varintField,
-} from "../protobuf.ts";
-import { halfFile, modelFile, prepareSpeech } from "./prepare.ts";
+import { bytesField, type Chunks, fieldsOf, lengthOf, textField, varintField } from "./protobuf.ts";
+import { halfFile, modelFile, prepareSpeech } from "./speech.ts";
 import { widenHalves, widenOnnx } from "./widen-onnx.ts";
 
 const half = 10;

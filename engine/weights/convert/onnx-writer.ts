@@ -1,4 +1,4 @@
-import { bytesField, type Chunks, textField, varintField } from "../protobuf.ts";
+import { bytesField, type Chunks, textField, varintField } from "./protobuf.ts";
 
 /**
  * Writes the few parts of the ONNX format that a plain network needs. The format is protocol

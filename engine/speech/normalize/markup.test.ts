@@ -13,6 +13,7 @@ describe("markup", () => {
     ["ends headings and list items", "# Title\n- first\n- second", ["Title. first. second."]],
     ["reads the numbers of a list", "1. Boil water\n2. Add tea", ["1, Boil water. 2, Add tea."]],
     ["keeps a link's words", "See [the docs](https://example.com/a_(b)) now", ["See the docs now"]],
+    ["keeps the words of an image within a link", "[![build](a.svg)](b) ok", ["build ok"]],
     ["drops emphasis and code marks", "a **bold** and `code` and _it_", ["a bold and code and it"]],
     ["keeps snake_case and 2 * 3 * 4", "snake_case 2 * 3 * 4", ["snake_case 2 * 3 * 4"]],
     ["drops fences, keeps what they hold", "```js\nlet x\n```", ["let x"]],

@@ -1,16 +1,10 @@
 /** From text as people send it, Markdown and HTML included, to paragraphs of running text. */
 
-const entities: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  mdash: "—",
-  ndash: "–",
-  hellip: "…",
-};
+import { applyRules, type Rule, tableOf } from "./rules.ts";
+
+const entities = tableOf(
+  `amp=&|lt=<|gt=>|quot="|apos='|nbsp= |mdash=—|ndash=–|hellip=…|copy=©|deg=°|euro=€|pound=£`,
+);
 
 /** Lines that are read as a sentence of their own even without a full stop. */
 const ownLine = /^ *(?:#{1,6}\s+|[-*+•‣◦–]\s+|\d{1,3}[.)]\s+|>\s?)/u;
@@ -18,50 +12,46 @@ const ownLine = /^ *(?:#{1,6}\s+|[-*+•‣◦–]\s+|\d{1,3}[.)]\s+|>\s?)/u;
 const shortLine = 60;
 
 export function toParagraphs(text: string): string[] {
-  return clean(text)
-    .replace(/[ ]+$/gmu, "")
+  return applyRules(text.normalize("NFC"), markupRules)
+    .replace(/(?<! ) +$/gmu, "")
     .split(/\n{2,}/u)
     .map(joinLines)
     .filter((paragraph) => /[\p{L}\p{N}]/u.test(paragraph));
 }
 
-function clean(text: string): string {
-  return (
-    text
-      .normalize("NFC")
-      .replace(/\r\n?|[\u2028\u2029\v\f]/gu, "\n")
-      // Invisible characters: control, zero-width, direction, soft hyphen.
-      .replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, "")
-      .replace(/[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu, " ")
-      .replace(/^[ ]*```[^\n]*$/gmu, "")
-      .replace(/<!--[\s\S]*?-->/gu, "")
-      .replace(/<(?:br|\/p|\/div|\/li|\/h[1-6])\s*\/?>/giu, "\n")
-      .replace(
-        /<\/?[a-z][a-z0-9-]*(?:\s+[a-z-]+(?:=(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*\s*\/?>/giu,
-        "",
-      )
-      .replace(
-        /&(?<name>[a-z]+);/giu,
-        (whole, name: string) => entities[name.toLowerCase()] ?? whole,
-      )
-      .replace(/&#(?<code>\d{1,7});/gu, (whole, code: string) => fromCode(Number(code), whole))
-      // Tables: the rule under the head goes, bars between cells become pauses.
-      .replace(/^ *\|?(?: *:?-{2,}:? *\|)+[ :-]*$\n?/gmu, "")
-      .replace(/^ *\|(?<cells>.*)\| *$/gmu, (_, cells: string) => `${cells.split("|").join(", ")}.`)
-      .replace(/^ *(?:[-*_=] *){3,}$/gmu, "")
-      .replace(/!?\[(?<label>[^\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)/gu, "$<label>")
-      .replace(/\[\^?\d+\]/gu, "")
-      .replace(/`+/gu, "")
-      .replace(
-        /(?<![\w*])(?<mark>\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^*_~\n]*\S)\k<mark>(?![\w*])/gu,
-        "$<inner>",
-      )
-  );
-}
+const link = /!?\[(?<label>[^[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)/gu;
 
-function fromCode(code: number, whole: string): string {
-  return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-}
+const markupRules: readonly Rule[] = [
+  [/\r\n?|[\u2028\u2029\v\f]/gu, "\n"],
+  // Invisible characters: control, zero-width, direction, soft hyphen.
+  [/(?![\n\t])[\p{Cc}\p{Cf}]/gu, ""],
+  [/[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]/gu, " "],
+  [/^[ ]*```[^\n]*$/gmu, ""],
+  [/<!--[\s\S]*?-->/gu, ""],
+  [/<(?:br|\/p|\/div|\/li|\/h[1-6])\s*\/?>/giu, "\n"],
+  [/<\/?[a-z][a-z0-9-]*(?:\s+[a-z-]+(?:=(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*\s*\/?>/giu, ""],
+  [/&(?<name>[a-z]+);/giu, ({ name = "" }) => entities.get(name.toLowerCase())],
+  [
+    /&#(?<code>\d{2,7});/gu,
+    ({ code }) =>
+      Number(code) > 31 && Number(code) <= 0x10ffff
+        ? String.fromCodePoint(Number(code))
+        : undefined,
+  ],
+  // Tables: the rule under the head goes, bars between cells become pauses.
+  [/^(?: *\|)?(?: *:?-{2,}:? *\|)+[ :-]*$\n?/gmu, ""],
+  [/^ *\|(?<cells>.*)\| *$/gmu, ({ cells = "" }) => `${cells.split("|").join(", ")}.`],
+  [/^ *(?:[-*_=] *){3,}$/gmu, ""],
+  // Twice: a badge is an image within a link.
+  [link, "$<label>"],
+  [link, "$<label>"],
+  [/\[\^?\d+\]/gu, ""],
+  [/`+/gu, ""],
+  [
+    /(?<![\w*])(?<mark>\*{1,3}|_{1,3}|~~)(?=\S)(?<inner>[^*_~\n]*\S)\k<mark>(?![\w*])/gu,
+    "$<inner>",
+  ],
+];
 
 function joinLines(block: string): string {
   const lines = block.split("\n").filter((line) => line.trim() !== "");

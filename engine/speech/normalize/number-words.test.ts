@@ -1,14 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  cardinal,
-  decade,
-  decimal,
-  digits,
-  fraction,
-  labelNumber,
-  ordinal,
-  year,
-} from "./number-words.ts";
+import { amountWords, cardinal, decade, digits, ordinal, year } from "./number-words.ts";
 
 describe("number words", () => {
   test.each([
@@ -53,25 +44,13 @@ describe("number words", () => {
     expect(year(text)).toBe(words);
   });
 
-  test.each([
-    ["7", "seven"],
-    ["12", "twelve"],
-    ["221", "two twenty-one"],
-    ["404", "four oh four"],
-    ["300", "three hundred"],
-    ["1204", "twelve oh four"],
-    ["012", "zero one two"],
-    ["12345", "one two three four five"],
-  ])("says %s as the number of a house or room", (text, words) => {
-    expect(labelNumber(text)).toBe(words);
-  });
-
   test("says decades, decimals and fractions", () => {
     expect(decade("1960")).toBe("nineteen sixties");
     expect(decade("20")).toBe("twenties");
-    expect(decimal("-0.50")).toBe("minus zero point five zero");
-    expect(fraction("1", "2")).toBe("one half");
-    expect(fraction("5", "8")).toBe("five eighths");
-    expect(fraction("2", "1")).toBe("two over one");
+    expect(amountWords("0.50")).toBe("zero point five zero");
+    expect(amountWords("1/2")).toBe("one half");
+    expect(amountWords("5/8")).toBe("five eighths");
+    expect(amountWords("2/1")).toBe("two over one");
+    expect(amountWords("12 1/2")).toBe("twelve and a half");
   });
 });

@@ -54,12 +54,16 @@ export function digits(text: string): string {
     .join(" ");
 }
 
-/** "3.14", "-2", "1,000.5": with sign and decimals. */
-export function decimal(text: string): string {
-  const sign = /^[-−–]/u.test(text) ? "minus " : "";
-  const [whole = "", fraction] = text.replace(/^[-−–+]/u, "").split(".");
-  const head = whole === "" ? "zero" : cardinal(whole);
-  return fraction === undefined ? sign + head : `${sign}${head} point ${digits(fraction)}`;
+/** "3.14", "1,000.5", "3/4", "2 1/2": three and a quarter. */
+export function amountWords(text: string): string {
+  const [, whole, numerator, denominator] = /^(?:(\S+?)[\s-]+)?(\d+)\/(\d+)$/u.exec(text) ?? [];
+  if (numerator !== undefined && denominator !== undefined) {
+    const part = fraction(numerator, denominator);
+    return whole === undefined ? part : `${cardinal(whole)} and ${part.replace(/^one /u, "a ")}`;
+  }
+  const [integer = "", decimals] = text.split(".");
+  const head = integer === "" ? "zero" : cardinal(integer);
+  return decimals === undefined ? head : `${head} point ${digits(decimals)}`;
 }
 
 /** "1999": nineteen ninety-nine; "2007": two thousand seven; "1905": nineteen oh five. */
@@ -73,37 +77,24 @@ export function year(text: string): string {
   return `${belowHundred(high)} ${low < 10 ? `oh ${small[low] ?? ""}` : belowHundred(low)}`;
 }
 
-/** "221": two twenty-one; "404": four oh four; "1204": twelve oh four: the number of a house or room. */
-export function labelNumber(text: string): string {
-  if (text.startsWith("0") || text.length > 4) return digits(text);
-  if (text.length !== 3) return year(text);
-  const low = Number(text) % 100;
-  const high = small[Number(text.charAt(0))] ?? "";
-  if (low === 0) return `${high} hundred`;
-  return `${high} ${low < 10 ? `oh ${small[low] ?? ""}` : belowHundred(low)}`;
-}
-
 /** "1990": nineteen nineties. */
 export function decade(text: string): string {
-  return pluralWord(text.length === 2 ? belowHundred(Number(text)) : year(text));
+  const words = text.length === 2 ? belowHundred(Number(text)) : year(text);
+  return words.endsWith("y") ? `${words.slice(0, -1)}ies` : `${words}s`;
 }
 
-/** "3/4": three quarters. */
-export function fraction(numerator: string, denominator: string): string {
-  const one = numerator === "1";
+/** "3/4": three quarters; "3/17" is three over seventeen. */
+function fraction(numerator: string, denominator: string): string {
   const top = cardinal(numerator);
-  if (denominator === "1") return `${top} over one`;
-  if (denominator === "2") return `${top} ${one ? "half" : "halves"}`;
-  if (denominator === "4") return `${top} ${one ? "quarter" : "quarters"}`;
-  const bottom = ordinal(denominator);
-  return `${top} ${one ? bottom : `${bottom}s`}`;
+  const bottom = Number(denominator);
+  if (bottom < 2 || Number(numerator) === 0 || (bottom > 10 && !fineFractions.has(bottom)))
+    return `${top} over ${cardinal(denominator)}`;
+  const isOne = numerator === "1";
+  if (bottom === 2) return `${top} ${isOne ? "half" : "halves"}`;
+  return `${top} ${bottom === 4 ? "quarter" : ordinal(denominator)}${isOne ? "" : "s"}`;
 }
 
-/** The last word in the plural: "twenties", "sixes", "hundreds". */
-export function pluralWord(words: string): string {
-  if (/[^aeiou]y$/u.test(words)) return `${words.slice(0, -1)}ies`;
-  return /(?:s|x|ch|sh)$/u.test(words) ? `${words}es` : `${words}s`;
-}
+const fineFractions = new Set([16, 32, 64, 100]);
 
 function belowThousand(value: number): string {
   const hundreds = Math.floor(value / 100);

@@ -1,11 +1,7 @@
-/** A pattern and the words to say for it; `undefined` leaves the text as it stands. */
-export interface Rule {
-  readonly pattern: RegExp;
-  readonly say: (groups: Groups, match: RuleMatch) => string | undefined;
-}
-
-/** The named groups of a match; a group that took no part is the empty string. */
-export type Groups = Readonly<Record<string, string>>;
+/** A pattern and what is said for it; `undefined` leaves the text as it stands. */
+export type Rule = readonly [pattern: RegExp, said: string | Say];
+export type Say = (groups: Groups, match: RuleMatch) => string | undefined;
+export type Groups = Readonly<Record<string, string | undefined>>;
 
 export interface RuleMatch {
   readonly text: string;
@@ -13,30 +9,45 @@ export interface RuleMatch {
   readonly after: string;
 }
 
-export function rule(pattern: RegExp, say: Rule["say"]): Rule {
-  return { pattern, say };
-}
+/** As much of the text around a match as a rule sees: all of it would make the work quadratic. */
+const aroundLength = 80;
 
 /** Runs the rules in order, each over the whole text: a rule sees what those before it said. */
 export function applyRules(text: string, rules: readonly Rule[]): string {
   let result = text;
-  for (const { pattern, say } of rules) {
-    const source = result;
-    result = source.replace(pattern, (...parts: unknown[]) => {
-      const match = String(parts[0]);
-      const named = parts.at(-1);
-      const hasGroups = typeof named === "object" && named !== null;
-      const offset = Number(parts.at(hasGroups ? -3 : -2));
-      const groups = new Proxy(hasGroups ? (named as Record<string, string | undefined>) : {}, {
-        get: (target, key) => (typeof key === "string" ? (target[key] ?? "") : ""),
-      }) as Groups;
-      const said = say(groups, {
-        text: match,
-        before: source.slice(0, offset),
-        after: source.slice(offset + match.length),
-      });
-      return said ?? match;
-    });
-  }
+  for (const [pattern, said] of rules)
+    result =
+      typeof said === "string" ? result.replace(pattern, said) : rewrite(result, pattern, said);
   return result;
+}
+
+function rewrite(source: string, pattern: RegExp, say: Say): string {
+  return source.replace(pattern, (text: string, ...rest: unknown[]) => {
+    const offset = Number(rest.find((part) => typeof part === "number"));
+    const end = offset + text.length;
+    const said = say((rest.at(-1) ?? {}) as Groups, {
+      text,
+      before: source.slice(Math.max(0, offset - aroundLength), offset),
+      after: source.slice(end, end + aroundLength),
+    });
+    return said ?? text;
+  });
+}
+
+/** From "Mr=Mister|Mrs=Missus". */
+export function tableOf(entries: string): ReadonlyMap<string, string> {
+  return new Map(
+    entries.split(/\s*\|\s*/u).map((entry) => {
+      const mark = entry.indexOf("=", 1);
+      return [entry.slice(0, mark), entry.slice(mark + 1)] as const;
+    }),
+  );
+}
+
+/** The names as alternatives of a pattern, the longest first. */
+export function anyOf(names: Iterable<string>): string {
+  return [...names]
+    .toSorted((a, b) => b.length - a.length)
+    .map((name) => name.replace(/[$/.+*?^\\]/gu, "\\$&"))
+    .join("|");
 }

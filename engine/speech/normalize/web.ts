@@ -1,80 +1,37 @@
 /** Addresses: of pages, of people, of files. */
-import { type Rule, rule } from "./rules.ts";
-
-const spelledEndings = new Set([
-  "io",
-  "ai",
-  "uk",
-  "us",
-  "eu",
-  "tv",
-  "js",
-  "ts",
-  "py",
-  "md",
-  "fm",
-  "gg",
-  "css",
-  "html",
-  "xml",
-  "csv",
-  "pdf",
-  "txt",
-  "svg",
-  "mp3",
-  "mp4",
-  "cpp",
-  "exe",
-  "dll",
-  "sh",
-  "rs",
-  "go",
-  "tsx",
-  "jsx",
-  "sql",
-  "xyz",
-  "de",
-  "fr",
-  "jp",
-  "cn",
-  "ca",
-  "ch",
-  "nl",
-]);
+import type { Rule } from "./rules.ts";
 
 const fileEndings =
-  "json|js|ts|tsx|jsx|py|md|css|html?|xml|csv|pdf|txt|svg|png|jpe?g|gif|mp3|mp4|wav|zip|gz|ya?ml|toml|exe|dll|sh|sql|log|docx?|xlsx?|pptx?|cpp|rs|ini|env";
+  "json|js|ts|tsx|jsx|py|md|css|html?|xml|csv|pdf|txt|svg|png|jpe?g|gif|mp3|mp4|wav|zip|gz|ya?ml|toml|exe|sh|sql|log|docx?|xlsx?|pptx?|cpp|rs|env";
 const hostEndings =
-  "com|org|net|io|ai|dev|app|co|edu|gov|info|me|tv|uk|us|eu|de|fr|jp|cn|ca|ch|nl|xyz|gg|fm";
+  "com|org|net|io|ai|dev|app|co|edu|gov|info|me|tv|uk|us|eu|de|fr|jp|cn|ca|ch|nl|xyz";
 
 export const webRules: readonly Rule[] = [
-  rule(/\b(?:https?|ftp|wss?):\/\/(?<rest>[^\s<>"')\]]+)/giu, ({ rest = "" }) => {
-    const stop = /[.,;:!?]+$/u.exec(rest)?.[0] ?? "";
-    return sayUrl(rest.slice(0, rest.length - stop.length)) + stop.slice(0, 1);
-  }),
-  rule(
-    /\b(?:mailto:)?(?<user>[\w.+-]+)@(?<host>[\w-]+(?:\.[\w-]+)+)/gu,
+  [
+    /\b(?:https?|ftp|wss?):\/\/(?<rest>[^\s<>"')\]]*[^\s<>"')\].,;:!?])/giu,
+    ({ rest = "" }) => sayUrl(rest),
+  ],
+  [
+    /(?<![\w.+-])(?:mailto:)?(?<user>[\w.+-]+)@(?<host>[\w-]+(?:\.[\w-]+)+)/gu,
     ({ user = "", host = "" }) => `${sayPath(user)} at ${sayHost(host)}`,
-  ),
-  rule(/\bwww\.[^\s<>"')\]]*[\w/]/giu, (_, { text }) => sayUrl(text)),
-  rule(
+  ],
+  [/\bwww\.[^\s<>"')\]]*[\w/]/giu, (_, { text }) => sayUrl(text)],
+  [
     new RegExp(
-      `(?<![\\w@.])(?<host>(?:[a-z0-9][a-z0-9-]*\\.)+(?:${hostEndings}))(?<path>/[^\\s<>"')\\]]*[\\w/])?(?![\\w@-]|\\.\\w)`,
+      `(?<![\\w@.-])(?:[a-z0-9][a-z0-9-]*\\.)+(?:${hostEndings})(?:/[^\\s<>"')\\]]*[\\w/])?(?![\\w@-]|\\.\\w)`,
       "gu",
     ),
-    ({ host = "", path = "" }) =>
-      /^[A-Z]\./u.test(host) || /^[\d.]+$/u.test(host) ? undefined : sayUrl(host + path),
-  ),
-  rule(
+    (_, { text }) => sayUrl(text),
+  ],
+  [
     new RegExp(
-      `(?<![\\w@])(?<name>[\\w-]+(?:\\.[\\w-]+)*)?\\.(?<ending>${fileEndings})\\b(?!\\.\\w)`,
+      `(?<![\\w@.-])(?<name>[\\w-]+(?:\\.[\\w-]+)*)?\\.(?<ending>${fileEndings})\\b(?!\\.\\w)`,
       "gu",
     ),
-    ({ name = "", ending = "" }) =>
-      `${name === "" ? "" : `${sayPath(name)} `}dot ${sayEnding(ending)}`,
-  ),
-  rule(/(?<![\w@])@(?<user>[A-Za-z]\w*)/gu, ({ user = "" }) => `at ${sayPath(user)}`),
-  rule(/(?<![\w#&])#(?<tag>[A-Za-z]\w*)/gu, ({ tag = "" }) => `hashtag ${sayPath(tag)}`),
+    ({ name = "", ending = "" }) => `${sayPath(name)} dot ${sayEnding(ending)}`,
+  ],
+  [/(?<![\w@])@(?<user>[A-Za-z]\w*)/gu, ({ user = "" }) => `at ${sayPath(user)}`],
+  [/(?<![\w#&])#(?<tag>[A-Za-z]\w*)/gu, ({ tag = "" }) => `hashtag ${sayPath(tag)}`],
 ];
 
 /** Host and path, without what nobody reads aloud: the scheme, the query, the fragment. */
@@ -87,15 +44,17 @@ function sayUrl(text: string): string {
 
 function sayHost(host: string): string {
   const [name = "", port] = host.split(":");
-  const parts = name.split(".").map((part, index, all) => {
-    if (part.toLowerCase() === "www") return "WWW";
-    return index === all.length - 1 ? sayEnding(part) : sayPath(part);
+  const labels = name.split(".").map((label, index, all) => {
+    if (label.toLowerCase() === "www") return "WWW";
+    return index === all.length - 1 ? sayEnding(label) : sayPath(label);
   });
-  return parts.join(" dot ") + (port === undefined ? "" : `, port ${port}`);
+  return labels.join(" dot ") + (port === undefined ? "" : `, port ${port}`);
 }
 
+/** Two letters, or letters without a vowel, are spelled: ".io", ".html". */
 function sayEnding(ending: string): string {
-  return spelledEndings.has(ending.toLowerCase()) ? ending.toUpperCase() : ending;
+  const isWord = /^(?:co|me|go)$/iu.test(ending) || !/^(?:..|[^aeiou]+)$/iu.test(ending);
+  return isWord ? ending : ending.toUpperCase();
 }
 
 function sayPath(text: string): string {

@@ -1,41 +1,20 @@
-import { functionWords } from "./function-words.ts";
+import { functionWords } from "./lexicon.ts";
 import { pronounce, withS } from "./pronounce.ts";
 
 /** Between the letters of a spelled acronym, and before a lone letter: `A·P·I`, `·A`. */
 export const letterMark = "·";
 
-const letterNames: Readonly<Record<string, string>> = {
-  A: "ˈA",
-  B: "bˈi",
-  C: "sˈi",
-  D: "dˈi",
-  E: "ˈi",
-  F: "ˈɛf",
-  G: "ʤˈi",
-  H: "ˈAʧ",
-  I: "ˈI",
-  J: "ʤˈA",
-  K: "kˈA",
-  L: "ˈɛl",
-  M: "ˈɛm",
-  N: "ˈɛn",
-  O: "ˈO",
-  P: "pˈi",
-  Q: "kjˈu",
-  R: "ˈɑɹ",
-  S: "ˈɛs",
-  T: "tˈi",
-  U: "jˈu",
-  V: "vˈi",
-  W: "dˈʌbᵊlju",
-  X: "ˈɛks",
-  Y: "wˈI",
-  Z: "zˈi",
-};
+const letterNames: ReadonlyMap<string, string> = new Map(
+  "ˈA bˈi sˈi dˈi ˈi ˈɛf ʤˈi ˈAʧ ˈI ʤˈA kˈA ˈɛl ˈɛm ˈɛn ˈO pˈi kjˈu ˈɑɹ ˈɛs tˈi jˈu vˈi dˈʌbᵊlju ˈɛks wˈI zˈi"
+    .split(" ")
+    .map((name, index) => [String.fromCharCode(65 + index), name]),
+);
 
-type Token =
-  | { readonly kind: "mark"; readonly text: string; readonly spaced: boolean }
-  | { readonly kind: "word"; readonly text: string; readonly spaced: boolean };
+interface Token {
+  readonly kind: "mark" | "word";
+  readonly text: string;
+  readonly spaced: boolean;
+}
 
 /** Kokoro phonemes of normalised text (normalize.ts): words, letters and punctuation. */
 export function toPhonemes(text: string): string {
@@ -51,21 +30,19 @@ export function toPhonemes(text: string): string {
         ? token.text
         : wordSound({ word: token.text, previous: tokens[index - 1], following });
     following = sound;
-    out.unshift(token.spaced ? ` ${sound}` : sound);
+    out.push(token.spaced ? ` ${sound}` : sound);
   }
-  return out.join("").trim();
+  return out.toReversed().join("").trim();
 }
 
-function wordSound({
-  word,
-  previous,
-  following,
-}: {
+interface Spoken {
   readonly word: string;
   readonly previous: Token | undefined;
   readonly following: string;
-}): string {
-  if (isSpelled(word)) return lettersSound(word);
+}
+
+function wordSound({ word, previous, following }: Spoken): string {
+  if (word.includes(letterMark) || /^[B-HJ-Z]$/u.test(word)) return lettersSound(word);
   const lower = word.toLowerCase();
   const beforePause = !/^[^.,!?;:—…)”]/u.test(following);
   const beforeVowel = /^[ˈˌ]?[AIOWYiuæɑɔəɛɜɪʊʌ]/u.test(following);
@@ -74,24 +51,15 @@ function wordSound({
   const small = functionWords.get(lower);
   // "A" before a pause is the letter: no sentence stops at its article.
   if (small !== undefined) return beforePause ? small.strong : small.weak;
-  return pronounce(lower, {
-    previous: previous?.kind === "word" ? previous.text.toLowerCase() : undefined,
-  });
-}
-
-function isSpelled(word: string): boolean {
-  return word.includes(letterMark) || /^[B-HJ-Z]$/u.test(word);
+  return pronounce(lower, previous?.kind === "word" ? previous.text.toLowerCase() : "");
 }
 
 /** The last letter carries the stress; a plural s closes the word: "A·P·Is". */
 function lettersSound(word: string): string {
   const plural = /'?s$/u.test(word);
-  const letters = [...word].filter((letter) => letterNames[letter] !== undefined);
-  const sound = letters
-    .map((letter, index) => {
-      const name = letterNames[letter] ?? "";
-      return index === letters.length - 1 ? name : name.replace("ˈ", "ˌ");
-    })
+  const names = [...word].flatMap((letter) => letterNames.get(letter) ?? []);
+  const sound = names
+    .map((name, index) => (index === names.length - 1 ? name : name.replace("ˈ", "ˌ")))
     .join("");
   return plural ? withS(sound) : sound;
 }

@@ -1,4 +1,16 @@
-/** npm's own libraries carry no types: what is used of them, and no more. */
+/** Packages that ship no types, or point to types they do not ship: what is used of them, and no more. */
+declare module "onnxruntime-node" {
+  export { InferenceSession, Tensor } from "onnxruntime-common";
+}
+
+declare module "phonemize/en-g2p" {
+  export class EnglishG2P {
+    constructor();
+    /** IPA of one word; `null` when it has nothing to say. */
+    predict(word: string, language?: string, pos?: string): string | null;
+  }
+}
+
 declare module "@npmcli/config" {
   interface ConfigOptions {
     readonly npmPath: string;

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";
 import { EngineError, type ImageJob, type ImageResult, type Model } from "../contract.ts";
 import { openOnnx } from "../onnx.ts";
-import { modelFile } from "../weights/convert/image.ts";
 import { featureCount, inputSide } from "../weights/convert/resnet-graph.ts";
+import { modelFiles } from "../weights/sets.ts";
 import { type Picture, PictureError, readPicture } from "./picture.ts";
 import { readVideo } from "./video.ts";
 
@@ -16,7 +16,7 @@ export interface ImageOptions {
 export async function loadImage({
   dir,
 }: ImageOptions): Promise<Model<ImageJob, never, ImageResult>> {
-  const session = await openOnnx(join(dir, modelFile));
+  const session = await openOnnx(join(dir, modelFiles.image));
   const [inputName = "", outputName = ""] = [session.inputNames[0], session.outputNames[0]];
 
   async function embed(picture: Picture): Promise<Float32Array> {

@@ -13,7 +13,7 @@ import {
 } from "../contract.ts";
 import { melBands, melFrames, melRate, resample } from "../test/speech/log-mel.ts";
 import { weightsDir } from "../test/weights/weights-dir.ts";
-import { modelFile } from "../weights/convert/speech.ts";
+import { modelFiles } from "../weights/sets.ts";
 import { sampleRate } from "./audio.ts";
 import { loudness, targetLufs } from "./loudness.ts";
 import { loadSpeech } from "./speech.ts";
@@ -221,7 +221,7 @@ test(
   async () => {
     const broken = await mkdtemp(join(tmpdir(), "speech-"));
     try {
-      await symlink(join(dir, modelFile), join(broken, modelFile));
+      await symlink(join(dir, modelFiles.speech), join(broken, modelFiles.speech));
       await mkdir(join(broken, "voices"));
       const style = new Uint8Array(new Float32Array(510 * 256).fill(Number.NaN).buffer);
       for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"]) {

@@ -46,16 +46,17 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
   }
 }
 
-/** Passes every field through `rewrite`; `undefined` keeps the field as it stands. */
-export function rewriteMessage(
-  message: Uint8Array,
-  rewrite: (field: Field) => Chunks | undefined,
-): Chunks {
+/** By field number: the field's new content, a number or bytes; `undefined` keeps the field as it stands. */
+export type Rewrites = Readonly<Record<number, (field: Field) => number | Chunks | undefined>>;
+
+export function rewriteMessage(message: Uint8Array, rewrites: Rewrites): Chunks {
   const chunks: Uint8Array[] = [];
   for (const field of fieldsOf(message)) {
-    const changed = rewrite(field);
-    if (changed === undefined) chunks.push(field.raw);
-    else for (const chunk of changed) chunks.push(chunk);
+    const { number, raw } = field;
+    const changed = rewrites[number]?.(field);
+    if (changed === undefined) chunks.push(raw);
+    else if (typeof changed === "number") chunks.push(varintField(number, changed));
+    else for (const chunk of bytesField(number, changed)) chunks.push(chunk);
   }
   return chunks;
 }

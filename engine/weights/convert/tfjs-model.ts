@@ -61,20 +61,16 @@ export async function readTfjs(dir: string): Promise<TfjsModel> {
     }
   }
   return {
-    layers: json.modelTopology.model_config.config.layers.map(fromLayer),
+    layers: json.modelTopology.model_config.config.layers.map((layer) => ({
+      kind: layer.class_name,
+      name: layer.name,
+      inputs: (layer.inbound_nodes[0] ?? []).map(([name]) => name),
+      config: layer.config,
+    })),
     weight: (name) => {
       const weight = weights.get(name);
       if (!weight) throw new Error(`weight ${name} is missing`);
       return weight;
     },
-  };
-}
-
-function fromLayer(layer: LayerJson): TfjsLayer {
-  return {
-    kind: layer.class_name,
-    name: layer.name,
-    inputs: (layer.inbound_nodes[0] ?? []).map(([name]) => name),
-    config: layer.config,
   };
 }

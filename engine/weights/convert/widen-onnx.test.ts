@@ -4,8 +4,9 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { halfFile, modelFiles } from "../sets.ts";
+import { prepareSpeech } from "./prepare.ts";
 import { bytesField, type Chunks, fieldsOf, lengthOf, textField, varintField } from "./protobuf.ts";
-import { halfFile, modelFile, prepareSpeech } from "./speech.ts";
 import { widenHalves, widenOnnx } from "./widen-onnx.ts";
 
 const half = 10;
@@ -115,8 +116,8 @@ test("preparing leaves the widened model in place of its source", async () => {
   try {
     await writeFile(join(dir, halfFile), halfModel());
     await prepareSpeech(dir);
-    expect(await readdir(dir)).toEqual([modelFile]);
-    const written = new Uint8Array(await Bun.file(join(dir, modelFile)).arrayBuffer());
+    expect(await readdir(dir)).toEqual([modelFiles.speech]);
+    const written = new Uint8Array(await Bun.file(join(dir, modelFiles.speech)).arrayBuffer());
     const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
     expect(hash(written)).toBe(hash(bytesOf(widenOnnx(halfModel()))));
   } finally {

@@ -18,14 +18,10 @@ const single = 1;
 const half = 10;
 
 // Field numbers of onnx.proto.
-const model = { graph: 7 };
 const graph = { node: 1, initializer: 5, input: 11, output: 12, valueInfo: 13 };
 const node = { input: 1, output: 2, name: 3, opType: 4, attribute: 5 };
 const attribute = { name: 1, int: 3, tensor: 5, graph: 6, tensors: 10, graphs: 11, type: 20 };
 const tensor = { dataType: 2, int32Data: 5, name: 8, rawData: 9 };
-const valueInfo = { type: 2 };
-const type = { tensor: 1, sequence: 4, optional: 9 };
-const tensorType = { elementType: 1 };
 const intAttribute = 2;
 
 /** Weights below this are widened in place: a Cast for each of them would cost more than it saves. */
@@ -34,38 +30,30 @@ const castFromBytes = 4096;
 const halfSuffix = "/half";
 const text = new TextDecoder();
 
-export function widenOnnx(bytes: Uint8Array): Chunks {
-  return rewriteMessage(bytes, (field) =>
-    field.number === model.graph ? bytesField(model.graph, widenGraph(field.body)) : undefined,
-  );
+export function widenOnnx(model: Uint8Array): Chunks {
+  return rewriteMessage(model, { 7: widenGraph });
 }
 
-function widenGraph(bytes: Uint8Array): Chunks {
+function widenGraph({ body }: Field): Chunks {
   const inputs = new Set<string>();
-  for (const field of fieldsOf(bytes)) {
+  for (const field of fieldsOf(body)) {
     // A weight that is also an input may be replaced by the caller, so its type must follow.
-    if (field.number === graph.input) inputs.add(nameOf(field.body, 1));
+    if (field.number === graph.input) inputs.add(nameOf(field, 1));
   }
   const casts: Uint8Array[] = [];
-  const rest = rewriteMessage(bytes, (field) => {
-    switch (field.number) {
-      case graph.node:
-        return bytesField(graph.node, widenNode(field.body));
-      case graph.initializer: {
-        const name = nameOf(field.body, tensor.name);
-        if (!isLargeHalf(field.body) || inputs.has(name)) {
-          return bytesField(graph.initializer, widenTensor(field.body));
-        }
-        casts.push(...bytesField(graph.node, castNode(name)));
-        return bytesField(graph.initializer, renameTensor(field.body, name + halfSuffix));
-      }
-      case graph.input:
-      case graph.output:
-      case graph.valueInfo:
-        return bytesField(field.number, widenValueInfo(field.body));
-      default:
-        return undefined;
-    }
+  const rest = rewriteMessage(body, {
+    [graph.node]: (field) => rewriteMessage(field.body, { [node.attribute]: widenAttribute }),
+    [graph.initializer]: (field) => {
+      const name = nameOf(field, tensor.name);
+      const isLarge = field.body.length >= castFromBytes;
+      if (!isLarge || !isHalf(field) || inputs.has(name)) return widenTensor(field);
+      casts.push(...bytesField(graph.node, castNode(name)));
+      const renamed = [new TextEncoder().encode(name + halfSuffix)];
+      return rewriteMessage(field.body, { [tensor.name]: () => renamed });
+    },
+    [graph.input]: widenValue,
+    [graph.output]: widenValue,
+    [graph.valueInfo]: widenValue,
   });
   // Nodes stand in the order they run, and these feed the others.
   return [...casts, ...rest];
@@ -86,103 +74,60 @@ function castNode(name: string): Chunks {
   ];
 }
 
-function widenNode(bytes: Uint8Array): Chunks {
-  return rewriteMessage(bytes, (field) =>
-    field.number === node.attribute
-      ? bytesField(node.attribute, widenAttribute(field.body))
-      : undefined,
-  );
-}
-
-function widenAttribute(bytes: Uint8Array): Chunks {
-  const name = nameOf(bytes, attribute.name);
+function widenAttribute(field: Field): Chunks {
   // `to` of Cast, `dtype` of the generators: the attributes that name an element type.
-  const namesType = name === "to" || name === "dtype";
-  return rewriteMessage(bytes, (field) => {
-    switch (field.number) {
-      case attribute.int:
-        return namesType && field.value === half ? [varintField(attribute.int, single)] : undefined;
-      case attribute.tensor:
-      case attribute.tensors:
-        return bytesField(field.number, widenTensor(field.body));
-      case attribute.graph:
-      case attribute.graphs:
-        return bytesField(field.number, widenGraph(field.body));
-      default:
-        return undefined;
-    }
+  const namesType = ["to", "dtype"].includes(nameOf(field, attribute.name));
+  return rewriteMessage(field.body, {
+    [attribute.int]: (int) => (namesType ? widenElementType(int) : undefined),
+    [attribute.tensor]: widenTensor,
+    [attribute.tensors]: widenTensor,
+    [attribute.graph]: widenGraph,
+    [attribute.graphs]: widenGraph,
   });
 }
 
-function widenValueInfo(bytes: Uint8Array): Chunks {
-  return rewriteMessage(bytes, (field) =>
-    field.number === valueInfo.type ? bytesField(valueInfo.type, widenType(field.body)) : undefined,
-  );
+function widenValue({ body }: Field): Chunks {
+  return rewriteMessage(body, { 2: widenType });
 }
 
-function widenType(bytes: Uint8Array): Chunks {
-  return rewriteMessage(bytes, (field) => {
-    switch (field.number) {
-      case type.tensor:
-        return bytesField(
-          type.tensor,
-          rewriteMessage(field.body, (inner) =>
-            inner.number === tensorType.elementType && inner.value === half
-              ? [varintField(tensorType.elementType, single)]
-              : undefined,
-          ),
-        );
-      case type.sequence:
-      case type.optional:
-        return bytesField(
-          field.number,
-          rewriteMessage(field.body, (inner) =>
-            inner.number === 1 ? bytesField(1, widenType(inner.body)) : undefined,
-          ),
-        );
-      default:
-        return undefined;
-    }
+/** The type of a tensor (1), or of what a sequence (4) or an optional (9) holds. */
+function widenType({ body }: Field): Chunks {
+  const inner = (field: Field): Chunks => rewriteMessage(field.body, { 1: widenType });
+  return rewriteMessage(body, {
+    1: (field) => rewriteMessage(field.body, { 1: widenElementType }),
+    4: inner,
+    9: inner,
   });
 }
 
-function widenTensor(bytes: Uint8Array): Chunks {
-  if (dataTypeOf(bytes) !== half) return [bytes];
+function widenElementType({ value }: Field): number | undefined {
+  return value === half ? single : undefined;
+}
+
+function widenTensor(field: Field): Chunks {
+  if (!isHalf(field)) return [field.body];
+  const kept: Uint8Array[] = [];
   const packed: number[] = [];
-  const kept = rewriteMessage(bytes, (field: Field) => {
-    switch (field.number) {
-      case tensor.dataType:
-        return [varintField(tensor.dataType, single)];
-      case tensor.rawData:
-        return bytesField(tensor.rawData, [widenHalves(toHalves(field.body))]);
-      case tensor.int32Data:
-        for (const value of varintsOf(field)) packed.push(value);
-        return [];
-      default:
-        return undefined;
-    }
-  });
+  for (const part of fieldsOf(field.body)) {
+    if (part.number === tensor.int32Data) for (const value of varintsOf(part)) packed.push(value);
+    else if (part.number === tensor.dataType) kept.push(varintField(part.number, single));
+    else if (part.number === tensor.rawData)
+      kept.push(...bytesField(part.number, [widenHalves(toHalves(part.body))]));
+    else kept.push(part.raw);
+  }
   if (packed.length === 0) return kept;
   return [...kept, ...bytesField(tensor.rawData, [widenHalves(Uint16Array.from(packed))])];
 }
 
-function renameTensor(bytes: Uint8Array, name: string): Chunks {
-  return rewriteMessage(bytes, (field) =>
-    field.number === tensor.name ? textField(tensor.name, name) : undefined,
-  );
+function isHalf({ body }: Field): boolean {
+  for (const { number, value } of fieldsOf(body))
+    if (number === tensor.dataType) return value === half;
+  return false;
 }
 
-function isLargeHalf(bytes: Uint8Array): boolean {
-  return bytes.length >= castFromBytes && dataTypeOf(bytes) === half;
-}
-
-function dataTypeOf(bytes: Uint8Array): number {
-  for (const field of fieldsOf(bytes)) if (field.number === tensor.dataType) return field.value;
-  return 0;
-}
-
-function nameOf(bytes: Uint8Array, number: number): string {
-  for (const field of fieldsOf(bytes)) if (field.number === number) return text.decode(field.body);
+function nameOf({ body }: Field, wanted: number): string {
+  for (const { number, body: name } of fieldsOf(body))
+    if (number === wanted) return text.decode(name);
   return "";
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";
 import { openOnnx } from "../../onnx.ts";
-import { prepareImage } from "./image.ts";
+import { prepareImage } from "./prepare.ts";
 import { featureCount, inputSide } from "./resnet-graph.ts";
 
 const epsilon = 0.5;

@@ -191,9 +191,8 @@ describe("pro", () => {
       });
       expect(pieces.length).toBe(2);
       expect(largestJump(pieces)).toBeLessThan(0.01);
-      for (const piece of pieces) {
+      for (const piece of pieces)
         expect(Math.abs(loudness(join16([piece])) - targetLufs)).toBeLessThan(1);
-      }
     },
     testMs,
   );
@@ -224,9 +223,8 @@ test(
       await symlink(join(dir, modelFiles.speech), join(broken, modelFiles.speech));
       await mkdir(join(broken, "voices"));
       const style = new Uint8Array(new Float32Array(510 * 256).fill(Number.NaN).buffer);
-      for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"]) {
+      for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"])
         await writeFile(join(broken, "voices", `${name}.bin`), style);
-      }
       const model = await loadSpeech({ dir: broken });
       const { signal } = new AbortController();
       const emitted: Int16Array[] = [];

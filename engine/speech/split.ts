@@ -50,9 +50,8 @@ export function toSentences(text: string): string[] {
 /** The phonemes of a sentence, or of its parts where it is too long to be spoken at once. */
 function toParts(sentence: string): string[] {
   const phonemes = toPhonemes(sentence);
-  if (count(phonemes) <= comfortableSymbols) {
+  if (count(phonemes) <= comfortableSymbols)
     return /[a-zA-Zɑ-ʒæðŋθ]/u.test(phonemes) ? [phonemes] : [];
-  }
   return halve(sentence).flatMap(toParts);
 }
 

@@ -24,9 +24,8 @@ export function cardinal(text: string): string {
   const plain = text.replaceAll(",", "").replace(/^0+(?=\d)/u, "");
   if (plain.length > longestNamed) return digits(plain);
   const groups: string[] = [];
-  for (let end = plain.length; end > 0; end -= 3) {
+  for (let end = plain.length; end > 0; end -= 3)
     groups.unshift(plain.slice(Math.max(0, end - 3), end));
-  }
   const words = groups
     .map((group, index) => {
       const value = Number(group);

@@ -69,9 +69,8 @@ function reduce(phonemes: string, word: string): string {
     // "water", "city", "party": a t between vowels, the second unstressed, is tapped.
     .replace(/(?<=[AIOWYiuæɑɔəɛɜɪʊʌɹ])t(?=[iəɪOuᵻA]|ᵊl)/gu, "T");
   // "Fundamental", "accidentally": the ending takes the stress.
-  if (/entall?y?$/u.test(word) && /ˈ.*[əᵊ]nt(?:ᵊl|əli)$/u.test(reduced)) {
+  if (/entall?y?$/u.test(word) && /ˈ.*[əᵊ]nt(?:ᵊl|əli)$/u.test(reduced))
     reduced = reduced.replace("ˈ", "ˌ").replace(/[əᵊ]nt(?=(?:ᵊl|əli)$)/u, "ˈɛnt");
-  }
   if (/es$|'s$/u.test(word)) reduced = reduced.replace(/(?<=[szʃʒʤʧ])[əɪ]z$/u, "ᵻz");
   if (word.endsWith("ed")) reduced = reduced.replace(/(?<=[tdT])[əɪ]d$/u, "ᵻd");
   return reduced;

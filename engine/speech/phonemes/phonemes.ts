@@ -78,9 +78,8 @@ function tokensOf(text: string): Token[] {
       open = !open;
       tokens.push({ kind: "mark", text: open ? "“" : "”", spaced: open && spaced });
     } else if (/^[A-Za-z·]/u.test(part)) {
-      for (const [index, text] of bounded(part).entries()) {
+      for (const [index, text] of bounded(part).entries())
         tokens.push({ kind: "word", text, spaced: spaced || index > 0 });
-      }
     } else {
       const opens = /[(“—]/u.test(part);
       tokens.push({ kind: "mark", text: part, spaced: opens && spaced });

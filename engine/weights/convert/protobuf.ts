@@ -102,9 +102,8 @@ function readVarint(bytes: Uint8Array, start: number): { value: number; end: num
   let offset = start;
   for (;;) {
     const byte = bytes[offset];
-    if (byte === undefined || offset - start >= 10) {
+    if (byte === undefined || offset - start >= 10)
       throw new Error("A protobuf message ends within a number.");
-    }
     offset += 1;
     value += (byte % 128) * scale;
     if (byte < 128) return { value, end: offset };

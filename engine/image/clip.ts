@@ -4,10 +4,8 @@ import {
   EncodedPacketSink,
   Input,
   type InputVideoTrack,
-  MATROSKA,
   MP4,
   type PacketRetrievalOptions,
-  QTFF,
   WEBM,
 } from "mediabunny";
 import { EngineError } from "../contract.ts";
@@ -49,15 +47,14 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
   if (hasEndlessTables({ video, maxFrames })) throw tooManyFrames();
   const reads = new ReadBudget();
   const input = new Input({
-    formats: [MP4, QTFF, WEBM, MATROSKA],
+    formats: [MP4, WEBM],
     source: toSource(withoutFragmentIndex(video), reads),
   });
   const track = await reading(() => input.getPrimaryVideoTrack());
   if (!track) throw videoRefusal("no picture track was found in it");
   const codec = await reading(() => track.getCodec());
-  if (!isKnownCodec(codec)) {
+  if (!isKnownCodec(codec))
     throw videoRefusal(`its codec is ${codec ?? "unknown"}, and only H.264, VP8 and VP9 are read`);
-  }
   const sink = new EncodedPacketSink(track);
   const times: PacketTime[] = [];
   for await (const packet of packetsOf(sink, { options: { metadataOnly: true }, signal, reads })) {

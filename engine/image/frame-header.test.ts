@@ -43,7 +43,6 @@ test("a size inside a H.264 packet is found as well", () => {
 
 test("bytes that are no frame tell nothing", () => {
   const packet = Uint8Array.from([0xff, 0xff, 0xff]);
-  for (const codec of ["avc", "vp8", "vp9"] as const) {
+  for (const codec of ["avc", "vp8", "vp9"] as const)
     expect(shapesIn({ codec, packet, box: undefined })).toEqual([]);
-  }
 });

@@ -103,9 +103,8 @@ test("eight pictures in one job give the same vectors as alone, in their order",
   const names = photographs.slice(0, 8);
   const vectors = await embed(...names.map((name) => `${name}.jpg`));
   expect(vectors.length).toBe(8);
-  for (const [at, name] of names.entries()) {
+  for (const [at, name] of names.entries())
     expect(cosine(vectors[at], known.get(name))).toBeGreaterThan(0.9999);
-  }
 });
 
 test.each([

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { Tensor } from "onnxruntime-node";
 import { EngineError, type ImageJob, type ImageResult, type Model } from "../contract.ts";
 import { openOnnx } from "../onnx.ts";
+import { featureCount, inputSide } from "../weights/convert/resnet-graph.ts";
+import { modelFiles } from "../weights/sets.ts";
 import { type Picture, PictureError, readPicture } from "./picture.ts";
-import { modelFile } from "./prepare.ts";
-import { featureCount, inputSide } from "./resnet-graph.ts";
 import { readVideo } from "./video.ts";
 
 export interface ImageOptions {
@@ -16,7 +16,7 @@ export interface ImageOptions {
 export async function loadImage({
   dir,
 }: ImageOptions): Promise<Model<ImageJob, never, ImageResult>> {
-  const session = await openOnnx(join(dir, modelFile));
+  const session = await openOnnx(join(dir, modelFiles.image));
   const [inputName = "", outputName = ""] = [session.inputNames[0], session.outputNames[0]];
 
   async function embed(picture: Picture): Promise<Float32Array> {

@@ -85,7 +85,6 @@ test.each([
 
 test("an empty file and a drawing are refused", async () => {
   const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
-  for (const bytes of [new Uint8Array(), Buffer.from(drawing)]) {
+  for (const bytes of [new Uint8Array(), Buffer.from(drawing)])
     await expect(readPicture(bytes)).rejects.toThrow("it is not a PNG, JPEG, WebP or GIF");
-  }
 });

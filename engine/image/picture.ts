@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import { inputSide } from "./resnet-graph.ts";
+import { inputSide } from "../weights/convert/resnet-graph.ts";
 
 /** Red, green and blue, a byte each, of the size that the network takes. */
 export type Picture = Buffer;

@@ -75,9 +75,8 @@ class ShapeGuard {
   }
 
   private admit({ width, height, bitDepth }: FrameShape): void {
-    if (width > maxSide || height > maxSide) {
+    if (width > maxSide || height > maxSide)
       throw videoRefusal(`its frames are ${width}x${height}, and ${maxSide} a side is the most`);
-    }
     this.shape = { width, height, bitDepth: Math.max(bitDepth, this.shape.bitDepth) };
   }
 }

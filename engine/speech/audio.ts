@@ -31,9 +31,8 @@ export function trim(samples: Float32Array): Float32Array {
 
 function frameLevels(samples: Float32Array): number[] {
   const levels: number[] = [];
-  for (let start = 0; start < samples.length; start += frame) {
+  for (let start = 0; start < samples.length; start += frame)
     levels.push(rms(samples.subarray(start, start + frame)));
-  }
   return levels;
 }
 

@@ -13,9 +13,9 @@ import {
 } from "../contract.ts";
 import { melBands, melFrames, melRate, resample } from "../test/speech/log-mel.ts";
 import { weightsDir } from "../test/weights/weights-dir.ts";
+import { modelFiles } from "../weights/sets.ts";
 import { sampleRate } from "./audio.ts";
 import { loudness, targetLufs } from "./loudness.ts";
-import { modelFile } from "./prepare.ts";
 import { loadSpeech } from "./speech.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;
@@ -191,9 +191,8 @@ describe("pro", () => {
       });
       expect(pieces.length).toBe(2);
       expect(largestJump(pieces)).toBeLessThan(0.01);
-      for (const piece of pieces) {
+      for (const piece of pieces)
         expect(Math.abs(loudness(join16([piece])) - targetLufs)).toBeLessThan(1);
-      }
     },
     testMs,
   );
@@ -221,12 +220,11 @@ test(
   async () => {
     const broken = await mkdtemp(join(tmpdir(), "speech-"));
     try {
-      await symlink(join(dir, modelFile), join(broken, modelFile));
+      await symlink(join(dir, modelFiles.speech), join(broken, modelFiles.speech));
       await mkdir(join(broken, "voices"));
       const style = new Uint8Array(new Float32Array(510 * 256).fill(Number.NaN).buffer);
-      for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"]) {
+      for (const name of ["af_kore", "am_puck", "am_onyx", "am_fenrir", "af_aoede"])
         await writeFile(join(broken, "voices", `${name}.bin`), style);
-      }
       const model = await loadSpeech({ dir: broken });
       const { signal } = new AbortController();
       const emitted: Int16Array[] = [];

@@ -18,11 +18,11 @@ import {
   voiceNames,
 } from "../contract.ts";
 import { openOnnx } from "../onnx.ts";
+import { modelFiles } from "../weights/sets.ts";
 import { isSound, toInt16, trim } from "./audio.ts";
 import { gainToTarget } from "./loudness.ts";
-import { modelFile } from "./prepare.ts";
+import { maximumSymbols, toSymbolIds } from "./phonemes/vocabulary.ts";
 import { type Boundary, type Piece, toPieces } from "./split.ts";
-import { maximumSymbols, toSymbolIds } from "./vocabulary.ts";
 
 export const maximumCodePoints = 5000;
 
@@ -56,7 +56,10 @@ export async function loadSpeech({
 }: {
   readonly dir: string;
 }): Promise<Model<SpeechJob, SpeechPiece, SpeechResult>> {
-  const [session, voices] = await Promise.all([openOnnx(join(dir, modelFile)), loadVoices(dir)]);
+  const [session, voices] = await Promise.all([
+    openOnnx(join(dir, modelFiles.speech)),
+    loadVoices(dir),
+  ]);
   return { run: (job, context) => speak({ session, voices, job, context }) };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { maximumSymbols, toSymbolIds } from "./phonemes/vocabulary.ts";
 import { toPieces, toSentences } from "./split.ts";
-import { maximumSymbols, toSymbolIds } from "./vocabulary.ts";
 
 const symbols = (phonemes: string): number => toSymbolIds(phonemes).length;
 const sentence =
@@ -82,6 +82,10 @@ describe("any text", () => {
     "numbers with marks": "$1,234.56, ".repeat(450),
     "line ends": "\n".repeat(5000),
     "open marks": '("['.repeat(1600),
+    "open links": "[a](".repeat(1250),
+    dashes: "1- — ".repeat(1000),
+    spaces: `${" ".repeat(4999)}z`,
+    initials: "a.".repeat(2500),
     capitals: "ABC ".repeat(1250),
     "times and dates": "9am-5pm 2027-03-14 ".repeat(260),
     addresses: "www.a.b/c?d a@b.co ".repeat(260),

@@ -2,9 +2,9 @@
  * Cuts text into the pieces that are spoken at once. Kokoro takes 510 symbols, is weak on a word or
  * two and hurries beyond about 400, so pieces stay well between.
  */
-import { toParagraphs } from "./markup.ts";
-import { normalize } from "./normalize.ts";
-import { toPhonemes } from "./phonemes.ts";
+import { toParagraphs } from "./normalize/markup.ts";
+import { normalize } from "./normalize/normalize.ts";
+import { toPhonemes } from "./phonemes/phonemes.ts";
 
 /** What follows a piece, which decides the pause after it. */
 export type Boundary = "clause" | "sentence" | "paragraph" | "end";
@@ -50,9 +50,8 @@ export function toSentences(text: string): string[] {
 /** The phonemes of a sentence, or of its parts where it is too long to be spoken at once. */
 function toParts(sentence: string): string[] {
   const phonemes = toPhonemes(sentence);
-  if (count(phonemes) <= comfortableSymbols) {
+  if (count(phonemes) <= comfortableSymbols)
     return /[a-zA-Zɑ-ʒæðŋθ]/u.test(phonemes) ? [phonemes] : [];
-  }
   return halve(sentence).flatMap(toParts);
 }
 

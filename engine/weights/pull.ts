@@ -37,8 +37,8 @@ export type PrepareSteps = Readonly<Record<PrepareStep["step"], (dir: string) =>
 
 /** Loaded when needed: a pull of the text set does without the rest of the engine. */
 const ownSteps: PrepareSteps = {
-  speech: async (dir) => (await import("../speech/prepare.ts")).prepareSpeech(dir),
-  image: async (dir) => (await import("../image/prepare.ts")).prepareImage(dir),
+  speech: async (dir) => (await import("./convert/prepare.ts")).prepareSpeech(dir),
+  image: async (dir) => (await import("./convert/prepare.ts")).prepareImage(dir),
 };
 
 /**

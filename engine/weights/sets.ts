@@ -5,6 +5,11 @@
 export const setNames = ["text", "chat", "speech", "image"] as const;
 export type SetName = (typeof setNames)[number];
 
+/** What the prepare steps make, and the models are loaded from. */
+export const modelFiles = { image: "resnet50.onnx", speech: "kokoro.onnx" } as const;
+/** What Kokoro is made from. */
+export const halfFile = "kokoro-fp16.onnx";
+
 /** How far a set is; told by `pull` as it goes, and shown to callers, on the first screen and by `status`. */
 export interface SetProgress<Name extends string = SetName> {
   readonly set: Name;
@@ -181,7 +186,7 @@ const speech: WeightSet<"speech"> = {
   ],
   files: [
     {
-      path: "kokoro-fp16.onnx",
+      path: halfFile,
       sha256: "ba4527a874b42b21e35f468c10d326fdff3c7fc8cac1f85e9eb6c0dfc35c334a",
       isSource: true,
       parts: Array.from({ length: 10 }, (_, part) => ({
@@ -200,7 +205,11 @@ const speech: WeightSet<"speech"> = {
       }),
     ),
   ],
-  prepare: { step: "speech", revision: 1, makes: [{ path: "kokoro.onnx", bytes: 163_460_107 }] },
+  prepare: {
+    step: "speech",
+    revision: 1,
+    makes: [{ path: modelFiles.speech, bytes: 163_460_107 }],
+  },
 };
 
 /** In the order of the shards, 1 to 23. */
@@ -268,7 +277,7 @@ const image: WeightSet<"image"> = {
       }),
     ),
   ],
-  prepare: { step: "image", revision: 1, makes: [{ path: "resnet50.onnx", bytes: 93_944_756 }] },
+  prepare: { step: "image", revision: 1, makes: [{ path: modelFiles.image, bytes: 93_944_756 }] },
 };
 
 const recognizerFiles = {

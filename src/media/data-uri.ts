@@ -27,9 +27,8 @@ const lastOfThree = "AEIMQUYcgkosw048";
 export function readImageDataUri(text: string): ImageDataUriReading | Promise<ImageDataUriReading> {
   const commaAt = text.slice(0, maxHeaderCharacters).indexOf(",");
   const mime = header.exec(text.slice(0, Math.max(commaAt, 0)))?.[1];
-  if (mime === undefined) {
+  if (mime === undefined)
     return { ok: false, problem: "is not a data URI of the form data:image/<type>;base64,<data>" };
-  }
   const data = text.slice(commaAt + 1);
   const toReading = (reading: Base64Reading): ImageDataUriReading =>
     reading.ok ? { ok: true, mime: mime.toLowerCase(), bytes: reading.bytes } : reading;

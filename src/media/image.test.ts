@@ -79,9 +79,7 @@ describe("inspectImage", () => {
     for (let round = 0; round < 4_000; round += 1) {
       const [name, mime] = fixtures[round % fixtures.length] ?? fixtures[0];
       const bytes = fixtureBytes(name).subarray(0, 1 + random(500));
-      for (let flips = random(6); flips >= 0; flips -= 1) {
-        bytes[random(bytes.length)] = random(256);
-      }
+      for (let flips = random(6); flips >= 0; flips -= 1) bytes[random(bytes.length)] = random(256);
       const inspection = await inspectImage(dataUri(mime, bytes));
       expect(inspection.ok || inspection.problem.length > 0).toBe(true);
     }

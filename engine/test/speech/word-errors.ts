@@ -1,5 +1,5 @@
-import { normalize } from "../../speech/normalize.ts";
-import { digits } from "../../speech/number-words.ts";
+import { normalize } from "../../speech/normalize/normalize.ts";
+import { digits } from "../../speech/normalize/number-words.ts";
 
 /** Words alone, for comparing what was written with what was heard: digits spelled, nothing else changed. */
 export function toWords(text: string): string[] {

@@ -47,6 +47,8 @@ export interface Command {
   /** What stands in the help for any number of further words. */
   readonly variadic?: string;
   readonly flags?: Readonly<Record<string, Flag>>;
+  /** Flags of older versions, with what to do in their place. */
+  readonly removedFlags?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Further lines of the help, such as a table to choose from. */
   readonly more?: () => readonly string[];
@@ -112,6 +114,9 @@ function parse(
   const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
   if (negative !== undefined)
     throw usageProblem(command, { message: `A number must not be below zero, like ${negative}.` });
+  for (const [name, advice] of Object.entries(command.removedFlags ?? {}))
+    if (beforeEnd(words).some((word) => word === `--${name}` || word.startsWith(`--${name}=`)))
+      throw usageProblem(command, { field: name, message: `--${name} was removed. ${advice}` });
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {

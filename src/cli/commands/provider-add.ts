@@ -14,7 +14,7 @@ import { isNamed, notOffered, toChoice, troubleText } from "../init/offer.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 import { askMany, askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
-import { entryText, printWarnings, toApplyJson } from "./manifest.ts";
+import { entryText, printWarnings, toApplyJson, withoutFile } from "./manifest.ts";
 import { readKey } from "./provider-change.ts";
 
 export const providerAdd: Command = {
@@ -301,6 +301,7 @@ function toJson({ provider, chosen, offer, view, dryRun, yaml }: Outcome) {
   const { added: ___, kept: ____, ...applied } = toApplyJson(view);
   return {
     provider: provider.name,
+    ...withoutFile,
     added: chosen,
     offer: offer === undefined ? null : told,
     ...applied,

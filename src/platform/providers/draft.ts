@@ -185,7 +185,7 @@ function readOptions(options: {
       throw new Problem({
         code: "invalid",
         message: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
-        field: "option",
+        field: `options.${name}`,
       });
   }
   return { fields, literals };
@@ -197,7 +197,7 @@ function readPair(text: string): readonly [string, string] {
     throw new Problem({
       code: "invalid",
       message: "An option has the form name=value.",
-      field: "option",
+      field: "options",
     });
   return [text.slice(0, at), text.slice(at + 1)];
 }
@@ -207,7 +207,7 @@ function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKi
   return new Problem({
     code: "invalid",
     message: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
-    field: "option",
+    field: `options.${name}`,
   });
 }
 

@@ -12,6 +12,8 @@ const literal = "sk-vendor-literal-5d21ab";
 const environment = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };
 
 interface Imported {
+  readonly file: null;
+  readonly older_warnings: number;
   readonly added: readonly string[];
   readonly added_list: readonly object[];
   readonly kept: readonly string[];
@@ -87,6 +89,7 @@ models:
       expect(stdout + stderr).not.toContain(literal);
     }
     const view: Imported = JSON.parse(json.stdout);
+    expect(view).toMatchObject({ file: null, older_warnings: 0, applied: false });
     expect(view.added).toEqual(["provider openai-k", "route m → openai-k/gpt-4o", "model n"]);
     expect(view.added_list[1]).toEqual({
       kind: "route",

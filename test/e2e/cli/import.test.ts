@@ -53,7 +53,9 @@ describe("svc import litellm", () => {
     const { code, stdout, stderr } = await importing([whole]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("+ model gpt-4o\n");
-    expect(stdout).toContain("! line 117: litellm_settings.num_retries is not taken over");
+    expect(stdout).toContain(
+      "! line 1: settings of the proxy are not taken over: litellm_settings.drop_params, litellm_settings.num_retries",
+    );
     expect(config()).toBe("");
     const models = await home.json<readonly { id: string; source: { kind: string } }[]>([
       "model",

@@ -44,7 +44,7 @@ export function readCosts(options: {
   const { sources, endpoint, input, remarks } = options;
   const billed = billedClasses(endpoint, input);
   const isBilled = (key: PriceKey) =>
-    billed.includes(key) || (endpoint === "chat" && /^cache/.test(key));
+    billed.includes(key) || (endpoint === "chat" && key.startsWith("cache"));
   const costs: Partial<Record<PriceKey, string>> = {};
   for (const [field, ownKey] of Object.entries(costFields)) {
     const source = sources.find((one) => one.has(field));

@@ -1,6 +1,6 @@
 import { fromDecimal } from "../base/decimal.ts";
 import { Problem } from "../base/problem.ts";
-import { parseYaml, yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
 import {
   isTooDear,

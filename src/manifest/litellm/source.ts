@@ -1,6 +1,6 @@
 import { isMap, isNode, isScalar, isSeq } from "yaml";
 import { Problem } from "../../base/problem.ts";
-import { parseYaml, yamlValue } from "../../base/yaml.ts";
+import { parseYaml, yamlValue } from "../../base/text/yaml.ts";
 import { isRecord } from "../draft.ts";
 
 /** A remark on one line of the file that was read. */

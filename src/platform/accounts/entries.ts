@@ -2,7 +2,7 @@ import type { AuditRecord } from "../../base/audit.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
-import { hasInvisible } from "../../base/visible-text.ts";
+import { hasInvisible } from "../../base/text/visible-text.ts";
 import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
 import {

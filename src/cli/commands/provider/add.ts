@@ -1,21 +1,21 @@
-import { Problem } from "../../base/problem.ts";
-import { draftText } from "../../manifest/draft.ts";
-import type { Warning } from "../../manifest/warnings.ts";
-import type { AddedView } from "../../platform/manifest/change.ts";
+import { Problem } from "../../../base/problem.ts";
+import { draftText } from "../../../manifest/draft.ts";
+import type { Warning } from "../../../manifest/warnings.ts";
+import type { AddedView } from "../../../platform/manifest/change.ts";
 import {
   type DraftedProvider,
   draftProvider,
   vendorTable,
-} from "../../platform/providers/draft.ts";
-import type { OfferView } from "../../platform/providers/operations.ts";
-import type { Proposal } from "../../platform/providers/proposal.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { isNamed, notOffered, toChoice, troubleText } from "../init/offer.ts";
-import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
-import { askMany, askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
-import { entryText, printWarnings, toApplyJson, withoutFile } from "./manifest.ts";
-import { readKey } from "./provider-change.ts";
+} from "../../../platform/providers/draft.ts";
+import type { OfferView } from "../../../platform/providers/operations.ts";
+import type { Proposal } from "../../../platform/providers/proposal.ts";
+import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { isNamed, notOffered, toChoice, troubleText } from "../../init/offer.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { print, printJson, style } from "../../terminal/output.ts";
+import { askMany, askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
+import { entryText, printWarnings, toApplyJson, withoutFile } from "../manifest.ts";
+import { readKey } from "./change.ts";
 
 export const providerAdd: Command = {
   name: "provider add",

@@ -1,10 +1,10 @@
-import { Problem } from "../../base/problem.ts";
-import type { SavedProvider } from "../../platform/providers/connect.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
-import { askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
-import { printWarnings, withoutFile } from "./manifest.ts";
+import { Problem } from "../../../base/problem.ts";
+import type { SavedProvider } from "../../../platform/providers/connect.ts";
+import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { print, printJson, style } from "../../terminal/output.ts";
+import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
+import { printWarnings, withoutFile } from "../manifest.ts";
 
 const providerEdit: Command = {
   name: "provider edit",

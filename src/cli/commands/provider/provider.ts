@@ -1,17 +1,17 @@
-import { Problem } from "../../base/problem.ts";
-import type { Operations } from "../../platform/operations.ts";
+import { Problem } from "../../../base/problem.ts";
+import type { Operations } from "../../../platform/operations.ts";
 import type {
   ProviderView,
   SecretView,
   TargetView,
   TrialView,
-} from "../../platform/providers/views.ts";
-import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
-import { ProgressLine } from "../terminal/progress-line.ts";
-import { sourceText } from "./model.ts";
-import { providerAdd } from "./provider-add.ts";
-import { providerChangeCommands } from "./provider-change.ts";
+} from "../../../platform/providers/views.ts";
+import { type Command, jsonFlag } from "../../command.ts";
+import { print, printJson, printTable, style } from "../../terminal/output.ts";
+import { ProgressLine } from "../../terminal/progress-line.ts";
+import { sourceText } from "../model.ts";
+import { providerAdd } from "./add.ts";
+import { providerChangeCommands } from "./change.ts";
 
 const providerList: Command = {
   name: "provider list",

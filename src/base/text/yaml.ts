@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseDocument, visit } from "yaml";
-import { Problem } from "./problem.ts";
+import { Problem } from "../problem.ts";
 
 export interface ParsedYaml {
   readonly document: Document;

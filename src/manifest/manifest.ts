@@ -1,4 +1,5 @@
 import { fromDecimal } from "../base/decimal.ts";
+import { defined } from "../base/defined.ts";
 import { Problem } from "../base/problem.ts";
 import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
@@ -135,12 +136,8 @@ function readModel(fields: Fields, providers: readonly string[]): ManifestModel 
     endpoint,
     input,
     ownedBy: fields.optionalText("owned_by") ?? "svc",
-    ...(contextLength === undefined ? {} : { contextLength }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(maxImageTokens === undefined ? {} : { maxImageTokens }),
-    ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),
-    ...(timeouts === undefined ? {} : { timeouts }),
-    ...(price === undefined ? {} : { price }),
+    ...defined({ contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds }),
+    ...defined({ timeouts, price }),
     ...(isNone ? { isUnpriced: true } : {}),
     routes,
     stated: fields.names().filter((name) => fields.has(name)),

@@ -3,8 +3,6 @@
  * limits, each in a process of its own, side by side in one run. It fails when a reply was wrong or
  * a receipt is missing, never because something was slow.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { commitTable, type Watched, watchCommits } from "./gateway/commits.ts";
 import {
@@ -16,67 +14,28 @@ import {
   startGateway,
   writeSums,
 } from "./gateway/gateway.ts";
-import type { Part, PartsJob } from "./gateway/money-steps.ts";
 import { fromCommandLine, help, type Options } from "./gateway/options.ts";
-import {
-  aligned,
-  doubts,
-  number,
-  type Round,
-  summarise,
-  type TargetName,
-  table,
-} from "./gateway/report.ts";
+import { doubts, number, type Round, summarise, type TargetName, table } from "./gateway/report.ts";
 import { type Phase, phasesOf, runRound, type Target, weighAll } from "./gateway/rounds.ts";
-import { type Child, Children } from "./load/processes.ts";
+import { type Child, machineNow, openBench, proxyEnv, startTraffic } from "./load/processes.ts";
 import { Progress } from "./load/progress.ts";
 import { publicModel, upstreamModel } from "./load/traffic.ts";
 
-/** Bun's fetch lets only 256 requests run at once unless told; both proxies are told the same. */
-const proxyEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: "4096" };
 const slowSyncMs = 3;
-const partsTimeoutMs = 120_000;
 
-const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
-const children = new Children(dir);
-process.on("exit", () => {
-  children.kill();
-  rmSync(dir, { recursive: true, force: true });
-});
-const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-for (const [signal, code] of Object.entries(exitCodes)) {
-  process.on(signal, () => process.exit(code));
-}
-
-try {
+const { dir, children, run } = openBench();
+await run(async () => {
   const options = fromCommandLine(Bun.argv.slice(2));
   if (options === undefined) process.stdout.write(help);
   else await bench(options);
-} catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await children.stop();
-}
-process.exit();
+});
 
 async function bench(options: Options): Promise<void> {
   if (options.only !== "bare" && !hasGateway()) {
     throw new Error("there is no src/main.ts to measure; --only bare runs without it");
   }
   const progress = new Progress();
-  const upstream = children.start({
-    name: "upstream",
-    args: ["bench/load/upstream.ts"],
-    talks: true,
-  });
-  const upstreamPort = await upstream.ready();
-  const generator = children.start({
-    name: "load generator",
-    args: ["bench/load/load.ts"],
-    talks: true,
-  });
-  await generator.ready();
+  const { upstreamPort, generator } = await startTraffic(children);
   const start = { options, upstreamPort, progress };
   const stock = options.only === "bare" ? undefined : await makeStock(start);
   const targets = await startTargets(start, stock);
@@ -90,9 +49,8 @@ async function bench(options: Options): Promise<void> {
     for (const syncDelayMs of options.slowSync ? [0, slowSyncMs] : [0])
       watched.push(await watch({ options, generator, phases, progress, stock, syncDelayMs }));
   }
-  const parts = options.parts ? await measureParts(options, progress) : [];
   progress.end();
-  report({ options, measured, watched, parts });
+  report({ options, measured, watched });
 }
 
 type Start = {
@@ -252,43 +210,21 @@ async function watch({
   return watched;
 }
 
-async function measureParts(
-  { accounts, keys }: Options,
-  progress: Progress,
-): Promise<readonly Part[]> {
-  progress.tell("the parts of money and limits");
-  const child = children.start({
-    name: "parts",
-    args: ["bench/gateway/money-steps.ts"],
-    talks: true,
-  });
-  await child.ready();
-  const job: PartsJob = { accounts, keys };
-  return (await child.ask(job, partsTimeoutMs)) as readonly Part[];
-}
-
 type Outcome = {
   readonly options: Options;
   readonly measured: Measured;
   readonly watched: readonly Watched[];
-  readonly parts: readonly Part[];
 };
 
-function report({ options, measured, watched, parts }: Outcome): void {
+function report({ options, measured, watched }: Outcome): void {
   const summary = summarise(measured.rounds);
   const hasGateways = summary.targets.gateway !== undefined;
   const overall = hasGateways ? { addedUsACall: measured.addedUsACall } : {};
-  const processors = cpus();
-  const machine = {
-    processors: processors.length,
-    model: processors[0]?.model ?? "unknown",
-    platform: `${process.platform} ${process.arch}`,
-    bun: Bun.version,
-  };
+  const machine = machineNow();
   const warnings = doubts(summary);
   if (options.json) {
-    const { only: _, json: __, slowSync: ___, parts: ____, ...counts } = options;
-    const all = { machine, counts, ...summary, ...overall, watched, parts, warnings };
+    const { only: _, json: __, slowSync: ___, ...counts } = options;
+    const all = { machine, counts, ...summary, ...overall, watched, warnings };
     process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`);
     return;
   }
@@ -303,17 +239,6 @@ function report({ options, measured, watched, parts }: Outcome): void {
         ? `\nall rounds together, put-off work included: money and limits add ${number(measured.addedUsACall, 1)} µs of CPU a call\n`
         : "") +
       (watched.length === 0 ? "" : `\n${commitTable(watched)}\n`) +
-      (parts.length === 0 ? "" : `\n${partsTable(parts)}\n`) +
       `${warnings.map((warning) => `\n${warning}`).join("")}\n`,
   );
-}
-
-function partsTable(parts: readonly Part[]): string {
-  return aligned([
-    ["one by one, in one process", "ns a request"],
-    ...parts.map(({ name, median, min, max }) => [
-      name,
-      `${number(median, 0)} (${number(min, 0)}–${number(max, 0)})`,
-    ]),
-  ]);
 }

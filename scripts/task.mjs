@@ -33,7 +33,6 @@ const tasks = {
   "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
-  "bench-engine": () => run(bun, [join(root, "bench", "engine", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () =>
@@ -50,8 +49,7 @@ const tasks = {
 checkMachine();
 if (!Object.hasOwn(tasks, task))
   giveUp(`There is no task "${task}"; there are: ${Object.keys(tasks).join(", ")}.`);
-// It measures installing: nothing is fetched before it but what it runs on itself.
-ensureInstalled({ withTools: task !== "bench-engine" });
+ensureInstalled({ withTools: true });
 // The types and the tests of the embedded models need their libraries.
 const withoutEngine = [
   "dev",
@@ -61,7 +59,6 @@ const withoutEngine = [
   "test-faults",
   "bench",
   "bench-overview",
-  "bench-engine",
   "bench-providers",
   "format",
   "screenshots",

@@ -4,7 +4,7 @@
  *
  * Gone: the account's look-up, limits, budgets, hold, cost, receipt and the wait for it, sums by
  * hour, x-ratelimit headers. Left: the key, the model with its current price, the worst case of the
- * call (`money-steps.ts` has its cost), the check for an Idempotency-Key, the cap that goes upstream.
+ * call, the check for an Idempotency-Key, the cap that goes upstream.
  */
 import type { Billing, ReserveOptions } from "../../src/gateway/billing/billing.ts";
 import type { CallCharge } from "../../src/gateway/billing/charge.ts";

@@ -6,8 +6,6 @@ export type Options = Readonly<Record<CountName, number>> & {
   readonly json: boolean;
   /** Also a gateway on a disk that is slow to sync. */
   readonly slowSync: boolean;
-  /** Also the parts of money and limits one by one, in one process. */
-  readonly parts: boolean;
 };
 
 /** Every count is bounded, and so is the bench. */
@@ -50,7 +48,6 @@ ${[
   ["--only bare", "without the gateway"],
   ["--only gateway", "without the bare proxy"],
   ["--slow-sync", "also a gateway whose disk takes 3 ms longer to sync"],
-  ["--parts", "also the parts of money and limits, one by one"],
   ["--json", "results as JSON, with the figures of every round"],
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].full})`]),
   ["--help", "this"],
@@ -69,7 +66,6 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
       help: { type: "boolean", short: "h" },
       only: { type: "string" },
       "slow-sync": { type: "boolean" },
-      parts: { type: "boolean" },
       ...(Object.fromEntries(countNames.map((name) => [name, { type: "string" }])) as Record<
         CountName,
         { type: "string" }
@@ -82,10 +78,8 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     throw new Error("--only is bare or gateway");
   }
   const slowSync = values["slow-sync"] === true;
-  const parts = values.parts === true;
-  if (only === "bare" && (slowSync || parts)) {
-    throw new Error("--slow-sync and --parts are about the gateway, which --only bare leaves out");
-  }
+  if (only === "bare" && slowSync)
+    throw new Error("--slow-sync is about the gateway, which --only bare leaves out");
   const size = values.quick === true ? "quick" : "full";
   const read = (name: CountName): number => {
     const text = values[name];
@@ -99,7 +93,6 @@ export function fromCommandLine(args: readonly string[]): Options | undefined {
     only,
     json: values.json === true,
     slowSync,
-    parts,
   };
 }
 

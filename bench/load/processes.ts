@@ -3,7 +3,16 @@
  * own children talk over Bun's IPC channel and leave when it closes, so that they do not outlive a
  * bench that was killed; the gateway knows nothing of the bench and is watched from outside.
  */
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Subprocess } from "bun";
@@ -217,4 +226,60 @@ export function fromPsTime(time: string): number {
 function weight({ pid, cpuMs, rssBytes }: Weight & { readonly pid: number }): Weight {
   if (Number.isFinite(cpuMs) && Number.isFinite(rssBytes)) return { cpuMs, rssBytes };
   throw new Error(`cannot read CPU time and memory of process ${pid}`);
+}
+
+/** Bun's fetch runs only 256 requests at once by default; all proxies have the same limit. */
+export const proxyEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: "4096" };
+
+/** A folder and children that are gone when the bench ends, also after ctrl-C. */
+export function openBench(): {
+  readonly dir: string;
+  readonly children: Children;
+  /** Runs the bench and ends the process with its exit code. */
+  readonly run: (bench: () => Promise<void>) => Promise<never>;
+} {
+  const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const children = new Children(dir);
+  process.on("exit", () => {
+    children.kill();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+  for (const [signal, code] of Object.entries(exitCodes))
+    process.on(signal, () => process.exit(code));
+  const run = async (bench: () => Promise<void>) => {
+    try {
+      await bench();
+    } catch (error) {
+      process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+      process.exitCode = 1;
+    } finally {
+      await children.stop();
+    }
+    return process.exit();
+  };
+  return { dir, children, run };
+}
+
+/** The upstream, and the process that sends the load. */
+export async function startTraffic(
+  children: Children,
+): Promise<{ readonly upstreamPort: number; readonly generator: Child }> {
+  const start = (name: string, script: string) =>
+    children.start({ name, args: [`bench/load/${script}.ts`], talks: true });
+  const upstream = start("upstream", "upstream");
+  const generator = start("load generator", "load");
+  await generator.ready();
+  return { upstreamPort: await upstream.ready(), generator };
+}
+
+export function machineNow() {
+  const all = cpus();
+  return {
+    processors: all.length,
+    model: all[0]?.model ?? "unknown",
+    platform: `${process.platform} ${process.arch}`,
+    bun: Bun.version,
+    loadAverage: loadavg()[0] ?? 0,
+  };
 }

@@ -3,12 +3,11 @@
  * watches it: makes a ledger in a temporary folder, asks it, then runs the real server on it. It
  * fails when a reply is wrong, never because something was slow. See bench/README.md.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildConsole } from "../../test/console/setup/tab.ts";
-import { Children } from "../load/processes.ts";
+import { machineNow, openBench, startTraffic } from "../load/processes.ts";
 import { OverviewBar } from "./bar.ts";
 import { measureBrowser } from "./browser.ts";
 import { type Made, makeLedger } from "./data.ts";
@@ -56,27 +55,12 @@ type Outcome = {
   readonly watched?: Readonly<Record<string, WatchedCost>>;
 };
 
-const dir = mkdtempSync(join(tmpdir(), "svc-bench-overview-"));
-const children = new Children(dir);
-process.on("exit", () => {
-  children.kill();
-  rmSync(dir, { recursive: true, force: true });
-});
-const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-for (const [signal, code] of Object.entries(exitCodes))
-  process.on(signal, () => process.exit(code));
-
-try {
+const { dir, children, run } = openBench();
+await run(async () => {
   const options = fromCommandLine();
   if (options === undefined) process.stdout.write(help);
   else await bench(options);
-} catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await children.stop();
-}
-process.exit();
+});
 
 function fromCommandLine(): Options | undefined {
   const { values } = parseArgs({
@@ -141,12 +125,7 @@ async function measureServed(
   const { parts, rounds, requests, watchers, made, bar } = options;
   if (!["replies", "browser", "watched"].some((name) => parts.has(name as PartName))) return {};
   if (parts.has("browser")) await buildConsole();
-  const start = (name: string, script: string) =>
-    children.start({ name, args: [`bench/load/${script}.ts`], talks: true });
-  const upstream = start("upstream", "upstream");
-  const generator = start("load generator", "load");
-  const upstreamPort = await upstream.ready();
-  await generator.ready();
+  const { upstreamPort, generator } = await startTraffic(children);
   const tellServer = bar.part("the server");
   const tell = (line: string) => tellServer(line, 0);
   const served = await startServed({ children, dir, upstreamPort, made, tell });
@@ -160,17 +139,6 @@ async function measureServed(
   const loaded = { served, generator, rounds, requests, watchers };
   const watched = await measureWatched({ ...loaded, tell: bar.part("watched") });
   return { ...replies, ...browser, watched };
-}
-
-function machineNow() {
-  const all = cpus();
-  return {
-    processors: all.length,
-    model: all[0]?.model ?? "unknown",
-    platform: `${process.platform} ${process.arch}`,
-    bun: Bun.version,
-    loadAverage: loadavg()[0] ?? 0,
-  };
 }
 
 function toText({ data, reports, replies, browser, watched }: Outcome): string {

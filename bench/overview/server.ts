@@ -2,7 +2,7 @@
 import { connectControl } from "../../src/platform/control-socket.ts";
 import { join as joinByLink, type Visitor } from "../../test/setup/platform-home.ts";
 import { type Gateway, prepareStock, type Stock, startGateway } from "../gateway/gateway.ts";
-import type { Children } from "../load/processes.ts";
+import { type Children, proxyEnv } from "../load/processes.ts";
 import { benchSecret, type Made } from "./data.ts";
 
 export type Served = Gateway & {
@@ -19,12 +19,7 @@ export type Served = Gateway & {
 /** Where `prepareStock` looks for it: the ledger is made there before. */
 export const ledgerFolder = "stock";
 
-/** Bun's fetch lets only 256 requests run at once unless told. */
-const env = {
-  BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
-  SVC_ENGINE: "off",
-  SVC_SECRET: benchSecret,
-};
+const env = { ...proxyEnv, SVC_ENGINE: "off", SVC_SECRET: benchSecret };
 const callers = { accounts: 500, keys: 1_000 };
 
 export async function startServed(options: {

@@ -2,17 +2,13 @@
  * What each provider costs: the bare Bun proxy and, for each kind of provider, the least server around
  * it, side by side in one run. It fails when a reply was wrong, never because something was slow.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { aligned, number, type Spread, spreadOf } from "../gateway/report.ts";
 import { measure, type Phase, type Target } from "../gateway/rounds.ts";
-import { Children } from "../load/processes.ts";
+import { machineNow, openBench, proxyEnv, startTraffic } from "../load/processes.ts";
 import { Progress } from "../load/progress.ts";
 import { publicModel } from "../load/traffic.ts";
 
-const proxyEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: "4096" };
 const names = ["bare", "openai", "gemini", "anthropic"] as const;
 type Name = (typeof names)[number];
 const aims: Readonly<Record<Name, string>> = {
@@ -51,43 +47,16 @@ const phases: readonly Pick<Phase, "label" | "kind" | "connections" | "requests"
   { label: `${streams} streams`, kind: "stream", connections: streams, requests: streams, chunks },
 ];
 
-const dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
-const children = new Children(dir);
-process.on("exit", () => {
-  children.kill();
-  rmSync(dir, { recursive: true, force: true });
-});
-for (const [signal, code] of [
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-] as const)
-  process.on(signal, () => process.exit(code));
-
-try {
+const { children, run } = openBench();
+await run(async () => {
   if (values.help === true) process.stdout.write(help);
   else await bench();
-} catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await children.stop();
-}
-process.exit();
+});
 
 async function bench(): Promise<void> {
   const progress = new Progress();
-  const upstream = children.start({
-    name: "upstream",
-    args: ["bench/load/upstream.ts"],
-    talks: true,
-  });
-  const port = String(await upstream.ready());
-  const generator = children.start({
-    name: "generator",
-    args: ["bench/load/load.ts"],
-    talks: true,
-  });
-  await generator.ready();
+  const { upstreamPort, generator } = await startTraffic(children);
+  const port = String(upstreamPort);
   const targets = new Map<Name, Target>();
   for (const name of names) {
     const args =
@@ -147,9 +116,9 @@ function report(costs: Readonly<Record<Name, { request: number[]; chunk: number[
     one.aim,
   ]);
   const header = ["", "CPU µs a request", "÷ bare", "CPU µs a chunk", "÷ bare", "aim of ÷"];
-  const [processor] = cpus();
+  const { processors, model, bun } = machineNow();
   process.stdout.write(
-    `\n${cpus().length} × ${processor?.model ?? "unknown"}, Bun ${Bun.version}; ${rounds} rounds, ` +
+    `\n${processors} × ${model}, Bun ${bun}; ${rounds} rounds, ` +
       `${requests} chats, ${streams} streams of ${chunks} chunks\nmedian (min–max) over the rounds\n\n` +
       `${aligned([header, ...rows])}\n`,
   );

@@ -47,7 +47,7 @@ function report(problem: Problem, words: readonly string[]): void {
   if (beforeEnd(words).includes("--json") && (command === undefined || "json" in flags))
     return printJsonError({ error: { code, message, field, command: hint } });
   const flag = flagOf(flags, field);
-  printError(flag === undefined ? message : `--${flag}: ${message}`, [
+  printError(flag === undefined ? message : `${flag}: ${message}`, [
     ...(problem instanceof UsageProblem && command !== undefined
       ? [`Usage: ${usage(command)}`]
       : []),
@@ -55,12 +55,15 @@ function report(problem: Problem, words: readonly string[]): void {
   ]);
 }
 
-/** A flag that can be repeated is one of several in the API: `--option` is of `options`. */
+/** What can be repeated is one of several in the API: `options.region` is `--option region=…`. */
 function flagOf(flags: NonNullable<Command["flags"]>, field = ""): string | undefined {
-  const word = field.replaceAll("_", "-");
-  return Object.entries(flags).find(
-    ([name, { multiple }]) => word === name || (multiple === true && word === `${name}s`),
+  const [list = "", part] = field.split(/\.(.*)/s);
+  const word = list.replaceAll("_", "-");
+  const name = Object.entries(flags).find(
+    ([flag, { multiple }]) => word === flag || (multiple === true && word === `${flag}s`),
   )?.[0];
+  if (name === undefined) return undefined;
+  return part === undefined ? `--${name}` : `--${name} ${part}=…`;
 }
 
 async function runCommand(words: readonly string[], wiring: Wiring): Promise<void> {

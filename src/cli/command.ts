@@ -3,7 +3,7 @@ import { Problem } from "../base/problem.ts";
 import type { Configuration } from "../config/load.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import type { Operations } from "../platform/operations.ts";
-import { print, style } from "./terminal/output.ts";
+import { print, printJson, style } from "./terminal/output.ts";
 
 interface Flag {
   readonly about: string;
@@ -47,6 +47,8 @@ export interface Command {
   /** What stands in the help for any number of further words. */
   readonly variadic?: string;
   readonly flags?: Readonly<Record<string, Flag>>;
+  /** Flags of older versions, with what to do in their place. */
+  readonly removedFlags?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Further lines of the help, such as a table to choose from. */
   readonly more?: () => readonly string[];
@@ -54,6 +56,28 @@ export interface Command {
 }
 
 export const jsonFlag = { json: { about: "print JSON for machines" } } as const;
+
+/** A command that asks for one thing and shows it: for people, or as JSON. */
+export function viewCommand<T>({
+  load,
+  show,
+  flags,
+  ...rest
+}: Omit<Command, "run"> & {
+  readonly load: (operations: Operations, invocation: Invocation) => Promise<T>;
+  readonly show: (view: T, invocation: Invocation) => void;
+}): Command {
+  return {
+    ...rest,
+    flags: { ...flags, ...jsonFlag },
+    async run(invocation) {
+      const { wiring, switches } = invocation;
+      const view = await wiring.withOperations((operations) => load(operations, invocation));
+      if (switches.has("json")) printJson(view);
+      else show(view, invocation);
+    },
+  };
+}
 
 /** Reads the words behind a command's name; what is wrong is said with the usage. */
 export function readInvocation(
@@ -112,6 +136,9 @@ function parse(
   const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
   if (negative !== undefined)
     throw usageProblem(command, { message: `A number must not be below zero, like ${negative}.` });
+  for (const [name, advice] of Object.entries(command.removedFlags ?? {}))
+    if (beforeEnd(words).some((word) => word === `--${name}` || word.startsWith(`--${name}=`)))
+      throw usageProblem(command, { field: name, message: `--${name} was removed. ${advice}` });
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
   } catch (error) {

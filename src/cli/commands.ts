@@ -9,7 +9,7 @@ import { manifestCommands } from "./commands/manifest.ts";
 import { modelCommands } from "./commands/model.ts";
 import { operatorCommands } from "./commands/operator.ts";
 import { priceCommands } from "./commands/price.ts";
-import { providerCommands } from "./commands/provider.ts";
+import { providerCommands } from "./commands/provider/provider.ts";
 import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
 import { initCommand } from "./init/command.ts";

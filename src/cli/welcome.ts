@@ -1,5 +1,5 @@
 import { type SetProgress, setNames } from "../../engine/weights/sets.ts";
-import { curlCommand } from "../base/curl.ts";
+import { curlCommand } from "../base/text/curl.ts";
 import { engineProvider } from "../catalog/model.ts";
 import type { Configuration } from "../config/load.ts";
 import { setOf } from "../engine/embedded.ts";

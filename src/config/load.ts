@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Problem } from "../base/problem.ts";
-import { parseYaml, yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { type OwnModel, readEngineSection } from "./engine-section.ts";
 import { projectDir, readSettings, type SettingInForce, type Settings } from "./settings.ts";
 

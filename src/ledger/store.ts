@@ -2,9 +2,9 @@ import type { AuditRecord } from "../base/audit.ts";
 import { Problem } from "../base/problem.ts";
 import type { Limits } from "../call/limits.ts";
 import type { Price } from "../call/price.ts";
-import type { CountedReceipt } from "./reasoning.ts";
 import type { Receipt } from "./receipt.ts";
 import type { FoldMark, Rollup, RollupStore, Sums, Unwritten } from "./rollups.ts";
+import type { CountedReceipt } from "./tokens/reasoning.ts";
 
 export const entryKinds = ["credit", "withdrawal", "refund"] as const;
 export type EntryKind = (typeof entryKinds)[number];

@@ -1,6 +1,8 @@
 import { toDecimal } from "../base/decimal.ts";
-import { type Price, priceKeys, priceScale } from "../call/price.ts";
+import { type Price, type PriceKey, priceKeys, priceScale } from "../call/price.ts";
 import type { Model, ProviderEntry, Route, StoredOption } from "../catalog/model.ts";
+import { isRecord } from "./draft.ts";
+import { toModelDraft } from "./export.ts";
 import { storedMark } from "./literals.ts";
 
 export interface Difference {
@@ -45,52 +47,56 @@ function shown(text: string | undefined): string | null {
   return text.startsWith(sealedMark) ? storedMark : text;
 }
 
-export function providerFields(entry: ProviderEntry): FieldTexts {
-  const { kind, baseUrl, apiKey, allowPrivate, options = {} } = entry;
+export function providerFields({ kind, baseUrl, ...entry }: ProviderEntry): FieldTexts {
+  const { apiKey, allowPrivate, options = {} } = entry;
   const text = (stored: StoredOption) =>
     "variable" in stored
       ? `\${${stored.variable}}`
       : "sealed" in stored
         ? `${sealedMark}${stored.sealed}`
         : stored.text;
-  const key = apiKey === undefined ? undefined : text(apiKey);
-  const others = Object.entries(options).map(([name, stored]) => [name, text(stored)] as const);
   return {
     kind,
     base_url: baseUrl,
-    api_key: key,
+    api_key: apiKey && text(apiKey),
     allow_private: allowPrivate ? "true" : undefined,
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(Object.entries(options).map(([name, one]) => [name, text(one)])),
   };
 }
 
 export function modelFields(model: Model, price: Price | undefined): FieldTexts {
-  const prices = priceKeys.map((key) => {
-    const units = price?.[key];
-    return [
-      `price.${key}`,
-      units === undefined ? undefined : toDecimal(units, priceScale(key)),
-    ] as const;
-  });
+  const draft = toModelDraft(model, 0);
+  const { timeouts } = draft;
+  const texts = plainFields.map(
+    (name) => [name, draft[name] === undefined ? undefined : String(draft[name])] as const,
+  );
+  const prices = priceKeys.map((key) => [`price.${key}`, priceText(price, key)] as const);
   return {
-    endpoint: model.endpoint,
-    input: model.endpoint === "embeddings" ? model.input : undefined,
-    owned_by: model.ownedBy,
-    context_length: model.contextLength?.toString(),
-    max_output_tokens: model.maxOutputTokens?.toString(),
-    max_image_tokens: model.maxImageTokens?.toString(),
-    max_audio_seconds: model.maxAudioSeconds?.toString(),
-    timeouts: timeoutsText(model),
+    ...Object.fromEntries(texts),
+    timeouts: isRecord(timeouts)
+      ? Object.entries(timeouts)
+          .map(([name, seconds]) => `${name} ${seconds} s`)
+          .join(", ")
+      : undefined,
     ...Object.fromEntries(prices),
     routes: model.routes.map(routeText).join(", "),
   };
 }
 
-function timeoutsText({ timeouts = {} }: Model): string | undefined {
-  const texts = Object.entries(timeouts).map(
-    ([name, seconds]) => `${name === "firstByte" ? "first_byte" : name} ${seconds} s`,
-  );
-  return texts.length === 0 ? undefined : texts.join(", ");
+/** In the order in which they are shown. */
+const plainFields = [
+  "endpoint",
+  "input",
+  "owned_by",
+  "context_length",
+  "max_output_tokens",
+  "max_image_tokens",
+  "max_audio_seconds",
+] as const;
+
+function priceText(price: Price | undefined, key: PriceKey): string | undefined {
+  const units = price?.[key];
+  return units === undefined ? undefined : toDecimal(units, priceScale(key));
 }
 
 function routeText(route: Route): string {
@@ -99,8 +105,8 @@ function routeText(route: Route): string {
   const mapped =
     names.length === 0 ? "" : ` (${names.map(([ours, theirs]) => `${ours}=${theirs}`).join(", ")})`;
   const asked = priceKeys.flatMap((key) => {
-    const units = cost?.[key];
-    return units === undefined ? [] : [`${key} ${toDecimal(units, priceScale(key))}`];
+    const text = priceText(cost, key);
+    return text === undefined ? [] : [`${key} ${text}`];
   });
   const costs = asked.length === 0 ? "" : ` (costs ${asked.join(", ")})`;
   const rank = priority === 1 ? "" : ` at priority ${priority}`;

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { toDateText } from "../base/dates.ts";
 import { toDecimal } from "../base/decimal.ts";
+import { defined } from "../base/defined.ts";
 import { type Price, priceKeys, priceScale } from "../call/price.ts";
 import type { CatalogContent } from "../catalog/catalog.ts";
 import {
@@ -72,12 +73,14 @@ export function toModelDraft(model: Model, nowMs: number): ModelDraft {
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
     owned_by: ownedBy,
-    ...(contextLength === undefined ? {} : { context_length: contextLength }),
-    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
-    ...(maxImageTokens === undefined ? {} : { max_image_tokens: maxImageTokens }),
-    ...(maxAudioSeconds === undefined ? {} : { max_audio_seconds: maxAudioSeconds }),
-    ...(timeouts === undefined ? {} : { timeouts: toTimeouts(timeouts) }),
-    ...(price === undefined ? {} : { price: toPriceTexts(price) }),
+    ...defined({
+      context_length: contextLength,
+      max_output_tokens: maxOutputTokens,
+      max_image_tokens: maxImageTokens,
+      max_audio_seconds: maxAudioSeconds,
+      timeouts: timeouts && toTimeouts(timeouts),
+      price: price && toPriceTexts(price),
+    }),
     ...(routes.length === 0 ? {} : { routes: routes.map(toRouteDraft) }),
   };
 }
@@ -90,31 +93,16 @@ function toPriceTexts(price: Price): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-function toTimeouts({ connect, firstByte, idle, total }: Timeouts) {
-  return {
-    ...(connect === undefined ? {} : { connect }),
-    ...(firstByte === undefined ? {} : { first_byte: firstByte }),
-    ...(idle === undefined ? {} : { idle }),
-    ...(total === undefined ? {} : { total }),
-  };
-}
+const toTimeouts = ({ firstByte, ...rest }: Timeouts) =>
+  defined({ connect: rest.connect, first_byte: firstByte, idle: rest.idle, total: rest.total });
 
-export function toRouteDraft({
-  provider,
-  model,
-  weight,
-  priority,
-  voices,
-  dimensions,
-  cost,
-}: Route) {
-  return {
-    provider,
-    model,
-    weight,
-    ...(priority === undefined ? {} : { priority }),
-    ...(voices === undefined ? {} : { voices }),
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(cost === undefined ? {} : { cost: toPriceTexts(cost) }),
-  };
-}
+export const toRouteDraft = ({ cost, ...route }: Route) =>
+  defined({
+    provider: route.provider,
+    model: route.model,
+    weight: route.weight,
+    priority: route.priority,
+    voices: route.voices,
+    dimensions: route.dimensions,
+    cost: cost && toPriceTexts(cost),
+  });

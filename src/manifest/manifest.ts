@@ -1,6 +1,7 @@
 import { fromDecimal } from "../base/decimal.ts";
+import { defined } from "../base/defined.ts";
 import { Problem } from "../base/problem.ts";
-import { parseYaml, yamlValue } from "../base/yaml.ts";
+import { parseYaml, yamlValue } from "../base/text/yaml.ts";
 import { billedClasses, type Endpoint, endpoints, type InputKind } from "../call/endpoint.ts";
 import {
   isTooDear,
@@ -14,7 +15,12 @@ import { type VoiceMap, voices } from "../call/speak.ts";
 import { engineProvider, type Route, type Timeouts } from "../catalog/model.ts";
 import { asTexts, type ManifestDraft } from "./draft.ts";
 import { Fields, type Path, type Report } from "./fields.ts";
-import { type AddressCheck, type ManifestProvider, readProvider } from "./read-provider.ts";
+import {
+  type AddressCheck,
+  type ManifestProvider,
+  readProvider,
+  sharedFields,
+} from "./read-provider.ts";
 
 export interface ManifestModel {
   readonly id: string;
@@ -69,8 +75,13 @@ export function readManifest(text: string, options: ReadOptions): Manifest {
 export function readDraft(draft: Partial<ManifestDraft>, options: ReadOptions): Manifest {
   const problems: Problem[] = [];
   const report = ([section, name, ...rest]: Path, message: string) => {
-    const field = rest.length === 0 ? (section === "providers" ? "name" : "id") : rest.join(".");
-    const subject = rest.length === 0 ? `"${name}"` : field;
+    const isProvider = section === "providers";
+    const path = rest.join(".");
+    // The API has what only some kinds know under `options`.
+    const isOption = isProvider && ![...sharedFields, "options"].includes(String(rest[0]));
+    const own = isOption ? `options.${path}` : path;
+    const field = rest.length === 0 ? (isProvider ? "name" : "id") : own;
+    const subject = rest.length === 0 ? `"${name}"` : path;
     problems.push(new Problem({ code: "invalid", message: `${subject} ${message}.`, field }));
   };
   const manifest = readEntries(asTexts(draft), report, options);
@@ -125,12 +136,8 @@ function readModel(fields: Fields, providers: readonly string[]): ManifestModel 
     endpoint,
     input,
     ownedBy: fields.optionalText("owned_by") ?? "svc",
-    ...(contextLength === undefined ? {} : { contextLength }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(maxImageTokens === undefined ? {} : { maxImageTokens }),
-    ...(maxAudioSeconds === undefined ? {} : { maxAudioSeconds }),
-    ...(timeouts === undefined ? {} : { timeouts }),
-    ...(price === undefined ? {} : { price }),
+    ...defined({ contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds }),
+    ...defined({ timeouts, price }),
     ...(isNone ? { isUnpriced: true } : {}),
     routes,
     stated: fields.names().filter((name) => fields.has(name)),

@@ -1,3 +1,4 @@
+import { defined } from "../base/defined.ts";
 import { Problem } from "../base/problem.ts";
 import { engineProvider, type Model, type ProviderEntry, type Route } from "../catalog/model.ts";
 import { ownsCost, ownsField } from "../catalog/origin.ts";
@@ -39,10 +40,8 @@ export function mergeModel(options: {
   // What the gateway set for its embedded model says nothing of another target.
   const isOther = file !== undefined && before !== undefined && isSeeded(before);
   const keeps = keeper({ before: isOther ? undefined : before, stated, file });
-  const pick = <Name extends keyof typeof optionalFields>(name: Name) => {
-    const value = keeps(optionalFields[name]) ? before?.[name] : fields[name];
-    return value === undefined ? {} : { [name]: value };
-  };
+  const pick = <Name extends keyof typeof optionalFields>(name: Name) =>
+    keeps(optionalFields[name]) ? before?.[name] : fields[name];
   const { id, endpoint } = given;
   const { contextLength: _c, maxOutputTokens: _o, maxImageTokens: _i, ...rest } = fields;
   const { maxAudioSeconds: _s, timeouts: _t, ...plain } = rest;
@@ -61,16 +60,18 @@ export function mergeModel(options: {
     endpoint,
     input: keeps("input") && before?.endpoint === endpoint ? before.input : given.input,
     ownedBy: keeps("owned_by") && before !== undefined ? before.ownedBy : given.ownedBy,
-    ...pick("contextLength"),
-    ...pick("maxOutputTokens"),
-    ...pick("maxImageTokens"),
-    ...pick("maxAudioSeconds"),
-    ...pick("timeouts"),
+    ...defined({
+      contextLength: pick("contextLength"),
+      maxOutputTokens: pick("maxOutputTokens"),
+      maxImageTokens: pick("maxImageTokens"),
+      maxAudioSeconds: pick("maxAudioSeconds"),
+      timeouts: pick("timeouts"),
+      origin,
+    }),
     routes,
     prices: before?.prices ?? [],
     createdAtMs: before?.createdAtMs ?? nowMs,
     lifecycle: before?.lifecycle ?? {},
-    ...(origin === undefined ? {} : { origin }),
   };
 }
 

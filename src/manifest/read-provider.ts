@@ -23,6 +23,15 @@ export interface ManifestProvider {
   readonly stated: readonly string[];
 }
 
+/** The fields of every kind; each kind has options of its own. */
+export const sharedFields: readonly string[] = [
+  "kind",
+  "vendor",
+  "base_url",
+  "api_key",
+  "allow_private",
+];
+
 export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | undefined;
 
 /** One entry of `providers:`. A vendor that is known brings its kind and address along. */
@@ -33,10 +42,9 @@ export function readProvider(fields: Fields, checkAddress: AddressCheck): Manife
   const vendor = readVendor(fields);
   const kind = readKind(fields, vendor);
   const shape = providerKindShapes[kind];
-  const known = ["kind", "vendor", "base_url", "api_key", "allow_private"];
   fields.only([
-    ...known,
-    ...Object.keys(shape.options).filter((option) => !known.includes(option)),
+    ...sharedFields,
+    ...Object.keys(shape.options).filter((option) => !sharedFields.includes(option)),
     ...(shape.takesOptions === true ? ["options"] : []),
   ]);
   const allowPrivate = fields.flag("allow_private");

@@ -2,7 +2,7 @@ import type { AuditRecord } from "../base/audit.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { invalid, Problem } from "../base/problem.ts";
-import { hasInvisible } from "../base/visible-text.ts";
+import { hasInvisible } from "../base/text/visible-text.ts";
 import { checkPassword, Passwords } from "./passwords.ts";
 import type { AccountRole } from "./role.ts";
 import { type Device, hashSecret, newSessionSecret } from "./session-secrets.ts";

@@ -1,4 +1,4 @@
-import { type CurlCall, curlCommand, shellWord } from "../../base/curl.ts";
+import { type CurlCall, curlCommand, shellWord } from "../../base/text/curl.ts";
 
 /** A piece of a request's body: text as it stands, or a file's bytes in base64. */
 export type BodyPiece = string | { readonly file: string };

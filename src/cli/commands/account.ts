@@ -1,41 +1,37 @@
+import { defined } from "../../base/defined.ts";
 import type { AccountDetails } from "../../platform/accounts/operations.ts";
 import type { Operations } from "../../platform/operations.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
-import { printKeys } from "./key.ts";
-import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";
+import { type Command, viewCommand } from "../command.ts";
+import { print, printTable, style } from "../terminal/output.ts";
+import { limitFlags, limitsText, printKeys, readLimitFlags } from "./key.ts";
 import { alignUsd, dayBars } from "./money-text.ts";
 
-const accountCreate: Command = {
+const accountCreate = viewCommand({
   name: "account create",
   about: "Creates an account. Names are unique and can stand for the id everywhere.",
   positionals: ["NAME"],
-  flags: { ...limitFlags, ...jsonFlag },
+  flags: limitFlags,
   examples: [
     "svc account create acme",
     "svc account create acme --rpm 600 --budget 100/month",
     "svc account create acme --json",
   ],
-  async run({ positionals: [name = ""], flags, switches, wiring }) {
-    const account = await wiring.withOperations((operations) =>
-      operations.accounts.create({ name, ...readLimitFlags({ flags }) }),
-    );
-    if (switches.has("json")) return printJson(account);
+  load: (operations, { positionals: [name = ""], flags }) =>
+    operations.accounts.create({ name, ...readLimitFlags({ flags }) }),
+  show(account) {
     const word = /\s/.test(account.name) ? account.id : account.name;
     print(`${style.green("created")} account ${account.name}  ${style.dim(account.id)}`);
     print(`Next: svc account credit ${word} 5 --reference first`);
     print(`      svc key create --account ${word}`);
   },
-};
+});
 
-const accountList: Command = {
+const accountList = viewCommand({
   name: "account list",
   about: "Lists all accounts with their balances.",
-  flags: jsonFlag,
   examples: ["svc account list", "svc account list --json"],
-  async run({ switches, wiring }) {
-    const accounts = await wiring.withOperations((operations) => operations.accounts.list({}));
-    if (switches.has("json")) return printJson(accounts);
+  load: (operations) => operations.accounts.list({}),
+  show(accounts) {
     if (accounts.length === 0) return print("No accounts yet. Create one: svc account create NAME");
     const balances = alignUsd(accounts.map(({ balance_usd }) => balance_usd));
     printTable(
@@ -50,32 +46,26 @@ const accountList: Command = {
       ]),
     );
   },
-};
+});
 
-const accountShow: Command = {
+const accountShow = viewCommand({
   name: "account show",
   about: "Shows an account: its money, what it spent on what, its limits and its keys.",
   positionals: ["ID"],
-  flags: jsonFlag,
   examples: ["svc account show default", "svc account show acct_0199… --json"],
-  async run({ positionals: [account = ""], switches, wiring }) {
-    const view = await wiring.withOperations((operations) => operations.accounts.show({ account }));
-    if (switches.has("json")) return printJson(view);
+  load: (operations, { positionals: [account = ""] }) => operations.accounts.show({ account }),
+  show(view) {
     printAccount(view);
   },
-};
+});
 
-const accountEntries: Command = {
+const accountEntries = viewCommand({
   name: "account entries",
   about: "Lists the money that went into an account and out of it, other than by calls.",
   positionals: ["ID"],
-  flags: jsonFlag,
   examples: ["svc account entries default", "svc account entries acme --json"],
-  async run({ positionals: [account = ""], switches, wiring }) {
-    const entries = await wiring.withOperations((operations) =>
-      operations.entries.list({ account }),
-    );
-    if (switches.has("json")) return printJson(entries);
+  load: (operations, { positionals: [account = ""] }) => operations.entries.list({ account }),
+  show(entries, { positionals: [account = ""] }) {
     if (entries.length === 0)
       return print(`No entries yet. Add money: svc account credit ${account} 5 --reference first`);
     const amounts = alignUsd(entries.map(({ amount_usd }) => amount_usd));
@@ -90,7 +80,7 @@ const accountEntries: Command = {
       ]),
     );
   },
-};
+});
 
 type EntryInput = Parameters<Operations["entries"]["add"]>[0];
 
@@ -102,7 +92,7 @@ function entryCommand(options: {
   readonly examples: readonly string[];
 }): Command {
   const { word, kind, about, done, examples } = options;
-  return {
+  return viewCommand({
     name: `account ${word}`,
     about,
     positionals: ["ID", "USD"],
@@ -112,21 +102,11 @@ function entryCommand(options: {
         value: "TEXT",
       },
       note: { about: "what it is for", value: "TEXT" },
-      ...jsonFlag,
     },
     examples,
-    async run({ positionals: [account = "", usd = ""], flags, switches, wiring }) {
-      const { reference, note } = flags;
-      const entry = await wiring.withOperations((operations) =>
-        operations.entries.add({
-          account,
-          kind,
-          usd,
-          ...(reference === undefined ? {} : { reference }),
-          ...(note === undefined ? {} : { note }),
-        }),
-      );
-      if (switches.has("json")) return printJson(entry);
+    load: (operations, { positionals: [account = "", usd = ""], flags: { reference, note } }) =>
+      operations.entries.add({ account, kind, usd, ...defined({ reference, note }) }),
+    show(entry) {
       if (entry.repeated)
         print(
           `${style.yellow("unchanged")}: ${entry.reference} was entered on ${entry.created_at} already`,
@@ -137,7 +117,7 @@ function entryCommand(options: {
         );
       print(`balance ${style.bold(entry.balance_usd)} USD`);
     },
-  };
+  });
 }
 
 const entryCommands = [
@@ -168,45 +148,37 @@ const entryCommands = [
 ];
 
 function stateCommand(word: "suspend" | "resume", about: string): Command {
-  return {
+  return viewCommand({
     name: `account ${word}`,
     about,
     positionals: ["ID"],
-    flags: jsonFlag,
     examples: [`svc account ${word} acme`],
-    async run({ positionals: [account = ""], switches, wiring }: Invocation) {
-      const view = await wiring.withOperations((operations) =>
-        word === "suspend"
-          ? operations.accounts.suspend({ account })
-          : operations.accounts.resume({ account }),
-      );
-      if (switches.has("json")) return printJson(view);
+    load: ({ accounts }, { positionals: [account = ""] }) => accounts[word]({ account }),
+    show(view) {
       const state = view.status === "suspended" ? style.red("suspended") : style.green("active");
       print(
         `${view.name} is ${view.changed ? "now " : ""}${state}${view.changed ? "" : " already"}`,
       );
     },
-  };
+  });
 }
 
-const accountLimit: Command = {
+const accountLimit = viewCommand({
   name: "account limit",
   about: "Limits what all keys of an account may use together. What is not named stays as it is.",
   positionals: ["ID"],
-  flags: { ...limitFlags, ...jsonFlag },
+  flags: limitFlags,
   examples: [
     "svc account limit acme --rpm 600 --concurrency 20",
     "svc account limit acme --budget 100/month",
     "svc account limit acme --budget none",
   ],
-  async run({ positionals: [account = ""], flags, switches, wiring }) {
-    const view = await wiring.withOperations((operations) =>
-      operations.accounts.setLimits({ account, ...readLimitFlags({ flags }) }),
-    );
-    if (switches.has("json")) return printJson(view);
+  load: (operations, { positionals: [account = ""], flags }) =>
+    operations.accounts.setLimits({ account, ...readLimitFlags({ flags }) }),
+  show(view) {
     print(`${style.green("set")} ${view.name}: ${limitsText(view.limits) ?? "no limits"}`);
   },
-};
+});
 
 export const accountCommands: readonly Command[] = [
   accountCreate,

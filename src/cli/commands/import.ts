@@ -11,7 +11,7 @@ import type { AddedView, EntryName } from "../../platform/manifest/change.ts";
 import { isSamePlace, toDraft } from "../../platform/providers/place.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
 import { print, printJson, style } from "../terminal/output.ts";
-import { entryText, printWarnings, readText, toApplyJson } from "./manifest.ts";
+import { entryText, printWarnings, readText, toApplyJson, withoutFile } from "./manifest.ts";
 
 const importLitellm: Command = {
   name: "import litellm",
@@ -22,6 +22,9 @@ const importLitellm: Command = {
     print: { about: "print a file for svc apply and change nothing" },
     "dry-run": { about: "show what would be added and change nothing" },
     ...jsonFlag,
+  },
+  removedFlags: {
+    file: "svc import litellm config.yaml --print > FILE prints a file; svc apply FILE applies it.",
   },
   examples: [
     "svc import litellm config.yaml --dry-run",
@@ -104,6 +107,7 @@ function show(options: {
   const { added, kept } = view;
   if (invocation.switches.has("json"))
     return printJson({
+      ...withoutFile,
       ...toApplyJson(view),
       added: added.map(entryText),
       added_list: added,

@@ -1,9 +1,39 @@
+import { defined } from "../../base/defined.ts";
+import type { LimitsView } from "../../platform/http/schemas.ts";
+import type { LimitInputs } from "../../platform/input/limits.ts";
 import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
-import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
-import { limitFlags, limitsText, readLimitFlags } from "./limit-flags.ts";
+import { type Command, type Invocation, viewCommand } from "../command.ts";
+import { print, printTable, style } from "../terminal/output.ts";
 
-const keyCreate: Command = {
+/** The same wherever something can be limited. */
+export const limitFlags = {
+  rpm: { about: "requests a minute; none takes the limit away", value: "N" },
+  tpm: { about: "tokens a minute; none takes the limit away", value: "N" },
+  concurrency: { about: "requests at a time; none takes the limit away", value: "N" },
+  budget: {
+    about: "USD at most: in all (5), a day (5/day) or a month (12.50/month), in UTC; or none",
+    value: "USD",
+  },
+} as const;
+
+export function readLimitFlags({ flags }: Pick<Invocation, "flags">): LimitInputs {
+  const { rpm, tpm, concurrency, budget } = flags;
+  return defined({ rpm, tpm, concurrency, budget });
+}
+
+/** In words; undefined where nothing is limited. */
+export function limitsText(limits: LimitsView): string | undefined {
+  const { rpm, tpm, concurrency, budget } = limits;
+  const parts = [
+    rpm === null ? "" : `${rpm} requests a minute`,
+    tpm === null ? "" : `${tpm} tokens a minute`,
+    concurrency === null ? "" : `${concurrency} at a time`,
+    budget === null ? "" : `${budget.replace("/", " USD a ")}${budget.includes("/") ? "" : " USD"}`,
+  ].filter((text) => text !== "");
+  return parts.length === 0 ? undefined : parts.join(", ");
+}
+
+const keyCreate = viewCommand({
   name: "key create",
   about: "Creates an API key and shows it, this once.",
   flags: {
@@ -12,7 +42,6 @@ const keyCreate: Command = {
     models: { about: "the only models it may call (default: all)", value: "A,B" },
     expires: { about: "the day or moment from which it no longer works", value: "DATE" },
     ...limitFlags,
-    ...jsonFlag,
   },
   examples: [
     "svc key create --account default --name laptop",
@@ -20,21 +49,18 @@ const keyCreate: Command = {
     "svc key create --account acme --name ci --rpm 60 --budget 5/day",
     "svc key create --account default --json | jq -r .key",
   ],
-  async run({ flags, switches, wiring }) {
+  load(operations, { flags }) {
     const { account = "", name, models, expires } = flags;
-    const created = await wiring.withOperations((operations) =>
-      operations.keys.create({
-        account,
-        ...(name === undefined ? {} : { name }),
-        ...(models === undefined ? {} : { models: models.split(",").map((id) => id.trim()) }),
-        ...(expires === undefined ? {} : { expires }),
-        ...readLimitFlags({ flags }),
-      }),
-    );
-    if (switches.has("json")) return printJson(created);
+    return operations.keys.create({
+      account,
+      ...defined({ name, expires, models: models?.split(",").map((id) => id.trim()) }),
+      ...readLimitFlags({ flags }),
+    });
+  },
+  show(created) {
     printSecret("created", created);
   },
-};
+});
 
 function printSecret(what: string, { id, key, warnings }: NewKeyView): void {
   print(`${style.green(what)} key ${style.dim(id)}\n\n  ${style.bold(key)}\n`);
@@ -46,53 +72,46 @@ function printWarnings(warnings: readonly string[]): void {
   for (const warning of warnings) print(`${style.yellow("!")} ${warning}`);
 }
 
-const keyList: Command = {
+const keyList = viewCommand({
   name: "key list",
   about: "Lists keys, without their secrets.",
-  flags: { account: { about: "only keys of this account", value: "ID" }, ...jsonFlag },
+  flags: { account: { about: "only keys of this account", value: "ID" } },
   examples: ["svc key list", "svc key list --account default --json"],
-  async run({ flags: { account }, switches, wiring }) {
-    const keys = await wiring.withOperations((operations) =>
-      operations.keys.list(account === undefined ? {} : { account }),
-    );
-    if (switches.has("json")) return printJson(keys);
+  load: (operations, { flags: { account } }) => operations.keys.list(defined({ account })),
+  show(keys) {
     printKeys(keys);
   },
-};
+});
 
-const keyRevoke: Command = {
+const keyRevoke = viewCommand({
   name: "key revoke",
   about: "Revokes a key, at once and for good.",
   positionals: ["ID"],
-  flags: jsonFlag,
   examples: ["svc key revoke key_0199…"],
-  async run({ positionals: [id = ""], switches, wiring }) {
-    const key = await wiring.withOperations((operations) => operations.keys.revoke({ id }));
-    if (switches.has("json")) return printJson(key);
+  load: (operations, { positionals: [id = ""] }) => operations.keys.revoke({ id }),
+  show(key) {
     print(`${style.green("revoked")} ${key.id} ${key.hint}`);
   },
-};
+});
 
-const keyLimit: Command = {
+const keyLimit = viewCommand({
   name: "key limit",
   about: "Limits what a key may use. What is not named stays as it is.",
   positionals: ["ID"],
-  flags: { ...limitFlags, ...jsonFlag },
+  flags: limitFlags,
   examples: [
     "svc key limit key_0199… --rpm 60 --tpm 100000",
     "svc key limit key_0199… --budget 12.50/month",
     "svc key limit key_0199… --rpm none",
   ],
-  async run({ positionals: [id = ""], flags, switches, wiring }) {
-    const key = await wiring.withOperations((operations) =>
-      operations.keys.setLimits({ id, ...readLimitFlags({ flags }) }),
-    );
-    if (switches.has("json")) return printJson(key);
+  load: (operations, { positionals: [id = ""], flags }) =>
+    operations.keys.setLimits({ id, ...readLimitFlags({ flags }) }),
+  show(key) {
     print(`${style.green("set")} ${key.id} ${key.hint}: ${limitsText(key.limits) ?? "no limits"}`);
   },
-};
+});
 
-const keyRotate: Command = {
+const keyRotate = viewCommand({
   name: "key rotate",
   about:
     "Gives a key a new secret and shows it, this once. The old one works until the overlap ends.",
@@ -102,54 +121,48 @@ const keyRotate: Command = {
       about: "how long the old secret still works: 30m, 24h, 7d; 0: no longer (default: 24h)",
       value: "TIME",
     },
-    ...jsonFlag,
   },
   examples: [
     "svc key rotate key_0199…",
     "svc key rotate key_0199… --overlap 7d",
     "svc key rotate key_0199… --overlap 0 --json | jq -r .key",
   ],
-  async run({ positionals: [id = ""], flags: { overlap }, switches, wiring }) {
-    const rotated = await wiring.withOperations((operations) =>
-      operations.keys.rotate({ id, ...(overlap === undefined ? {} : { overlap }) }),
-    );
-    if (switches.has("json")) return printJson(rotated);
+  load: (operations, { positionals: [id = ""], flags: { overlap } }) =>
+    operations.keys.rotate({ id, ...defined({ overlap }) }),
+  show(rotated) {
     printSecret("rotated", rotated);
     const { previous } = rotated;
     if (previous === null) print("The secret before it no longer works.");
     else print(`The secret before it (${previous.hint}) works until ${previous.expires_at}.`);
   },
-};
+});
 
-const keyUpdate: Command = {
+const keyUpdate = viewCommand({
   name: "key update",
   about: "Changes the name of a key, or the models that it may call, at once.",
   positionals: ["ID"],
   flags: {
     name: { about: "a name to know it by", value: "NAME" },
     models: { about: "the only models it may call; all: every one", value: "A,B" },
-    ...jsonFlag,
   },
   examples: [
     "svc key update key_0199… --name laptop",
     "svc key update key_0199… --models svc-3-flash,svc-embedding-2",
     "svc key update key_0199… --models all",
   ],
-  async run({ positionals: [id = ""], flags: { name, models }, switches, wiring }) {
+  load(operations, { positionals: [id = ""], flags: { name, models } }) {
     const list = models === "all" ? null : models?.split(",").map((one) => one.trim());
-    const key = await wiring.withOperations((operations) =>
-      operations.keys.update({
-        id,
-        ...(name === undefined ? {} : { name }),
-        ...(list === undefined ? {} : { models: list }),
-      }),
-    );
-    if (switches.has("json")) return printJson(key);
+    return operations.keys.update({
+      id,
+      ...defined({ name, models: list }),
+    });
+  },
+  show(key) {
     const allowed = key.models === null ? "every model" : key.models.join(", ");
     print(`${style.green("set")} ${key.id} ${key.hint}: ${key.name || "no name"}, ${allowed}`);
     printWarnings(key.warnings);
   },
-};
+});
 
 export const keyCommands: readonly Command[] = [
   keyCreate,

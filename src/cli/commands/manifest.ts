@@ -112,6 +112,9 @@ export const toApplyJson = <T extends ApplyView>(view: T) => ({
   warning_list: view.warnings,
 });
 
+/** Commands write no file any more; scripts may read these fields. */
+export const withoutFile = { file: null, older_warnings: 0 } as const;
+
 export const entryText = (entry: EntryName) =>
   entry.kind === "route"
     ? `route ${entry.name} → ${entry.provider}/${entry.model}`

@@ -1,3 +1,4 @@
+import { defined } from "../../base/defined.ts";
 import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { priceKeys } from "../../call/price.ts";
@@ -10,17 +11,15 @@ import type {
   RouteChanges,
   TimeoutChanges,
 } from "../../platform/models/schemas.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { type Command, type Invocation, viewCommand } from "../command.ts";
+import { print, printTable, style } from "../terminal/output.ts";
 
-const modelList: Command = {
+const modelList = viewCommand({
   name: "model list",
   about: "Lists all models with state, price, routes and the file that defines them.",
-  flags: jsonFlag,
   examples: ["svc model list", "svc model list --json"],
-  async run({ switches, wiring }) {
-    const models = await wiring.withOperations((operations) => operations.models.list({}));
-    if (switches.has("json")) return printJson(models);
+  load: (operations) => operations.models.list({}),
+  show(models) {
     if (models.length === 0)
       return print("No models yet. svc init finds providers; svc model add adds a model.");
     printTable(
@@ -35,7 +34,7 @@ const modelList: Command = {
       ]),
     );
   },
-};
+});
 
 /** The file that defines it; nothing for what lives in the store. */
 export const sourceText = ({ source }: { readonly source: SourceView }) => source.file;
@@ -173,7 +172,7 @@ function readVoices(texts: readonly string[]): VoiceMap | undefined {
   });
 }
 
-const modelAdd: Command = {
+const modelAdd = viewCommand({
   name: "model add",
   about: "Creates a model. It is served once it has a route and a price.",
   positionals: ["ID"],
@@ -187,14 +186,13 @@ const modelAdd: Command = {
       value: "class=USD",
       multiple: true,
     },
-    ...jsonFlag,
   },
   examples: [
     "svc model add fast --provider groq --upstream llama-3.1-8b-instant --price input=0.10 --price output=0.20",
     "svc model add vectors --endpoint embeddings --input text",
   ],
-  async run(invocation) {
-    const { positionals, flags, lists, wiring } = invocation;
+  load(operations, invocation) {
+    const { positionals, flags, lists } = invocation;
     const [id = ""] = positionals;
     const { provider, upstream } = flags;
     if ((provider === undefined) !== (upstream === undefined))
@@ -204,63 +202,52 @@ const modelAdd: Command = {
         field: provider === undefined ? "provider" : "upstream",
       });
     const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
-    const model = await wiring.withOperations((operations) =>
-      operations.catalog.create({
-        id,
-        ...readModel(invocation),
-        ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
-        ...(provider === undefined || upstream === undefined
-          ? {}
-          : { routes: [{ provider, model: upstream, ...readRoute(invocation) }] }),
-      }),
-    );
-    printSaved(invocation, model, "added");
+    return operations.catalog.create({
+      id,
+      ...readModel(invocation),
+      ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
+      ...(provider === undefined || upstream === undefined
+        ? {}
+        : { routes: [{ provider, model: upstream, ...readRoute(invocation) }] }),
+    });
   },
-};
+  show: (model) => printSaved(model, "added"),
+});
 
-const modelEdit: Command = {
+const modelEdit = viewCommand({
   name: "model edit",
   about: "Changes a model. What is not named stays. svc price set changes its price.",
   positionals: ["ID"],
-  flags: { ...modelFlags, ...jsonFlag },
+  flags: modelFlags,
   examples: [
     "svc model edit fast --max-output-tokens 8192 --context-length 131072",
     "svc model edit fast --timeout first_byte=300 --max-image-tokens none",
   ],
-  async run(invocation) {
-    const [id = ""] = invocation.positionals;
-    const model = await invocation.wiring.withOperations((operations) =>
-      operations.catalog.update({ id, ...readModel(invocation) }),
-    );
-    printSaved(invocation, model, "changed");
-  },
-};
-
-const target = ["ID", "PROVIDER", "MODEL"];
+  load: (operations, invocation) =>
+    operations.catalog.update({ id: invocation.positionals[0] ?? "", ...readModel(invocation) }),
+  show: (model) => printSaved(model, "changed"),
+});
 
 const routeCommand = (options: {
   readonly verb: "add" | "edit" | "remove";
   readonly about: string;
   readonly examples: readonly string[];
-}): Command => ({
-  name: `model route ${options.verb}`,
-  about: options.about,
-  positionals: target,
-  flags: { ...(options.verb === "remove" ? {} : routeFlags), ...jsonFlag },
-  examples: options.examples,
-  async run(invocation) {
-    const [id = "", provider = "", model = ""] = invocation.positionals;
-    const name = { id, provider, model };
-    const view = await invocation.wiring.withOperations((operations) => {
-      if (options.verb === "remove") return operations.catalog.removeRoute(name);
+}) =>
+  viewCommand({
+    name: `model route ${options.verb}`,
+    about: options.about,
+    positionals: ["ID", "PROVIDER", "MODEL"],
+    flags: options.verb === "remove" ? {} : routeFlags,
+    examples: options.examples,
+    load({ catalog }, invocation) {
+      const [id = "", provider = "", model = ""] = invocation.positionals;
+      const name = { id, provider, model };
+      if (options.verb === "remove") return catalog.removeRoute(name);
       const route = { ...name, ...readRoute(invocation) };
-      return options.verb === "add"
-        ? operations.catalog.addRoute(route)
-        : operations.catalog.updateRoute(route);
-    });
-    printSaved(invocation, view, options.verb === "remove" ? "removed a route of" : "changed");
-  },
-});
+      return options.verb === "add" ? catalog.addRoute(route) : catalog.updateRoute(route);
+    },
+    show: (view) => printSaved(view, options.verb === "remove" ? "removed a route of" : "changed"),
+  });
 
 const routeCommands = [
   routeCommand({
@@ -283,8 +270,7 @@ const routeCommands = [
   }),
 ];
 
-function printSaved({ switches }: Invocation, model: CatalogEntryView, verb: string): void {
-  if (switches.has("json")) return printJson(model);
+function printSaved(model: CatalogEntryView, verb: string): void {
   print(`${style.green(verb)} ${model.id}`);
   for (const { provider, model: upstream, priority, weight, cost } of model.routes) {
     const costs = cost === null ? "" : `, costs ${priceText({ price: cost })}`;
@@ -294,7 +280,7 @@ function printSaved({ switches }: Invocation, model: CatalogEntryView, verb: str
     print(`${style.yellow("!")} It is not served. ${model.not_served_because}`);
 }
 
-const modelDeprecate: Command = {
+const modelDeprecate = viewCommand({
   name: "model deprecate",
   about:
     "Marks a model deprecated: callers see when it retires and what replaces it. Once more moves the dates.",
@@ -311,46 +297,31 @@ const modelDeprecate: Command = {
       required: true,
     },
     from: { about: "from when it is deprecated; default: now", value: "DATE" },
-    ...jsonFlag,
   },
   examples: [
     "svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash",
     "svc model deprecate svc-2-flash --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
   ],
-  async run({
-    positionals: [id = ""],
-    flags: { from, retires = "", replacement = "" },
-    switches,
-    wiring,
-  }) {
-    const model = await wiring.withOperations((operations) =>
-      operations.models.deprecate({
-        id,
-        ...(from === undefined ? {} : { from }),
-        retires,
-        replacement,
-      }),
-    );
-    if (switches.has("json")) return printJson(model);
+  load: (operations, { positionals: [id = ""], flags: { from, retires = "", replacement = "" } }) =>
+    operations.models.deprecate({ id, retires, replacement, ...defined({ from }) }),
+  show(model) {
     const when = model.status === "active" ? ` from ${model.deprecated_at}` : "";
     print(
       `${style.yellow("deprecated")} ${model.id}${when}: retires ${model.retires_at}, replaced by ${model.replacement}`,
     );
   },
-};
+});
 
-const modelRetire: Command = {
+const modelRetire = viewCommand({
   name: "model retire",
   about: "Retires a deprecated model now.",
   positionals: ["ID"],
-  flags: jsonFlag,
   examples: ["svc model retire svc-2-flash"],
-  async run({ positionals: [id = ""], switches, wiring }) {
-    const model = await wiring.withOperations((operations) => operations.models.retire({ id }));
-    if (switches.has("json")) return printJson(model);
+  load: (operations, { positionals: [id = ""] }) => operations.models.retire({ id }),
+  show(model) {
     print(`${style.red("retired")} ${model.id}: callers are told to use ${model.replacement}`);
   },
-};
+});
 
 export const modelCommands: readonly Command[] = [
   modelList,

@@ -1,7 +1,8 @@
+import { defined } from "../../base/defined.ts";
 import type { PriceTexts } from "../../platform/prices/operations.ts";
 import type { ImportView, PriceRow } from "../../platform/prices/schemas.ts";
-import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { type Command, viewCommand } from "../command.ts";
+import { print, printTable, style } from "../terminal/output.ts";
 
 const priceFlags = {
   input: { about: "a million input tokens", value: "USD" },
@@ -13,7 +14,7 @@ const priceFlags = {
   "video-second": { about: "a second of video", value: "USD" },
 } as const;
 
-const priceSet: Command = {
+const priceSet = viewCommand({
   name: "price set",
   about:
     "Gives a model a new price, now or from a day on. Name every class it is billed by; calls under way keep theirs.",
@@ -21,14 +22,13 @@ const priceSet: Command = {
   flags: {
     ...priceFlags,
     from: { about: "from when it holds; now unless told", value: "DATE" },
-    ...jsonFlag,
   },
   examples: [
     "svc price set svc-3-flash --input 0.30 --cached-input 0.03 --output 2.50",
     "svc price set svc-3-flash --input 0.25 --output 2 --from 2027-01-01",
     "svc price set multimodal-embedding-1 --image 0.0001 --video-second 0.0005",
   ],
-  async run({ positionals: [model = ""], flags, switches, wiring }) {
+  load(operations, { positionals: [model = ""], flags }) {
     const price: PriceTexts = Object.fromEntries(
       Object.keys(priceFlags).flatMap((flag) => {
         const text = flags[flag];
@@ -36,10 +36,9 @@ const priceSet: Command = {
       }),
     );
     const { from } = flags;
-    const row = await wiring.withOperations((operations) =>
-      operations.prices.set({ model, price, ...(from === undefined ? {} : { from }) }),
-    );
-    if (switches.has("json")) return printJson(row);
+    return operations.prices.set({ model, price, ...defined({ from }) });
+  },
+  show(row, { wiring }) {
     const when = row.in_force ? "in force now" : `in force from ${row.effective_at}`;
     print(`${style.green("priced")} ${row.model}: ${priceText(row)}`);
     print(style.dim(`version ${row.version}, ${when}`));
@@ -48,44 +47,37 @@ const priceSet: Command = {
         style.dim("svc.yaml stays as it is: when it changes, applying it sets its prices again"),
       );
   },
-};
+});
 
-const priceRemove: Command = {
+const priceRemove = viewCommand({
   name: "price remove",
   about: "Removes a model's price. The model is not served until it has a price again.",
   positionals: ["MODEL"],
-  flags: jsonFlag,
   examples: ["svc price remove svc-3-flash"],
-  async run({ positionals: [model = ""], switches, wiring }) {
-    const row = await wiring.withOperations((operations) => operations.prices.remove({ model }));
-    if (switches.has("json")) return printJson(row);
-    print(`${style.green("removed")} the price of ${row.model}. It is not served any more.`);
-  },
-};
+  load: (operations, { positionals: [model = ""] }) => operations.prices.remove({ model }),
+  show: ({ model }) =>
+    print(`${style.green("removed")} the price of ${model}. It is not served any more.`),
+});
 
-const priceList: Command = {
+const priceList = viewCommand({
   name: "price list",
   about: "Lists prices: in force now with what comes later, in force at a date, or all versions.",
   optional: ["MODEL"],
   flags: {
     at: { about: "what is in force at this day or moment", value: "DATE" },
     history: { about: "every version there ever was" },
-    ...jsonFlag,
   },
   examples: [
     "svc price list",
     "svc price list svc-3-flash --history",
     "svc price list --at 2027-01-01 --json",
   ],
-  async run({ positionals: [model], flags: { at }, switches, wiring }) {
-    const rows = await wiring.withOperations((operations) =>
-      operations.prices.list({
-        ...(model === undefined ? {} : { model }),
-        ...(at === undefined ? {} : { at }),
-        history: switches.has("history"),
-      }),
-    );
-    if (switches.has("json")) return printJson(rows);
+  load: (operations, { positionals: [model], flags: { at }, switches }) =>
+    operations.prices.list({
+      ...defined({ model, at }),
+      history: switches.has("history"),
+    }),
+  show(rows) {
     if (rows.length === 0) return print("No models yet, so no prices: see svc model list");
     print(style.dim("USD: a million tokens, an image, a second of video"));
     printTable(
@@ -93,9 +85,9 @@ const priceList: Command = {
       rows.map((row) => [row.model, row.version, priceText(row), fromOf(row), stateOf(row)]),
     );
   },
-};
+});
 
-const priceImport: Command = {
+const priceImport = viewCommand({
   name: "price import",
   about:
     "Takes vendors' public list prices over: costs for routes that have none, and prices for models that have none.",
@@ -104,27 +96,21 @@ const priceImport: Command = {
     markup: { about: "percent on top for the models' prices, such as 20", value: "PERCENT" },
     replace: { about: "also where there is a price or a cost already" },
     "dry-run": { about: "show what would be set and set nothing" },
-    ...jsonFlag,
   },
   examples: [
     "svc price import --dry-run",
     "svc price import --markup 20",
     "svc price import gpt-4o-mini --markup 12.5 --replace",
   ],
-  async run({ positionals: models, flags: { markup }, switches, wiring }) {
-    const dryRun = switches.has("dry-run");
-    const view = await wiring.withOperations((operations) =>
-      operations.prices.import({
-        models,
-        ...(markup === undefined ? {} : { markup }),
-        dryRun,
-        replace: switches.has("replace"),
-      }),
-    );
-    if (switches.has("json")) return printJson(view);
-    printImport(view, dryRun);
-  },
-};
+  load: (operations, { positionals: models, flags: { markup }, switches }) =>
+    operations.prices.import({
+      models,
+      ...defined({ markup }),
+      dryRun: switches.has("dry-run"),
+      replace: switches.has("replace"),
+    }),
+  show: (view, { switches }) => printImport(view, switches.has("dry-run")),
+});
 
 export const priceCommands: readonly Command[] = [priceSet, priceRemove, priceList, priceImport];
 

@@ -1,8 +1,8 @@
-import { csvLine } from "../../base/csv.ts";
 import { toDateText } from "../../base/dates.ts";
 import { idTimeMs } from "../../base/ids.ts";
 import { toUsd } from "../../base/money.ts";
 import { Problem } from "../../base/problem.ts";
+import { csvLine } from "../../base/text/csv.ts";
 import { type Price, type PriceKey, priceKeys } from "../../call/price.ts";
 import type { ReceiptAttempt } from "../../ledger/attempt.ts";
 import type { HoldParts } from "../../ledger/need.ts";

@@ -1,31 +1,25 @@
+import { defined } from "../../base/defined.ts";
 import type { MarginRow } from "../../platform/reports/schemas.ts";
-import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
+import { type Command, viewCommand } from "../command.ts";
+import { print, printTable, style } from "../terminal/output.ts";
 import { alignUsd } from "./money-text.ts";
 
-const reportMargin: Command = {
+const reportMargin = viewCommand({
   name: "report margin",
   about: "Shows what callers paid beside what vendors ask for it; this month unless told.",
   flags: {
     by: { about: "model, account or provider (default: model)", value: "WHAT" },
     from: { about: "the first day, in UTC", value: "DATE" },
     to: { about: "the last day, in UTC; counted whole", value: "DATE" },
-    ...jsonFlag,
   },
   examples: [
     "svc report margin",
     "svc report margin --by account --from 2027-01-01 --to 2027-01-31",
     "svc report margin --by provider --json",
   ],
-  async run({ flags: { by, from, to }, switches, wiring }) {
-    const report = await wiring.withOperations((operations) =>
-      operations.reports.margin({
-        ...(by === undefined ? {} : { by }),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
-      }),
-    );
-    if (switches.has("json")) return printJson(report);
+  load: (operations, { flags: { by, from, to } }) =>
+    operations.reports.margin(defined({ by, from, to })),
+  show(report) {
     print(style.dim(`${report.from} to ${report.to}, in USD`));
     if (report.rows.length === 0) return print("No receipts in these days.");
     printMargin(report.by, [...report.rows, report.total]);
@@ -34,7 +28,7 @@ const reportMargin: Command = {
         `\n${style.yellow("!")} ${report.total.unknown_cost} receipts have no known cost: their margin looks larger than it is. svc price import sets costs for routes that have none.`,
       );
   },
-};
+});
 
 export const reportCommands: readonly Command[] = [reportMargin];
 

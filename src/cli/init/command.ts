@@ -5,7 +5,7 @@ import type { ModelView } from "../../platform/models/schemas.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
 import type { ProviderView } from "../../platform/providers/schemas.ts";
 import { type Command, type Invocation, jsonFlag, type Wiring } from "../command.ts";
-import { entryText, toApplyJson } from "../commands/manifest.ts";
+import { entryText, toApplyJson, withoutFile } from "../commands/manifest.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
@@ -54,6 +54,10 @@ export const initCommand: Command = {
     print: { about: "print a file for svc apply and change nothing" },
     "dry-run": { about: "show what would be added and change nothing" },
     ...jsonFlag,
+  },
+  removedFlags: {
+    file: "svc init --print > FILE prints a file; svc apply FILE applies it.",
+    force: "svc init only adds entries. svc apply FILE makes the catalogue match a file.",
   },
   examples: [
     "svc init",
@@ -254,8 +258,11 @@ const head = `# Providers and models of this gateway, for svc apply; a start app
 
 `;
 
-function printFile({ draft, presetText, leftOut, unlisted }: Planned): void {
-  process.stdout.write(presetText ?? head + draftText(draft));
+const fileText = ({ draft, presetText }: Planned) => presetText ?? head + draftText(draft);
+
+function printFile(planned: Planned): void {
+  const { leftOut, unlisted } = planned;
+  process.stdout.write(fileText(planned));
   for (const { provider, reason } of leftOut)
     process.stderr.write(`${provider} was left out: ${reason}\n`);
   for (const { provider, reason } of unlisted)
@@ -276,6 +283,7 @@ function toJson(outcome: Outcome) {
   const { view, connections, leftOut, unlisted, moved, stays, dryRun } = outcome;
   const { added, kept, applied, warnings, warning_list } = toApplyJson(view);
   return {
+    ...withoutFile,
     written: added.length > 0 && !dryRun,
     applied,
     providers: connections.map(({ found }) => found.name),
@@ -289,5 +297,6 @@ function toJson(outcome: Outcome) {
     left_as_they_are: stays,
     warnings,
     warning_list,
+    ...(dryRun ? { text: fileText(outcome) } : {}),
   };
 }

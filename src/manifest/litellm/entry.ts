@@ -1,8 +1,7 @@
 import type { Endpoint, InputKind } from "../../call/endpoint.ts";
 import { type PriceTexts, readCosts } from "./price.ts";
-import type { Secret } from "./secret.ts";
 import type { Remarks, Source } from "./source.ts";
-import { readTarget, type Target } from "./target.ts";
+import { readTarget, type Target, type TargetOptions } from "./target.ts";
 import { splitModel } from "./vendors.ts";
 
 /** One entry of `model_list` that this gateway can serve. */
@@ -18,17 +17,14 @@ export interface Entry {
   readonly info: Source;
 }
 
-export interface EntryParts {
-  readonly remarks: Remarks;
-  readonly secret: Secret;
-  readonly variable: (name: string) => string | undefined;
+interface EntryOptions extends Omit<TargetOptions, "params" | "named"> {
   /** Of `credential_list`, by name. */
   readonly credentials: ReadonlyMap<string, Source>;
 }
 
-/** Undefined where it cannot be taken over; that is told. */
-export function readEntry(source: Source, parts: EntryParts): Entry | undefined {
-  const { remarks } = parts;
+/** Undefined where it cannot be taken over; that is noted. */
+export function readEntry(source: Source, options: EntryOptions): Entry | undefined {
+  const { remarks } = options;
   const name = source.text("model_name");
   const own = source.inner("litellm_params");
   const info = source.inner("model_info");
@@ -44,15 +40,13 @@ export function readEntry(source: Source, parts: EntryParts): Entry | undefined 
     remarks.note(line, refusal);
     return undefined;
   }
-  const params = withCredentials(own, parts);
+  const params = withCredentials(own, options);
   const named = splitModel(written, params.text("custom_llm_provider"));
   const use = readUse({ name, model: named.model, info, line, remarks });
   if (use === undefined) return undefined;
-  const target = readTarget({ ...parts, params, named });
+  const target = readTarget({ ...options, params, named });
   const costs = readCosts({ sources: [params, info], ...use, remarks });
-  return target === undefined
-    ? undefined
-    : { name, line, ...use, target, costs, source, params, info };
+  return target && { name, line, ...use, target, costs, source, params, info };
 }
 
 function refusalOf(name: string, model: string): string | undefined {
@@ -63,17 +57,14 @@ function refusalOf(name: string, model: string): string | undefined {
     : `${name} is not taken over: a model's name has letters, digits and . _ : / @ - here`;
 }
 
-function withCredentials(params: Source, { credentials, remarks }: EntryParts): Source {
-  const name = params.text("litellm_credential_name");
-  if (name === undefined) return params;
-  const found = credentials.get(name);
-  if (found === undefined)
-    remarks.problem(
-      params.line("litellm_credential_name"),
-      `credential_list has no credential ${name}`,
-    );
+function withCredentials(params: Source, { credentials, remarks }: EntryOptions): Source {
+  const field = "litellm_credential_name";
+  const name = params.text(field);
+  const found = name === undefined ? undefined : credentials.get(name);
+  if (name !== undefined && found === undefined)
+    remarks.problem(params.line(field), `credential_list has no credential ${name}`);
   const merged = found === undefined ? params : params.with(found);
-  merged.use("model", "litellm_credential_name");
+  merged.use("model", field);
   return merged;
 }
 
@@ -88,31 +79,29 @@ function readUse(options: {
   readonly remarks: Remarks;
 }): Use | undefined {
   const { name, model, info, line, remarks } = options;
-  const mode = info.text("mode");
-  const isMedia = model.startsWith("multimodalembedding");
-  switch (mode ?? guessMode(model)) {
-    case "chat":
-      return { endpoint: "chat", input: "text" };
-    case "responses":
-    case "completion":
-      remarks.note(line, `${name} is of mode ${mode}: it is taken over as a chat model`);
-      return { endpoint: "chat", input: "text" };
-    case "embedding":
-      if (mode === undefined)
-        remarks.note(line, `${name} has no mode: it is taken for an embeddings model by its name`);
-      return { endpoint: "embeddings", input: isMedia ? "media" : "text" };
-    case "audio_speech":
-      if (mode === undefined)
-        remarks.note(line, `${name} has no mode: it is taken for a speech model by its name`);
-      return { endpoint: "speech", input: "text" };
-    default:
-      remarks.note(
-        line,
-        `${name} is not taken over: this gateway serves chat, embeddings and speech, not ${mode ?? guessMode(model)}`,
-      );
-      return undefined;
+  const given = info.text("mode");
+  const mode = given ?? signs.find(([sign]) => sign.test(model))?.[1] ?? "chat";
+  const endpoint = Object.hasOwn(endpointOf, mode) ? endpointOf[mode] : undefined;
+  if (endpoint === undefined) {
+    remarks.note(
+      line,
+      `${name} is not taken over: this gateway serves chat, embeddings and speech, not ${mode}`,
+    );
+    return undefined;
   }
+  if (given === undefined && endpoint !== "chat")
+    remarks.note(line, `${name} has no mode: it is taken for ${endpoint} by its name`);
+  const isMedia = endpoint === "embeddings" && model.startsWith("multimodalembedding");
+  return { endpoint, input: isMedia ? "media" : "text" };
 }
+
+const endpointOf: Readonly<Record<string, Endpoint>> = {
+  chat: "chat",
+  responses: "chat",
+  completion: "chat",
+  embedding: "embeddings",
+  audio_speech: "speech",
+};
 
 const signs: readonly (readonly [RegExp, string])[] = [
   [/rerank/i, "rerank"],
@@ -123,10 +112,6 @@ const signs: readonly (readonly [RegExp, string])[] = [
   [/embed|(^|[-/])(bge|e5|gte)-/i, "embedding"],
   [/(^|[-/])tts(-|$)/i, "audio_speech"],
 ];
-
-function guessMode(model: string): string {
-  return signs.find(([sign]) => sign.test(model))?.[1] ?? "chat";
-}
 
 /** Once all have read what they know of it: the rest, in one line. */
 export function noteUnused({ name, source, params, info }: Entry, remarks: Remarks): void {

@@ -6,7 +6,7 @@ import type { ProviderDraft } from "../draft.ts";
 import { withLiterals } from "../literals.ts";
 import { type Manifest, readDraft } from "../manifest.ts";
 import { fromLitellm, type LitellmImport } from "./litellm.ts";
-import type { RouteDraft } from "./routes.ts";
+import type { RouteDraft } from "./models.ts";
 
 const fixture = (name: string) =>
   readFileSync(join(import.meta.dir, "../../../test/fixtures/litellm", name), "utf8");
@@ -95,20 +95,14 @@ describe("what is said in another way here", () => {
       "ranker is not taken over: this gateway serves chat, embeddings and speech, not rerank",
       "vertex_ai/claude-sonnet-4-5@20250929 is not taken over",
       "watsonx/granite is not taken over",
-      "shared: rpm and tpm of an entry are not taken over as a limit",
-      "shared: not taken over: extra_headers",
+      "shared: not taken over: rpm, extra_headers",
       "bare: not taken over: max_parallel_requests",
       "no api_key: ${OPENAI_API_KEY} is taken for openai",
-      "npm install @ai-sdk/cohere",
       "bare is for chat above: this entry is not taken over",
       "fallback of shared to own: its routes stand behind",
-      "fallback of pixels to own: it is for chat",
+      "fallback of pixels to own: there are no two models of one kind",
       "alias ghost: there is no model absent",
-      "router_settings.redis_password is not taken over",
-      "environment_variables are not taken over: set them where the gateway runs (OWN_BASE, REDIS_PASSWORD)",
-      "include: the files named there are not read",
-      "guardrails is not taken over",
-      "mcp_servers is not taken over",
+      "1 settings of the proxy are not taken over: router_settings.redis_password, general_settings.master_key, environment_variables, include, defaults, guardrails, mcp_servers",
     ])
       expect(notes).toContain(part);
   });
@@ -134,8 +128,8 @@ describe("what is said in another way here", () => {
       api_key: "${GROQ_API_KEY}",
     });
     expect(providers["cohere"]).toEqual({
-      kind: "ai-sdk",
-      package: "@ai-sdk/cohere",
+      kind: "openai",
+      base_url: "https://api.cohere.ai/compatibility/v1",
       api_key: "${CO_KEY}",
     });
     expect(providers["bedrock"]).toEqual({
@@ -205,8 +199,8 @@ test("an unknown vendor is told, whatever it is called", () => {
   const imported = read(text);
   expect(imported.draft).toEqual({ providers: {}, models: {} });
   expect(notesOf(imported)).toEqual([
+    "1 settings of the proxy are not taken over: litellm_settings.toString",
     expect.stringMatching(/^2 large is not taken over: no provider here is known as constructor/),
-    "3 litellm_settings.toString is not taken over",
   ]);
 });
 
@@ -299,7 +293,7 @@ test("fallbacks are those of the file and not their own fallbacks; an alias has 
     ["b", "a"],
     ["a", "b"],
   ]);
-  expect(notesOf(imported).join("\n")).toContain("fallbacks of c: there is no such model");
+  expect(notesOf(imported).join("\n")).toContain("fallback of c to a: there are no two models");
 });
 
 test("what the file does not say is not made up", () => {

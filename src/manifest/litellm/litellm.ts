@@ -1,12 +1,9 @@
 import type { ManifestDraft, ProviderDraft } from "../draft.ts";
-import type { Literals } from "../literals.ts";
-import { storedMark } from "../literals.ts";
+import { type Literals, storedMark } from "../literals.ts";
 import { type Entry, noteUnused, readEntry } from "./entry.ts";
-import { priceOwnServers, readTimeouts, toModelDraft, toModels } from "./models.ts";
-import { nameProviders } from "./names.ts";
-import { Secret } from "./secret.ts";
-import { addAliases, addFallbacks, noteSettings } from "./settings.ts";
+import { addAliases, addFallbacks, priceOwnServers, toModelDraft, toModels } from "./models.ts";
 import { type Note, openSource, Remarks, type Source } from "./source.ts";
+import { KeyReader, type Target, toName } from "./target.ts";
 
 export interface LitellmOptions {
   /** Takes keys over that are written out; without it they are refused. */
@@ -30,29 +27,27 @@ export interface LitellmImport {
 
 /** Reads the config of a LiteLLM proxy. Throws a Problem with every line that cannot be read. */
 export function fromLitellm(text: string, options: LitellmOptions): LitellmImport {
+  const { keepKeys, existing, isSame } = options;
   const root = openSource(text);
   const remarks = new Remarks();
-  const secret = new Secret({ remarks, keepKeys: options.keepKeys });
-  const entries = readEntries({ root, remarks, secret, variable: options.variable });
-  const mark = (fields: ProviderDraft) => withMarks(fields, secret.literals());
+  const keys = new KeyReader({ remarks, keepKeys });
+  const entries = readEntries({ root, remarks, keys, variable: options.variable });
+  const isLiteral = (value: unknown) => typeof value === "string" && keys.literals.has(value);
+  const mark = (fields: ProviderDraft) =>
+    mapValues(fields, (value) => (isLiteral(value) ? storedMark : value));
   const { nameOf, providers } = nameProviders({
     targets: entries.map(({ target }) => target),
-    existing: options.existing,
-    shown: mark,
-    isSame: options.isSame,
+    isTaken: (name, fields) =>
+      existing[name] !== undefined && !isSame(existing[name], mark(fields)),
   });
   const router = root.inner("router_settings");
   const library = root.inner("litellm_settings");
-  const timeouts = {
-    ...readTimeouts(library, remarks, { request_timeout: "total" }),
-    ...readTimeouts(router, remarks),
-  };
-  const models = toModels({ entries, nameOf, timeouts, remarks });
-  addFallbacks({ models, sections: [library, router], remarks });
-  priceOwnServers({ models, providers: { ...options.existing, ...providers }, remarks });
-  addAliases({ models, aliases: router.inner("model_group_alias"), remarks });
+  const models = toModels({ entries, nameOf, remarks });
+  addFallbacks(models, [library, router], remarks);
+  priceOwnServers({ models, providers: { ...existing, ...providers }, remarks });
+  addAliases(models, router.inner("model_group_alias"), remarks);
   for (const entry of entries) noteUnused(entry, remarks);
-  noteSettings(root, remarks);
+  noteSettings({ root, sections: { litellm_settings: library, router_settings: router }, remarks });
   const unpriced = [...models].filter(([, { price }]) => price === undefined);
   if (unpriced.length > 0)
     remarks.note(
@@ -60,22 +55,30 @@ export function fromLitellm(text: string, options: LitellmOptions): LitellmImpor
       `without a price, and not served until they have one: ${unpriced.map(([name]) => name).join(", ")}. svc price import takes vendors' list prices over`,
     );
   remarks.throwProblems();
-  const drafts = Object.fromEntries([...models].map(([name, one]) => [name, toModelDraft(one)]));
-  const marked = Object.entries(providers).map(([name, fields]) => [name, mark(fields)] as const);
+  const literals = Object.entries(providers).flatMap(([name, fields]) => {
+    const own = Object.entries(fields).filter(([, value]) => isLiteral(value));
+    return own.length === 0 ? [] : [[name, mapValues(Object.fromEntries(own), String)] as const];
+  });
   return {
-    draft: { providers: Object.fromEntries(marked), models: drafts },
-    literals: literalsOf(providers, secret.literals()),
+    draft: {
+      providers: mapValues(providers, mark),
+      models: Object.fromEntries([...models].map(([name, one]) => [name, toModelDraft(one)])),
+    },
+    literals: Object.fromEntries(literals),
     notes: remarks.notes(),
   };
 }
 
+const mapValues = <T, U>(map: Readonly<Record<string, T>>, change: (value: T) => U) =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, change(value)] as const));
+
 function readEntries(options: {
   readonly root: Source;
   readonly remarks: Remarks;
-  readonly secret: Secret;
+  readonly keys: KeyReader;
   readonly variable: (name: string) => string | undefined;
 }): readonly Entry[] {
-  const { root, remarks, secret } = options;
+  const { root, remarks, keys } = options;
   const items = root.items("model_list");
   if (items.length === 0)
     remarks.problem(
@@ -89,38 +92,65 @@ function readEntries(options: {
   );
   const own = root.inner("environment_variables");
   const variable = (name: string) => own.text(name) ?? options.variable(name);
-  const parts = { remarks, secret, variable, credentials };
-  return items.flatMap((item) => readEntry(item, parts) ?? []);
+  return items.flatMap((item) => readEntry(item, { remarks, keys, variable, credentials }) ?? []);
 }
 
-const secretFields = [
-  "api_key",
-  "credentials",
-  "access_key_id",
-  "secret_access_key",
-  "session_token",
-];
-
-function withMarks(fields: ProviderDraft, literals: ReadonlySet<string>): ProviderDraft {
-  const pairs = Object.entries(fields).map(([name, value]) => [
-    name,
-    secretFields.includes(name) && literals.has(String(value)) ? storedMark : value,
-  ]);
-  return Object.fromEntries(pairs);
+/** The proxy's own settings are not taken over: their names, and no value, which may be secret. */
+function noteSettings(options: {
+  readonly root: Source;
+  readonly sections: Readonly<Record<string, Source>>;
+  readonly remarks: Remarks;
+}): void {
+  const { root, sections, remarks } = options;
+  const ignored = [
+    ...Object.entries(sections).flatMap(([name, section]) =>
+      section.unused().map((field) => `${name}.${field}`),
+    ),
+    ...root
+      .inner("general_settings")
+      .names()
+      .map((field) => `general_settings.${field}`),
+    ...(root.has("environment_variables") ? ["environment_variables"] : []),
+    ...root.unused(),
+  ];
+  if (ignored.length > 0)
+    remarks.note(1, `settings of the proxy are not taken over: ${ignored.join(", ")}`);
 }
 
-function literalsOf(
-  providers: Readonly<Record<string, ProviderDraft>>,
-  literals: ReadonlySet<string>,
-): Literals {
-  const found: Record<string, Readonly<Record<string, string>>> = {};
-  for (const [name, fields] of Object.entries(providers)) {
-    const own = Object.entries(fields).flatMap(([field, value]) =>
-      secretFields.includes(field) && literals.has(String(value))
-        ? [[field, String(value)] as const]
-        : [],
-    );
-    if (own.length > 0) found[name] = Object.fromEntries(own);
+/**
+ * Entries with the same key and address are one provider. One alone of its vendor has the vendor's
+ * name; of several each has what tells it from the others. A name that stands for something else
+ * is not taken again.
+ */
+function nameProviders(options: {
+  readonly targets: readonly Target[];
+  readonly isTaken: (name: string, fields: ProviderDraft) => boolean;
+}): {
+  readonly nameOf: (target: Target) => string;
+  readonly providers: Readonly<Record<string, ProviderDraft>>;
+} {
+  const identity = ({ fields }: Target) => JSON.stringify(Object.entries(fields).toSorted());
+  const groups = new Map(options.targets.map((target) => [identity(target), target]));
+  const names = new Map<string, string>();
+  const providers: Record<string, ProviderDraft> = {};
+  for (const [key, target] of groups) {
+    const { fields, hints } = target;
+    const rivals = [...groups.values()].filter((one) => one !== target && one.name === target.name);
+    const base = toName(target.name) || "provider";
+    const own = hints
+      .filter((hint) => !rivals.some((rival) => rival.hints.includes(hint)))
+      .map((hint) => (hint === base ? base : `${base}-${hint}`));
+    const wanted = rivals.length === 0 ? [base, ...own] : [...own, base];
+    // The embedded models' own name is nobody else's.
+    const isFree = (name: string) =>
+      name !== "engine" && providers[name] === undefined && !options.isTaken(name, fields);
+    let name = wanted.find(isFree);
+    for (let count = 2; name === undefined; count++) {
+      const next = `${wanted.at(-1)}-${count}`;
+      if (isFree(next)) name = next;
+    }
+    names.set(key, name);
+    providers[name] = fields;
   }
-  return found;
+  return { nameOf: (target) => names.get(identity(target)) ?? "", providers };
 }

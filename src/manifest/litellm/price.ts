@@ -1,6 +1,6 @@
 import { fromDecimal } from "../../base/decimal.ts";
 import { billedClasses, type Endpoint, type InputKind } from "../../call/endpoint.ts";
-import { isTooDear, maxPriceUsd, type PriceKey, priceScale } from "../../call/price.ts";
+import { isTooDear, maxPriceUsd, type PriceKey, priceKeys, priceScale } from "../../call/price.ts";
 import type { Remarks, Source } from "./source.ts";
 
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
@@ -42,25 +42,18 @@ export function readCosts(options: {
   readonly remarks: Remarks;
 }): PriceTexts {
   const { sources, endpoint, input, remarks } = options;
+  const billed = billedClasses(endpoint, input);
+  const isBilled = (key: PriceKey) =>
+    billed.includes(key) || (endpoint === "chat" && key.startsWith("cache"));
   const costs: Partial<Record<PriceKey, string>> = {};
-  for (const [field, key] of Object.entries(costFields)) {
+  for (const [field, ownKey] of Object.entries(costFields)) {
     const source = sources.find((one) => one.has(field));
-    if (source === undefined) continue;
-    const text = readCost({ source, field, key, remarks });
-    if (text === undefined || !isBilled({ key, endpoint, input })) continue;
-    costs[key] = text;
-  }
-  for (const source of sources) source.use(...Object.keys(costFields));
-  // Speech is billed by its audio; LiteLLM has one price for all that comes out.
-  const spoken = sources.find((one) => one.has("output_cost_per_token"));
-  if (endpoint === "speech" && costs.audio_output === undefined && spoken !== undefined) {
-    const text = readCost({
-      source: spoken,
-      field: "output_cost_per_token",
-      key: "audio_output",
-      remarks,
-    });
-    if (text !== undefined) costs.audio_output = text;
+    for (const one of sources) one.use(field);
+    // Speech is billed by its audio; LiteLLM has one price for all that comes out.
+    const isSpoken = endpoint === "speech" && ownKey === "output";
+    const key = isSpoken ? "audio_output" : ownKey;
+    const text = source && readCost({ source, field, key, remarks });
+    if (text !== undefined && isBilled(key)) costs[key] = text;
   }
   return costs;
 }
@@ -72,32 +65,18 @@ function readCost(options: {
   readonly remarks: Remarks;
 }): string | undefined {
   const { source, field, key, remarks } = options;
-  const written = source.text(field) ?? "";
   const isPiece = key === "image" || key === "video_second";
-  const text = shiftDecimal(written, isPiece ? 0 : 6);
-  if (text === undefined) {
-    remarks.problem(source.line(field), `${field} must be a number of USD, such as 1.5e-07`);
-    return undefined;
-  }
-  const units = fromDecimal(text, priceScale(key));
+  const text = shiftDecimal(source.text(field) ?? "", isPiece ? 0 : 6);
+  const units = text === undefined ? undefined : fromDecimal(text, priceScale(key));
   if (units !== undefined && !isTooDear(key, units)) return text;
-  remarks.problem(
-    source.line(field),
-    units === undefined
-      ? `${field} has more digits than a price can have: ${text} USD`
-      : `${field} is more than ${maxPriceUsd} USD for a million: is it meant a token?`,
-  );
+  const wrong =
+    text === undefined
+      ? "must be a number of USD, such as 1.5e-07"
+      : units === undefined
+        ? `has more digits than a price can have: ${text} USD`
+        : `is more than ${maxPriceUsd} USD for a million: is it meant a token?`;
+  remarks.problem(source.line(field), `${field} ${wrong}`);
   return undefined;
-}
-
-function isBilled(options: {
-  readonly key: PriceKey;
-  readonly endpoint: Endpoint;
-  readonly input: InputKind;
-}): boolean {
-  const { key, endpoint, input } = options;
-  const isCache = key === "cached_input" || key === "cache_write";
-  return billedClasses(endpoint, input).includes(key) || (endpoint === "chat" && isCache);
 }
 
 /** The dearest of each class; undefined where a class is lacking that the model is billed by. */
@@ -108,16 +87,13 @@ export function dearest(options: {
 }): PriceTexts | undefined {
   const { costs, endpoint, input } = options;
   const price: Partial<Record<PriceKey, string>> = {};
-  for (const one of costs)
-    for (const key of Object.keys(one) as PriceKey[]) {
-      const text = one[key];
-      if (text !== undefined && isDearer(key, text, price[key])) price[key] = text;
-    }
+  for (const key of priceKeys) {
+    const units = (text: string) => fromDecimal(text, priceScale(key)) ?? 0n;
+    const [most] = costs
+      .flatMap((one) => one[key] ?? [])
+      .toSorted((one, other) => (units(one) > units(other) ? -1 : 1));
+    if (most !== undefined) price[key] = most;
+  }
   const isWhole = billedClasses(endpoint, input).every((key) => price[key] !== undefined);
   return isWhole ? price : undefined;
-}
-
-function isDearer(key: PriceKey, text: string, other: string | undefined): boolean {
-  const units = (decimal: string) => fromDecimal(decimal, priceScale(key)) ?? 0n;
-  return other === undefined || units(text) > units(other);
 }

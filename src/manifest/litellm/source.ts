@@ -1,14 +1,15 @@
-import { isAlias, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { isMap, isNode, isScalar, isSeq } from "yaml";
 import { Problem } from "../../base/problem.ts";
-import { yamlValue } from "../../base/yaml.ts";
+import { parseYaml, yamlValue } from "../../base/text/yaml.ts";
+import { isRecord } from "../draft.ts";
 
-/** What is said about one line of the file that was read. */
+/** A remark on one line of the file that was read. */
 export interface Note {
   readonly line: number;
   readonly text: string;
 }
 
-/** Collects what people are told: what was not taken over, and what makes the file unreadable. */
+/** Collects what was not taken over, and what makes the file unreadable. */
 export class Remarks {
   readonly #notes: Note[] = [];
   readonly #problems: Note[] = [];
@@ -43,11 +44,10 @@ export class Source {
   readonly #path: Path;
   readonly #lineAt: (path: Path) => number;
   readonly #used = new Set<string>();
-  /** One of each, so that what was read in it is known to all. */
-  readonly #inner = new Map<string, Source>();
 
   constructor(options: { value: unknown; path: Path; lineAt: (path: Path) => number }) {
-    this.#value = isRecord(options.value) ? options.value : {};
+    const all = isRecord(options.value) ? Object.entries(options.value) : [];
+    this.#value = Object.fromEntries(all.filter(([, value]) => !isNothing(value)));
     this.#path = options.path;
     this.#lineAt = options.lineAt;
   }
@@ -56,53 +56,37 @@ export class Source {
     return this.#lineAt(name === undefined ? this.#path : [...this.#path, name]);
   }
 
-  /** Of the fields that say something. */
   names(): readonly string[] {
-    return Object.keys(this.#value).filter((name) => !isNothing(this.#value[name]));
+    return Object.keys(this.#value);
   }
 
-  /** Those that nobody has asked for. */
+  /** The fields that nobody has asked for. */
   unused(): readonly string[] {
     return this.names().filter((name) => !this.#used.has(name));
   }
 
-  /** They are dealt with elsewhere. */
   use(...names: readonly string[]): void {
     for (const name of names) this.#used.add(name);
   }
 
   has(name: string): boolean {
-    return !isNothing(this.#value[name]);
-  }
-
-  raw(name: string): unknown {
-    this.use(name);
-    return isNothing(this.#value[name]) ? undefined : this.#value[name];
+    return Object.hasOwn(this.#value, name);
   }
 
   /** Undefined also where it is a list or a map. */
   text(name: string): string | undefined {
-    const value = this.raw(name);
+    const value = this.#raw(name);
     return typeof value === "string" ? value.trim() : undefined;
   }
 
-  isMapOrList(name: string): boolean {
-    return typeof this.#value[name] === "object";
-  }
-
   inner(name: string): Source {
-    this.use(name);
-    const known = this.#inner.get(name);
-    if (known !== undefined) return known;
     const path = [...this.#path, name];
-    const made = new Source({ value: this.#value[name], path, lineAt: this.#lineAt });
-    this.#inner.set(name, made);
-    return made;
+    return new Source({ value: this.#raw(name), path, lineAt: this.#lineAt });
   }
 
-  /** The maps of a list, or the texts in it as undefined. */
+  /** The maps of a list. */
   items(name: string): readonly Source[] {
-    const value = this.raw(name);
+    const value = this.#raw(name);
     const path = [...this.#path, name];
     return (Array.isArray(value) ? value : []).map(
       (one: unknown, at) => new Source({ value: one, path: [...path, at], lineAt: this.#lineAt }),
@@ -110,79 +94,44 @@ export class Source {
   }
 
   texts(name: string): readonly string[] {
-    const value = this.raw(name);
-    if (typeof value === "string") return [value];
-    return (Array.isArray(value) ? value : []).filter((one) => typeof one === "string");
+    const value = this.#raw(name);
+    return [value].flat().filter((one) => typeof one === "string");
   }
 
   /** The same with fields that stand elsewhere in the file; its own come first. */
   with(other: Source): Source {
-    const merged = new Source({
-      value: { ...other.#value, ...this.#value },
-      path: this.#path,
-      lineAt: (path) => {
-        const name = path.at(-1);
-        const isOther =
-          path.length > this.#path.length && typeof name === "string" && !this.has(name);
-        return isOther ? other.line(name) : this.#lineAt(path);
-      },
-    });
-    return merged;
+    const value = { ...other.#value, ...this.#value };
+    return new Source({ value, path: this.#path, lineAt: this.#lineAt });
+  }
+
+  #raw(name: string): unknown {
+    this.use(name);
+    return this.has(name) ? this.#value[name] : undefined;
   }
 }
 
+const isNothing = (value: unknown) =>
+  typeof value === "string" && /^(|~|null|Null|NULL)$/.test(value);
+
 export function openSource(text: string): Source {
-  const lineCounter = new LineCounter();
-  // "failsafe" leaves every scalar as it was written: 1.5e-07 stays those seven characters.
-  const document = parseDocument(text, {
-    schema: "failsafe",
-    merge: true,
-    lineCounter,
-    // A frame of the line would show the keys that stand in it.
-    prettyErrors: false,
-  });
-  const problems = document.errors.map(({ message, pos }) => {
-    const { line, col } = lineCounter.linePos(pos[0]);
-    return `line ${line}, column ${col}: ${message}`;
-  });
+  const { document, lineCounter, problems } = parseYaml(text, { merge: true });
   if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
   const value = yamlValue(document, lineCounter);
   if (!isRecord(value))
     throw new Problem({ code: "invalid", message: "line 1: the file is no LiteLLM config" });
-  const lineAt = (path: Path) => {
-    let node: unknown = document.contents;
-    let line = 1;
-    for (const step of path) {
-      const resolved = isAlias(node) ? node.resolve(document) : node;
-      const next = stepInto(resolved, step);
-      if (next === undefined) break;
-      if (next.offset !== undefined) line = lineCounter.linePos(next.offset).line;
-      node = next.node;
-    }
-    return line;
+  /** A field is where its name stands; one that was merged in, where its map is. */
+  const lineAt = (path: Path): number => {
+    const [name] = path.slice(-1);
+    if (name === undefined) return 1;
+    const above = path.slice(0, -1);
+    const parent = document.getIn(above, true);
+    const node = isMap(parent)
+      ? parent.items.find(({ key }) => isScalar(key) && key.value === name)?.key
+      : isSeq(parent)
+        ? parent.items[Number(name)]
+        : undefined;
+    const offset = isNode(node) ? node.range?.[0] : undefined;
+    return offset === undefined ? lineAt(above) : lineCounter.linePos(offset).line;
   };
   return new Source({ value, path: [], lineAt });
-}
-
-/** A field is where its name stands. */
-function stepInto(
-  node: Node | unknown,
-  step: string | number,
-): { readonly node: unknown; readonly offset: number | undefined } | undefined {
-  if (isMap(node)) {
-    const pair = node.items.find(({ key }) => isScalar(key) && key.value === step);
-    if (pair === undefined) return undefined;
-    return { node: pair.value, offset: isNode(pair.key) ? pair.key.range?.[0] : undefined };
-  }
-  if (typeof node !== "object" || node === null || !("items" in node)) return undefined;
-  const item: unknown = Array.isArray(node.items) ? node.items[Number(step)] : undefined;
-  return isNode(item) ? { node: item, offset: item.range?.[0] } : undefined;
-}
-
-function isNothing(value: unknown): boolean {
-  return value === undefined || (typeof value === "string" && /^(|~|null|Null|NULL)$/.test(value));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,9 @@
+import { isIP } from "node:net";
 import { findVendor, vendors } from "../../catalog/vendors.ts";
 import { referencedName } from "../../secrets/secrets.ts";
 import type { ProviderDraft } from "../draft.ts";
-import { addressName, hostOf, looksPrivate, toName, withPath } from "./address.ts";
-import type { Secret } from "./secret.ts";
 import type { Remarks, Source } from "./source.ts";
-import { modelAtVendor, type NamedModel, type Prefix, prefixes } from "./vendors.ts";
+import { findPrefix, modelAtVendor, type NamedModel, type Prefix } from "./vendors.ts";
 
 /** Where an entry leads: a provider of svc.yaml, and the name that the model has there. */
 export interface Target {
@@ -21,57 +20,8 @@ export interface TargetOptions {
   readonly named: NamedModel;
   /** Undefined where the variable is not set. */
   readonly variable: (name: string) => string | undefined;
-  readonly secret: Secret;
+  readonly keys: KeyReader;
   readonly remarks: Remarks;
-}
-
-/** Undefined where it leads nowhere that this gateway can call; that is told. */
-export function readTarget(options: TargetOptions): Target | undefined {
-  const { params, named, remarks } = options;
-  const base = readBase(options);
-  const prefix = prefixOf(named);
-  if (prefix === undefined) return readUnknown(options, base);
-  const model = modelAtVendor(named.prefix ?? "", named.model);
-  switch (prefix.way) {
-    case "openai":
-      return readCompatible({ ...options, base, prefix, model });
-    case "azure":
-      return readAzure({ ...options, base, prefix, model });
-    case "anthropic": {
-      const plain = base?.replace(/(\/v1)?(\/messages)?\/*$/, "");
-      const address = plain === undefined ? {} : { base_url: withPath(plain, "/v1") };
-      return readKeyed({
-        ...options,
-        base,
-        prefix,
-        model,
-        fields: { kind: "anthropic", ...address },
-      });
-    }
-    case "gemini": {
-      const address = base === undefined ? {} : { base_url: base };
-      return readKeyed({ ...options, base, prefix, model, fields: { kind: "gemini", ...address } });
-    }
-    case "vertex":
-      return readVertex({ ...options, model });
-    case "bedrock":
-      return readBedrock({ ...options, model });
-    case "ai-sdk": {
-      remarks.note(
-        params.line("model"),
-        `${prefix.name} is called through ${prefix.package}: install that package (npm install ${prefix.package})`,
-      );
-      const address = base === undefined ? {} : { base_url: base };
-      const fields = { kind: "ai-sdk", package: prefix.package, ...address };
-      return readKeyed({ ...options, base, prefix, model, fields });
-    }
-    default:
-      return prefix.way satisfies never;
-  }
-}
-
-function prefixOf({ prefix }: NamedModel): Prefix | undefined {
-  return prefix !== undefined && Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : undefined;
 }
 
 interface Found extends TargetOptions {
@@ -80,15 +30,64 @@ interface Found extends TargetOptions {
   readonly model: string;
 }
 
+/** Undefined where it leads nowhere that this gateway can call; that is noted. */
+export function readTarget(options: TargetOptions): Target | undefined {
+  const { params, named, remarks } = options;
+  const prefix = findPrefix(named.prefix);
+  const base = readBase(options, prefix);
+  const line = params.line("model");
+  if (prefix === undefined) {
+    const written = params.text("model") ?? "";
+    if (base === undefined) {
+      const vendor = named.prefix ?? written.split("/")[0] ?? "";
+      remarks.note(
+        line,
+        `${written} is not taken over: no provider here is known as ${vendor}. If it speaks OpenAI's format, give the entry an api_base; else see kind ai-sdk`,
+      );
+      return undefined;
+    }
+    remarks.note(
+      line,
+      `${written} is taken for a model of an OpenAI-compatible server: check it with svc provider test`,
+    );
+    const compatible: Prefix = { name: "openai", way: "openai" };
+    return readCompatible({ ...options, base, prefix: compatible, model: named.model });
+  }
+  const found: Found = { ...options, base, prefix, model: modelAtVendor(named) };
+  const address = base === undefined ? {} : { base_url: base };
+  switch (prefix.way) {
+    case "openai":
+      return readCompatible(found);
+    case "azure":
+      return readAzure(found);
+    case "anthropic": {
+      const plain = base?.replace(/(\/v1)?(\/messages)?\/*$/, "");
+      const own = plain === undefined ? {} : { base_url: `${plain}/v1` };
+      return withKey(found, { kind: "anthropic", ...own });
+    }
+    case "gemini":
+      return withKey(found, { kind: "gemini", ...address });
+    case "vertex":
+      return readVertex(found);
+    case "bedrock":
+      return readBedrock(found);
+    default:
+      return prefix.way satisfies never;
+  }
+}
+
 /** An address stands in svc.yaml as it is: one that is kept in a variable is looked up now. */
-function readBase({ params, named, variable, remarks }: TargetOptions): string | undefined {
+function readBase(
+  { params, variable, remarks }: TargetOptions,
+  prefix: Prefix | undefined,
+): string | undefined {
+  const trim = (text = "") => text.replace(/\/+$/, "") || undefined;
   const field = params.has("api_base") ? "api_base" : "base_url";
   const text = params.text(field);
   params.use("api_base", "base_url");
-  const name = text?.startsWith("os.environ/") === true ? text.slice("os.environ/".length) : "";
-  const usual = prefixOf(named)?.baseVariable;
-  if (text !== undefined && name === "") return trim(text);
-  if (name === "") return usual === undefined ? undefined : trim(variable(usual));
+  const name = variableOf(text);
+  if (name === undefined)
+    return trim(text ?? (prefix?.baseVariable && variable(prefix.baseVariable)));
   const found = trim(variable(name));
   if (found === undefined)
     remarks.problem(
@@ -98,112 +97,72 @@ function readBase({ params, named, variable, remarks }: TargetOptions): string |
   return found;
 }
 
-const trim = (text: string | undefined) =>
-  text === undefined || text === "" ? undefined : text.replace(/\/+$/, "");
-
-function readUnknown(options: TargetOptions, base: string | undefined): Target | undefined {
-  const { params, named, remarks } = options;
-  const written = params.text("model") ?? "";
-  if (base === undefined) {
-    const vendor = named.prefix ?? written.split("/")[0] ?? "";
-    remarks.note(
-      params.line("model"),
-      `${written} is not taken over: no provider here is known as ${vendor}. If it speaks OpenAI's format, give the entry an api_base; else see kind ai-sdk`,
-    );
-    return undefined;
-  }
-  remarks.note(
-    params.line("model"),
-    `${written} is taken for a model of an OpenAI-compatible server: check it with svc provider test`,
-  );
-  const prefix: Prefix = { name: "openai", way: "openai" };
-  return readCompatible({ ...options, base, prefix, model: named.model });
+function withoutBase({ params, named, remarks }: Found): undefined {
+  remarks.problem(params.line("model"), `${named.prefix} needs an api_base`);
 }
 
 function readCompatible(found: Found): Target | undefined {
-  const { params, named, prefix, remarks } = found;
-  const isOllama = prefix.vendor === "ollama";
-  const isHuggingFace = prefix.vendor === "huggingface";
-  const base =
-    found.base !== undefined && (isOllama || isHuggingFace)
-      ? withPath(found.base, "/v1")
-      : found.base;
+  const { base, prefix } = found;
   const vendor = prefix.vendor === undefined ? undefined : findVendor(prefix.vendor);
-  const usual = vendor?.baseUrl ?? prefix.baseUrl;
-  const address = base ?? usual;
-  if (address === undefined) {
-    remarks.problem(params.line("model"), `${named.prefix} needs an api_base`);
-    return undefined;
-  }
+  const hasOwnPath = vendor?.id === "ollama" || vendor?.id === "huggingface";
+  const given = hasOwnPath ? base?.replace(/(\/v1)?$/, "/v1") : base;
+  const address = given ?? vendor?.baseUrl ?? prefix.baseUrl;
+  if (address === undefined) return withoutBase(found);
   // A server of another make, behind the prefix that LiteLLM wants for all compatible ones.
   const isOwn = vendor?.id !== "openai" || hostOf(address) === hostOf(vendor.baseUrl);
   const maker = vendors.find((one) => hostOf(one.baseUrl) === hostOf(address) && !one.isLocal);
-  const fields = {
-    ...(vendor !== undefined && isOwn ? { vendor: vendor.id } : { kind: "openai" }),
-    ...(address === vendor?.baseUrl && isOwn ? {} : { base_url: address }),
-  };
   const isNamed = vendor !== undefined && isOwn && prefix.name !== "openai";
   const name =
-    isNamed || maker !== undefined || base === undefined
+    isNamed || maker !== undefined || given === undefined
       ? (maker?.id ?? prefix.name)
       : addressName(address);
-  const parts = name === "huggingface" && base === undefined ? found.model.split("/") : [];
-  const [through = "", ...rest] = parts;
+  const [through = "", ...rest] =
+    name === "huggingface" && given === undefined ? found.model.split("/") : [];
   const model = rest.length > 1 ? `${rest.join("/")}:${through}` : found.model;
-  return readKeyed({
-    ...found,
-    base: address,
-    prefix: { ...prefix, name },
+  const { keyVariable: _, ...keyless } = prefix;
+  return withKey(
     // Another vendor's server must not be sent this one's key.
-    ...(isOwn ? {} : { withoutUsualKey: true }),
-    model,
-    fields,
-  });
+    { ...found, base: address, prefix: { ...(isOwn ? prefix : keyless), name }, model },
+    {
+      ...(vendor !== undefined && isOwn ? { vendor: vendor.id } : { kind: "openai" }),
+      ...(address === vendor?.baseUrl && isOwn ? {} : { base_url: address }),
+    },
+  );
 }
 
 function readAzure(found: Found): Target | undefined {
-  const { params, base, prefix, remarks } = found;
-  if (base === undefined) {
-    remarks.problem(params.line("model"), `${found.named.prefix} needs an api_base`);
-    return undefined;
-  }
+  const { base, model } = found;
+  if (base === undefined) return withoutBase(found);
   const deployment = /\/deployments\/([^/?]+)/.exec(base)?.[1];
   const plain = base.replace(/\/openai(\/.*)?$|\/models$/, "").replace(/\/+$/, "");
-  return readKeyed({
-    ...found,
-    model: deployment ?? found.model,
-    prefix,
-    fields: { vendor: "azure", base_url: `${plain}/openai/v1` },
-  });
+  const fields = { vendor: "azure", base_url: `${plain}/openai/v1` };
+  return withKey({ ...found, model: deployment ?? model }, fields);
 }
 
-function readKeyed(
-  options: Found & { readonly fields: ProviderDraft; readonly withoutUsualKey?: true },
+/** A provider with one key: the entry's, else that of the variable in which LiteLLM looks. */
+function withKey(
+  { params, base, prefix, keys, remarks, model }: Found,
+  own: ProviderDraft,
 ): Target {
-  const { params, base, prefix, secret, remarks, fields, model } = options;
-  const isPrivate = base !== undefined && looksPrivate(base);
-  const written = secret.read(params, "api_key");
-  const isNeeded = fields["kind"] === "anthropic" || fields["kind"] === "gemini";
+  const written = keys.read(params, "api_key");
+  const isNeeded = own["kind"] === "anthropic" || own["kind"] === "gemini";
   const isOpen = !params.has("api_key") || (isNeeded && written === undefined);
-  const usual = isOpen && !options.withoutUsualKey ? prefix.keyVariable : undefined;
+  const usual = isOpen ? prefix.keyVariable : undefined;
   if (usual !== undefined)
     remarks.note(
       params.line("model"),
       `no api_key: \${${usual}} is taken for ${prefix.name}, as LiteLLM does`,
     );
   const key = written ?? (usual === undefined ? undefined : `\${${usual}}`);
-  const keyHint = key === undefined ? "" : variableHint(key, prefix.name);
-  const isAzure = prefix.way === "azure";
-  const place = base === undefined ? "" : isAzure ? (hostOf(base).split(".")[0] ?? "") : "";
-  const address = fields["base_url"] === undefined || base === undefined ? "" : addressName(base);
-  const hints = [toName(place), keyHint, address];
+  const place = prefix.way === "azure" ? hostOf(base).split(".")[0] : "";
+  const address = own["base_url"] === undefined ? "" : addressName(base);
   return {
     name: prefix.name,
-    hints: hints.filter((hint) => hint !== ""),
+    hints: [toName(place), variableHint(key, prefix.name), address].filter((hint) => hint !== ""),
     fields: {
-      ...fields,
+      ...own,
       ...(key === undefined ? {} : { api_key: key }),
-      ...(isPrivate ? { allow_private: true } : {}),
+      ...(base !== undefined && looksPrivate(base) ? { allow_private: true } : {}),
     },
     model,
   };
@@ -212,9 +171,7 @@ function readKeyed(
 const partners =
   /^(claude|meta\/|mistral|codestral|jamba|deepseek|qwen|openai\/|xai\/|moonshot|minimax)/;
 
-function readVertex(options: TargetOptions & { readonly model: string }): Target | undefined {
-  const { params, secret, remarks, model } = options;
-  params.use("vertex_project", "vertex_location", "vertex_credentials");
+function readVertex({ params, keys, remarks, model }: Found): Target | undefined {
   if (partners.test(model)) {
     remarks.note(
       params.line("model"),
@@ -224,26 +181,13 @@ function readVertex(options: TargetOptions & { readonly model: string }): Target
   }
   const project = plain(params.text("vertex_project")) ?? "${VERTEXAI_PROJECT}";
   const location = plain(params.text("vertex_location")) ?? "us-central1";
-  const written = params.text("vertex_credentials");
-  const isFile = written !== undefined && !written.startsWith("{") && written.endsWith(".json");
-  const isVariable = written === "os.environ/GOOGLE_APPLICATION_CREDENTIALS";
-  const file = isFile && !written.startsWith("os.environ/") ? written : undefined;
-  const credentials =
-    written === undefined || isVariable
-      ? { credentials_file: "${GOOGLE_APPLICATION_CREDENTIALS}" }
-      : file === undefined
-        ? { credentials: secret.read(params, "vertex_credentials") }
-        : { credentials_file: file };
-  if (!isVariable && written?.startsWith("os.environ/") === true)
-    remarks.note(
-      params.line("vertex_credentials"),
-      `${plain(written)} must hold the service account's JSON; where it holds the path of a file, write credentials_file in place of credentials`,
-    );
-  if (params.isMapOrList("vertex_credentials"))
-    remarks.problem(
-      params.line("vertex_credentials"),
-      "vertex_credentials is written out: put the JSON into a file and write its path, or into a variable and write os.environ/NAME",
-    );
+  const usual = "${GOOGLE_APPLICATION_CREDENTIALS}";
+  const isWritten = params.has("vertex_credentials");
+  const file = isWritten ? (plain(params.text("vertex_credentials")) ?? "") : usual;
+  const isFile = file === usual || /^[^${].*\.json$/.test(file);
+  const credentials = isFile
+    ? { credentials_file: file }
+    : { credentials: keys.read(params, "vertex_credentials") };
   return {
     name: "vertex",
     hints: [location, project].map((one) => variableHint(one, "vertex") || toName(one)),
@@ -252,48 +196,112 @@ function readVertex(options: TargetOptions & { readonly model: string }): Target
   };
 }
 
-function readBedrock(options: TargetOptions & { readonly model: string }): Target {
-  const { params, secret, remarks } = options;
-  const [, ownRegion, rest] = /^([a-z]{2}(?:-[a-z]+)+-\d)\/(.+)$/.exec(options.model) ?? [];
+function readBedrock({ params, keys, remarks, model }: Found): Target {
+  const [, ownRegion, rest = model] = /^([a-z]{2}(?:-[a-z]+)+-\d)\/(.+)$/.exec(model) ?? [];
   const region = plain(params.text("aws_region_name")) ?? ownRegion ?? "${AWS_REGION}";
-  params.use("aws_region_name");
-  const hasKey = params.has("api_key");
   const hasPair = params.has("aws_access_key_id");
-  if (!hasKey && !hasPair)
+  if (!params.has("api_key") && !hasPair)
     remarks.note(
       params.line("model"),
       "no credentials: ${AWS_ACCESS_KEY_ID} and ${AWS_SECRET_ACCESS_KEY} are taken for bedrock; profiles and roles are not",
     );
-  const read = (field: string, variable: string) =>
-    hasPair ? secret.read(params, field) : `\${${variable}}`;
-  const credentials = hasKey
-    ? { api_key: secret.read(params, "api_key") }
+  const read = (field: string) =>
+    hasPair ? keys.read(params, `aws_${field}`) : `\${AWS_${field.toUpperCase()}}`;
+  const token = keys.read(params, "aws_session_token");
+  const credentials = params.has("api_key")
+    ? { api_key: keys.read(params, "api_key") }
     : {
-        access_key_id: read("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
-        secret_access_key: read("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
-        ...(params.has("aws_session_token")
-          ? { session_token: secret.read(params, "aws_session_token") }
-          : {}),
+        access_key_id: read("access_key_id"),
+        secret_access_key: read("secret_access_key"),
+        ...(token === undefined ? {} : { session_token: token }),
       };
   return {
     name: "bedrock",
     hints: [variableHint(region, "bedrock") || toName(region)],
     fields: { kind: "bedrock", region, ...credentials },
-    model: rest ?? options.model,
+    model: rest,
   };
 }
 
-/** `os.environ/NAME` is `${NAME}` here. */
-function plain(text: string | undefined): string | undefined {
-  const name = text?.startsWith("os.environ/") === true ? text.slice("os.environ/".length) : "";
-  return name === "" ? text : `\${${name}}`;
+/** What people write where a server wants a key and looks at none. */
+const placeholder =
+  /^(none|empty|dummy|fake|any|anything|xxx+|n\/a|na|not[-_ ]?(needed|required|used)|no[-_ ]?key|(sk-)?(fake|dummy|no)[-_]?(api[-_]?)?key([-_]required)?|sk-(1234|none|dummy|fake))$/i;
+
+/** Reads keys: by reference, or as they are if the operator allows it. Never shows them. */
+export class KeyReader {
+  readonly #remarks: Remarks;
+  readonly #keepKeys: boolean;
+  /** All that were written out and are kept. */
+  readonly literals = new Set<string>();
+
+  constructor(options: { readonly remarks: Remarks; readonly keepKeys: boolean }) {
+    this.#remarks = options.remarks;
+    this.#keepKeys = options.keepKeys;
+  }
+
+  read(source: Source, field: string): string | undefined {
+    const text = source.text(field);
+    if (!source.has(field)) return undefined;
+    const line = source.line(field);
+    const name = variableOf(text);
+    if (name !== undefined) {
+      if (/^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
+      this.#remarks.problem(line, `${field} names a variable that cannot be one`);
+    } else if (text === undefined) this.#remarks.problem(line, `${field} must be a text`);
+    else if (field === "api_key" && placeholder.test(text))
+      this.#remarks.note(line, `${field} is a placeholder and is left out`);
+    else if (this.#keepKeys) {
+      this.literals.add(text);
+      return text;
+    } else
+      this.#remarks.problem(
+        line,
+        `${field} is written out: put it into a variable and write os.environ/NAME here, or import with --keep-keys, which encrypts it`,
+      );
+    return undefined;
+  }
 }
 
+const variableOf = (text = "") =>
+  text.startsWith("os.environ/") ? text.slice("os.environ/".length) : undefined;
+
+/** `os.environ/NAME` is `${NAME}` here. */
+const plain = (text: string | undefined) => {
+  const name = variableOf(text);
+  return name === undefined ? text : `\${${name}}`;
+};
+
 /** OPENAI_API_KEY_EU is the one for eu. */
-function variableHint(text: string, vendor: string): string {
-  const name = referencedName(text);
-  if (name === undefined) return "";
+function variableHint(text = "", vendor = ""): string {
   const dull = ["api", "key", "token", "secret", "openai", "ai", ...vendor.split("-")];
-  const words = name.toLowerCase().split("_");
+  const words = (referencedName(text) ?? "").toLowerCase().split("_");
   return toName(words.filter((word) => !dull.includes(word)).join("-"));
 }
+
+const nearby =
+  /^(0|10|127|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^f[cd]|^::1$/;
+
+/** Of the operator's own network: it needs allow_private. Names without a dot are containers'. */
+function looksPrivate(baseUrl: string): boolean {
+  const host = hostOf(baseUrl);
+  if (isIP(host) !== 0) return nearby.test(host);
+  return !host.includes(".") || /\.(localhost|local|lan|internal|home|svc|test)$/.test(host);
+}
+
+const hostOf = (baseUrl = "") =>
+  URL.canParse(baseUrl) ? new URL(baseUrl).hostname.replace(/^\[|\]$/g, "").toLowerCase() : "";
+
+/** A name for people: the host, and the port where the host alone says little. */
+function addressName(baseUrl = ""): string {
+  const host = hostOf(baseUrl).replace(/^(api|www)\./, "");
+  const isVague = isIP(host) !== 0 || /^(localhost|host\.docker\.internal)$/.test(host);
+  return toName(isVague ? `${host}-${new URL(baseUrl).port}` : host);
+}
+
+/** Letters, digits and - only, as names of providers have them. */
+export const toName = (text = "") =>
+  text
+    .replace(/[^A-Za-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .toLowerCase()
+    .slice(0, 50);

@@ -3,7 +3,7 @@ import { toDateText } from "../../base/dates.ts";
 import { newId } from "../../base/ids.ts";
 import { fromUsd, maxEntryNano, toUsd } from "../../base/money.ts";
 import { conflict, invalid, Problem } from "../../base/problem.ts";
-import { hasInvisible } from "../../base/visible-text.ts";
+import { hasInvisible } from "../../base/text/visible-text.ts";
 import type { Account } from "../../ledger/account.ts";
 import { Hold } from "../../ledger/purse.ts";
 import {

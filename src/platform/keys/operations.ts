@@ -1,7 +1,7 @@
 import { newId } from "../../base/ids.ts";
 import { Mutex } from "../../base/mutex.ts";
 import { invalid, Problem } from "../../base/problem.ts";
-import { hasInvisible } from "../../base/visible-text.ts";
+import { hasInvisible } from "../../base/text/visible-text.ts";
 import type { CatalogStore } from "../../catalog/catalog.ts";
 import type { KeyRecord, KeyStore } from "../../keys/directory.ts";
 import { hashKeySecret, keyHint, newKeySecret } from "../../keys/secret.ts";

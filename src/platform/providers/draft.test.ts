@@ -100,11 +100,11 @@ test("what is lacking or wrong is said with what would be right", () => {
     [() => draft("groq", { kind: "gemini" }), "kind", "is of kind openai"],
     [
       () => draft("bedrock"),
-      "option",
+      "options.region",
       "Option region is missing: such as us-east-1. It is read from AWS_REGION",
     ],
-    [() => draft("vertex", { options: ["place=here"] }), "option", "Known: project"],
-    [() => draft("groq", { options: ["nonsense"] }), "option", "name=value"],
+    [() => draft("vertex", { options: ["place=here"] }), "options.place", "Known: project"],
+    [() => draft("groq", { options: ["nonsense"] }), "options", "name=value"],
     [() => draft("groq", { keyEnv: "sk-not-a-name" }), "key_env", "not the key itself"],
     [() => draft("groq", { name: "a b" }), "name", "not a valid name"],
   ];

@@ -163,7 +163,7 @@ function readOptions(options: {
       fields[name] = reference(variable);
     else if (isNeeded === true)
       throw invalid({
-        option: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
+        [`options.${name}`]: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
       });
   }
   return { fields, literals };
@@ -171,14 +171,14 @@ function readOptions(options: {
 
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw invalid({ option: "An option has the form name=value." });
+  if (at < 1) throw invalid({ options: "An option has the form name=value." });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKindShape): Problem {
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
   return invalid({
-    option: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
+    [`options.${name}`]: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
   });
 }
 

@@ -204,6 +204,7 @@ describe("a provider that is added", () => {
     ["a vendor without its key", { name: "mistral", vendor: "mistral" }, "api_key"],
     ["a vendor that is not known", { name: "x", vendor: "nobody" }, "vendor"],
     ["a server without an address", { name: "x" }, "base_url"],
+    ["an option that is missing", { name: "x", vendor: "bedrock", api_key: "k" }, "options.region"],
   ] as const)
     test(`is refused with the field that is wrong: ${what}`, async () => {
       const before = await list();

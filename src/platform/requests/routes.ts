@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { csvLine } from "../../base/csv.ts";
 import { Problem } from "../../base/problem.ts";
+import { csvLine } from "../../base/text/csv.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import type { ReceiptQuery } from "../../ledger/reports.ts";
 import { type Context, route } from "../context.ts";

@@ -217,6 +217,25 @@ describe("without a server", () => {
     );
   });
 
+  test("a flag that was removed is refused with what to do in its place", async () => {
+    for (const [words, field, advice] of [
+      ["init --file other.yaml --yes", "file", "svc init --print > FILE"],
+      ["init --force", "force", "svc apply FILE"],
+      [
+        "import litellm config.yaml --file=other.yaml",
+        "file",
+        "svc import litellm config.yaml --print > FILE",
+      ],
+    ] as const) {
+      const { code, stderr } = await home.svc(words.split(" "));
+      expect([words, code]).toEqual([words, 2]);
+      expect(stderr).toStartWith(`error: --${field} was removed`);
+      expect(stderr).toContain(advice);
+      const json = await home.svc([...words.split(" "), "--json"]);
+      expect(JSON.parse(json.stderr).error).toMatchObject({ code: "invalid", field });
+    }
+  });
+
   test("with --json a failing command prints the problem's fields", async () => {
     const cases: readonly (readonly [words: string, code: number, error: object])[] = [
       [

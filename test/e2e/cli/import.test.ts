@@ -12,6 +12,8 @@ const literal = "sk-vendor-literal-5d21ab";
 const environment = { AZURE_US_BASE: "https://acme-us.openai.azure.com" };
 
 interface Imported {
+  readonly file: null;
+  readonly older_warnings: number;
   readonly added: readonly string[];
   readonly added_list: readonly object[];
   readonly kept: readonly string[];
@@ -51,7 +53,9 @@ describe("svc import litellm", () => {
     const { code, stdout, stderr } = await importing([whole]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("+ model gpt-4o\n");
-    expect(stdout).toContain("! line 117: litellm_settings.num_retries is not taken over");
+    expect(stdout).toContain(
+      "! line 1: settings of the proxy are not taken over: litellm_settings.drop_params, litellm_settings.num_retries",
+    );
     expect(config()).toBe("");
     const models = await home.json<readonly { id: string; source: { kind: string } }[]>([
       "model",
@@ -87,6 +91,7 @@ models:
       expect(stdout + stderr).not.toContain(literal);
     }
     const view: Imported = JSON.parse(json.stdout);
+    expect(view).toMatchObject({ file: null, older_warnings: 0, applied: false });
     expect(view.added).toEqual(["provider openai-k", "route m → openai-k/gpt-4o", "model n"]);
     expect(view.added_list[1]).toEqual({
       kind: "route",

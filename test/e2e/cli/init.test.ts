@@ -77,7 +77,10 @@ describe("without a terminal", () => {
     const before = await exported();
     const again = await init(["--provider", "ollama", "--yes", "--json"]);
     expect(JSON.parse(again.stdout)).toMatchObject({
+      file: null,
       written: false,
+      applied: false,
+      older_warnings: 0,
       providers: ["ollama"],
       added: [],
       kept: ["provider ollama"],
@@ -110,6 +113,9 @@ describe("without a terminal", () => {
     const { code, stdout } = await init(["--provider", "ollama", "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toContain("1 provider, 2 models to add; nothing was changed");
+    const json = await init(["--provider", "ollama", "--dry-run", "--json"]);
+    const printed = await init(["--provider", "ollama", "--print"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ written: false, text: printed.stdout });
     expect(await served()).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { curlCommand } from "../../../../src/base/curl.ts";
+import { curlCommand } from "../../../../src/base/text/curl.ts";
 import type { Sample } from "./code-block.tsx";
 
 type Body = Readonly<Record<string, unknown>>;

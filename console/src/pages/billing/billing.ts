@@ -1,4 +1,4 @@
-import { csvText } from "../../../../src/base/csv.ts";
+import { csvText } from "../../../../src/base/text/csv.ts";
 import type { Reply } from "../../api.ts";
 
 export type Billing = Reply<"GET /api/accounts/:account/billing">;

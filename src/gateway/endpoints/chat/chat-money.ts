@@ -6,7 +6,7 @@ import { maxContextTokens } from "../../../catalog/context-tokens.ts";
 import { maxImageTokens } from "../../../catalog/image-tokens.ts";
 import { type Model, usualOutputTokens } from "../../../catalog/model.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
-import type { TokenCounter } from "../../../ledger/token-counter.ts";
+import type { TokenCounter } from "../../../ledger/tokens/token-counter.ts";
 import type { ChatOrder } from "../../../wire/v1/chat/call.ts";
 import type { Said } from "../../../wire/v1/chat/events.ts";
 import type { Measured } from "../../billing/charge.ts";

@@ -2,7 +2,7 @@ import type { EmbedInput } from "../../../call/embed.ts";
 import type { Price, Units } from "../../../call/price.ts";
 import { TextBound } from "../../../call/text-bound.ts";
 import { type Need, needOf } from "../../../ledger/need.ts";
-import type { TokenCounter } from "../../../ledger/token-counter.ts";
+import type { TokenCounter } from "../../../ledger/tokens/token-counter.ts";
 import { billedVideoSeconds } from "../../../media/video.ts";
 import type { Measured } from "../../billing/charge.ts";
 

@@ -1,7 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { AuditRecord } from "../../../base/audit.ts";
 import { maxEntryNano } from "../../../base/money.ts";
-import type { CountedReceipt } from "../../../ledger/reasoning.ts";
 import {
   type Claim,
   type Entry,
@@ -10,6 +9,7 @@ import {
   type Lease,
   type LedgerStore,
 } from "../../../ledger/store.ts";
+import type { CountedReceipt } from "../../../ledger/tokens/reasoning.ts";
 import { addAudit } from "../audit.ts";
 import { announce } from "../feed.ts";
 import { type AddSums, createRollupStore, type SumsMark } from "../reports/rollups.ts";

@@ -80,7 +80,14 @@ describe("what is wrong", () => {
   test("names an option that is missing in a whole sentence", async () => {
     const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
     expect(code).toBe(2);
-    expect(stderr).toContain("Option region is missing: such as us-east-1.");
+    expect(stderr).toContain(
+      "error: --option region=…: Option region is missing: such as us-east-1.",
+    );
+    const json = await add("bedrock --no-models --json", { AWS_BEARER_TOKEN_BEDROCK: "k" });
+    expect(JSON.parse(json.stderr).error).toMatchObject({
+      code: "invalid",
+      field: "options.region",
+    });
   });
 });
 

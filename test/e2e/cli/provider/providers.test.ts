@@ -268,9 +268,13 @@ models:
     ]);
     expect(view).toMatchObject({
       provider: "one",
+      file: null,
       routes: 2,
       emptied: ["alone"],
       unserved: ["alone"],
+      differences: [{ action: "remove", kind: "provider", name: "one", fields: [] }],
+      warnings: ["model alone has no route: it is not listed and cannot be called"],
+      older_warnings: 0,
       applied: true,
     });
     expect((await stage.list()).map(({ name }) => name)).toEqual(["two"]);

@@ -1,20 +1,20 @@
-import { Problem } from "../../base/problem.ts";
-import { draftText } from "../../manifest/draft.ts";
-import type { Warning } from "../../manifest/warnings.ts";
-import type { AddedView } from "../../platform/manifest/change.ts";
+import { Problem } from "../../../base/problem.ts";
+import { draftText } from "../../../manifest/draft.ts";
+import type { Warning } from "../../../manifest/warnings.ts";
+import type { AddedView } from "../../../platform/manifest/change.ts";
 import {
   type DraftedProvider,
   draftProvider,
   vendorTable,
-} from "../../platform/providers/draft.ts";
-import type { OfferView, Proposal } from "../../platform/providers/schemas.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { isNamed, notOffered, toChoice, troubleText } from "../init/offer.ts";
-import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
-import { askMany, askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
-import { entryText, printWarnings, toApplyJson } from "./manifest.ts";
-import { readKey } from "./provider-change.ts";
+} from "../../../platform/providers/draft.ts";
+import type { OfferView, Proposal } from "../../../platform/providers/schemas.ts";
+import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { isNamed, notOffered, toChoice, troubleText } from "../../init/offer.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { print, printJson, style } from "../../terminal/output.ts";
+import { askMany, askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
+import { entryText, printWarnings, toApplyJson, withoutFile } from "../manifest.ts";
+import { readKey } from "./change.ts";
 
 export const providerAdd: Command = {
   name: "provider add",
@@ -300,6 +300,7 @@ function toJson({ provider, chosen, offer, view, dryRun, yaml }: Outcome) {
   const { added: ___, kept: ____, ...applied } = toApplyJson(view);
   return {
     provider: provider.name,
+    ...withoutFile,
     added: chosen,
     offer: offer === undefined ? null : told,
     ...applied,

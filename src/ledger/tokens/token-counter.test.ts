@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { mostTokens } from "../call/usage.ts";
+import { mostTokens } from "../../call/usage.ts";
 import { TokenCounter, type TokenCounterOptions } from "./token-counter.ts";
 
 /** Long enough that only a hang reaches it, where a test is not about time. */

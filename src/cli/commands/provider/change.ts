@@ -1,10 +1,10 @@
-import { Problem } from "../../base/problem.ts";
-import type { SavedProvider } from "../../platform/providers/connect.ts";
-import { type Command, type Invocation, jsonFlag } from "../command.ts";
-import { interruptible } from "../terminal/interrupt.ts";
-import { print, printJson, style } from "../terminal/output.ts";
-import { askSecret, askYes, isInteractive } from "../terminal/prompts.ts";
-import { printWarnings } from "./manifest.ts";
+import { Problem } from "../../../base/problem.ts";
+import type { SavedProvider } from "../../../platform/providers/connect.ts";
+import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { print, printJson, style } from "../../terminal/output.ts";
+import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
+import { printWarnings, withoutFile } from "../manifest.ts";
 
 const providerEdit: Command = {
   name: "provider edit",
@@ -55,7 +55,7 @@ function readPair(text: string): readonly [string, string | null] {
     throw new Problem({
       code: "invalid",
       message: "An option has the form name=value.",
-      field: "option",
+      field: "options",
     });
   const value = text.slice(at + 1);
   return [text.slice(0, at), value === "" ? null : value];
@@ -171,7 +171,18 @@ const providerRemove: Command = {
         operations.providers.remove({ name, emptiesModels: true }),
       );
     if (switches.has("json"))
-      return printJson({ provider: name, routes, emptied, unserved, applied: !dryRun });
+      return printJson({
+        provider: name,
+        ...withoutFile,
+        routes,
+        emptied,
+        unserved,
+        differences: [{ action: "remove", kind: "provider", name, fields: [] }],
+        warnings: emptied.map(
+          (id) => `model ${id} has no route: it is not listed and cannot be called`,
+        ),
+        applied: !dryRun,
+      });
     print(
       `${style.red("-")} provider ${name}, and ${routes} route${routes === 1 ? "" : "s"} to it`,
     );

@@ -1,27 +1,26 @@
-import { Problem } from "../../base/problem.ts";
-import type { Operations } from "../../platform/operations.ts";
+import { defined } from "../../../base/defined.ts";
+import { Problem } from "../../../base/problem.ts";
+import type { Operations } from "../../../platform/operations.ts";
 import type {
   ProviderView,
   SecretView,
   TargetView,
   TrialView,
-} from "../../platform/providers/schemas.ts";
-import { type Command, jsonFlag } from "../command.ts";
-import { print, printJson, printTable, style } from "../terminal/output.ts";
-import { ProgressLine } from "../terminal/progress-line.ts";
-import { sourceText } from "./model.ts";
-import { providerAdd } from "./provider-add.ts";
-import { providerChangeCommands } from "./provider-change.ts";
+} from "../../../platform/providers/schemas.ts";
+import { type Command, jsonFlag, viewCommand } from "../../command.ts";
+import { print, printJson, printTable, style } from "../../terminal/output.ts";
+import { ProgressLine } from "../../terminal/progress-line.ts";
+import { sourceText } from "../model.ts";
+import { providerAdd } from "./add.ts";
+import { providerChangeCommands } from "./change.ts";
 
-const providerList: Command = {
+const providerList = viewCommand({
   name: "provider list",
   about:
     "Lists the providers: address, where the key is, models, the file that defines them, and how a running server finds them.",
-  flags: jsonFlag,
   examples: ["svc provider list", "svc provider list --json"],
-  async run({ switches, wiring }) {
-    const providers = await wiring.withOperations((operations) => operations.providers.list({}));
-    if (switches.has("json")) return printJson(providers);
+  load: (operations) => operations.providers.list({}),
+  show(providers) {
     if (providers.length === 0)
       return print("No providers yet. svc provider add --help lists those that are known.");
     printTable(
@@ -37,7 +36,7 @@ const providerList: Command = {
     );
     printTargets(providers);
   },
-};
+});
 
 const kindText = ({ kind, vendor }: ProviderView) =>
   vendor === null || vendor === kind ? kind : `${kind} (${vendor})`;
@@ -114,7 +113,7 @@ const providerTest: Command = {
     "svc provider test groq --json",
   ],
   async run({ positionals: [name = ""], flags: { model }, switches, wiring }) {
-    const what = { name, ...(model === undefined ? {} : { model }) };
+    const what = { name, ...defined({ model }) };
     const isForPeople = !switches.has("json");
     const trials = await wiring.withOperations(async (operations) => {
       const views = await runTrials({ operations, what, isForPeople });
@@ -199,22 +198,19 @@ function printTrial(
   if (problem.advice !== "") print(`        ${style.dim(problem.advice)}`);
 }
 
-const providerReset: Command = {
+const providerReset = viewCommand({
   name: "provider reset",
   about: "Puts a provider's targets back in service at once, whatever they did before.",
   positionals: ["NAME"],
   optional: ["MODEL"],
-  flags: jsonFlag,
   examples: ["svc provider reset groq", "svc provider reset groq llama-3.3-70b-versatile"],
-  async run({ positionals: [name = "", model], switches, wiring }) {
-    const view = await wiring.withOperations((operations) =>
-      operations.providers.reset({ name, ...(model === undefined ? {} : { model }) }),
-    );
-    if (switches.has("json")) return printJson(view);
+  load: (operations, { positionals: [name = "", model] }) =>
+    operations.providers.reset({ name, ...defined({ model }) }),
+  show(view, { positionals: [name = ""] }) {
     const targets = `${view.targets} target${view.targets === 1 ? "" : "s"}`;
     print(`${style.green("reset")} ${targets} of ${name}`);
   },
-};
+});
 
 export const providerCommands: readonly Command[] = [
   providerAdd,

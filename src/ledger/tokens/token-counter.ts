@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { mostTokens } from "../call/usage.ts";
+import { mostTokens } from "../../call/usage.ts";
 
 const maxOpen = 1_000;
 const maxOpenBytes = 32 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Receipt } from "./receipt.ts";
+import type { Receipt } from "../receipt.ts";
 
 /** So many of a model's last receipts count. */
 const receiptsPerModel = 100;

@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseDocument, visit } from "yaml";
-import { Problem } from "./problem.ts";
+import { Problem } from "../problem.ts";
 
 export interface ParsedYaml {
   readonly document: Document;
@@ -9,9 +9,18 @@ export interface ParsedYaml {
 }
 
 /** Every scalar stays the text that was written. */
-export function parseYaml(text: string): ParsedYaml {
+export function parseYaml(
+  text: string,
+  /** Whether `<<` merges maps. */
+  { merge = false }: { readonly merge?: boolean } = {},
+): ParsedYaml {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { schema: "failsafe", lineCounter, prettyErrors: false });
+  const document = parseDocument(text, {
+    schema: "failsafe",
+    merge,
+    lineCounter,
+    prettyErrors: false,
+  });
   const problems = document.errors.map(({ message, pos }) => {
     const { line, col } = lineCounter.linePos(pos[0]);
     return `line ${line}, column ${col}: ${message}`;

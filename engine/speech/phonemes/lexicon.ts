@@ -50,7 +50,7 @@ houston hjˈustən|hundred hˈʌndɹəd|impress ɪmpɹˈɛs|increasingly ɪnkɹ�
 infrastructure ˈɪnfɹəstɹˌʌkʧəɹ|instagram ˈɪnstəɡɹˌæm|intel ˈɪntˌɛl|internal ɪntˈɜɹnᵊl
 internally ɪntˈɜɹnəli|international ˌɪntəɹnˈæʃənᵊl|internationally ˌɪntəɹnˈæʃənəli
 interpret ɪntˈɜɹpɹət|invention ɪnvˈɛnʃən|inventory ˈɪnvəntˌɔɹi|investment ɪnvˈɛstmənt|ios ˌIˌOˈɛs
-iso ˈIsˌO|israel ˈɪzɹiəl|iterate ˈɪTəɹˌAt|jpeg ʤˈApˌɛɡ|kansas kˈænzəs|kentucky kəntˈʌki|kept kˈɛpt
+iso ˈIsˌO|israel ˈɪzɹiəl|iterate ˈɪTəɹˌAt|jpeg ʤˈApˌɛɡ|json ʤˈAsən|kansas kˈænzəs|kentucky kəntˈʌki|kept kˈɛpt
 kilobyte kˈɪləbˌIt|kilometer kəlˈɑməTəɹ|knives nˈIvz|kubernetes kˌubəɹnˈɛTiz|landscape lˈændskˌAp
 language lˈæŋɡwɪʤ|lead lˈid|listen lˈɪsᵊn|liter lˈiTəɹ|locate lˈOkˌAt|logistics ləʤˈɪstɪks
 macos mˌækˌOˈɛs|maintain mAntˈAn|massachusetts mˌæsəʧˈusəts|megahertz mˈɛɡəhˌɜɹts|mentor mˈɛntˌɔɹ

@@ -54,8 +54,10 @@ describe("words", () => {
     ["a", "live", "lˈIv"],
     ["has", "read", "ɹˈɛd"],
     ["will", "read", "ɹˈid"],
+    ["it", "reads", "ɹˈidz"],
     ["the", "use", "jˈus"],
     ["is", "separate", "sˈɛpəɹɪt"],
+    ["the", "new", "nˈu"],
     ["has", "increased", "ˌɪnkɹˈist"],
     ["was", "used", "jˈuzd"],
   ])("after %s, %s", (previous, word, phonemes) => {

@@ -22,7 +22,7 @@ const beforeParticiples = words(
 );
 /** Verbs, unless the word before tells otherwise. */
 const usualVerbs = words(
-  "live use produce combine convert construct extract insert refuse reject resume excuse",
+  "live use produce combine convert construct extract insert refuse reject resume excuse read",
 );
 
 /** Kokoro phonemes of one English word in lower case; an apostrophe is the only other character in it. */
@@ -39,11 +39,20 @@ function soundOf(word: string, role: Role | undefined): string {
   const key = `${word} ${role ?? ""}`;
   const found = known.get(key);
   if (found !== undefined) return found;
-  const ipa = (): string | null => english.predict(word, "en", role ?? usualRole(word));
-  const phonemes = fromStem(word, role) ?? fromIpa(ipa() ?? "", word);
+  const phonemes = fromStem(word, role) ?? fromIpa(ipaOf(word, role ?? usualRole(word)), word);
   if (known.size >= knownLimit) known.clear();
   known.set(key, phonemes);
   return phonemes;
+}
+
+/** Asked for a role, phonemize takes the stress off other words too, so only homographs are asked so. */
+function ipaOf(word: string, role: Role | undefined): string {
+  const whole = role !== undefined && isHomograph(word) ? english.predict(word, "en", role) : null;
+  return whole ?? english.predict(word) ?? "";
+}
+
+function isHomograph(word: string): boolean {
+  return english.predict(word, "en", "V") !== english.predict(word, "en", "N");
 }
 
 /** Without a word before it that tells: "separate" and the like are adjectives more often than verbs. */
@@ -88,8 +97,7 @@ function verbStem(word: string, ending: "ed" | "ing"): string | undefined {
   for (const form of [stem, single, `${stem}e`]) {
     const phonemes = form.length < 3 ? undefined : lexicon.get(form);
     if (phonemes !== undefined) return phonemes;
-    if (english.predict(form, "en", "V") !== english.predict(form, "en", "N"))
-      return soundOf(form, "V");
+    if (isHomograph(form)) return soundOf(form, "V");
   }
   if (stem.length < 3 || !/[aeiouy]/u.test(stem)) return undefined;
   return bareStem.test(stem) || weakStem.test(stem) ? soundOf(stem, "V") : undefined;

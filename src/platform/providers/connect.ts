@@ -1,7 +1,7 @@
 import { conflict, invalid, Problem } from "../../base/problem.ts";
 import { engineProvider, type Model, type ProviderEntry } from "../../catalog/model.ts";
 import { checkFields, definedIn, ownsField } from "../../catalog/origin.ts";
-import { providerKindShapes } from "../../catalog/provider-kinds.ts";
+import { providerKindShapes, providerKinds } from "../../catalog/provider-kinds.ts";
 import { findVendor } from "../../catalog/vendors.ts";
 import { isRecord, type ProviderDraft } from "../../manifest/draft.ts";
 import { toProviderDraft } from "../../manifest/export.ts";
@@ -220,6 +220,9 @@ function changeDraft(
 ): { readonly draft: ProviderDraft; readonly fields: readonly string[] } {
   const { options: passed, ...own } = toProviderDraft(before);
   const kind = changes.kind ?? before.kind;
+  // The command line hands over what was typed.
+  if (!providerKinds.includes(kind))
+    throw invalid({ kind: `Kind must be one of ${providerKinds.join(", ")}.` });
   const { options: known, takesOptions } = providerKindShapes[kind];
   const changed: ProviderDraft = {};
   const more: ProviderDraft = isRecord(passed) ? { ...passed } : {};

@@ -92,6 +92,21 @@ test("a price for a day to come waits for it, and calls keep the one in force", 
   expect(priceOf(await receiptOfCall(), "input")).toBe("7.00");
 });
 
+test("a price is removed on the page of its model, which is then not served", async () => {
+  const { window } = home;
+  const { operations } = home.gateway.server;
+  await operations.catalog.create({ id: "spare", routes: [{ provider: "openai", model: "m" }] });
+  await operations.prices.set({ model: "spare", price: { input: "1", output: "2" } });
+  await window.goto("/operator/catalog/spare");
+  await button("Remove price").click();
+  const dialog = await openedDialog(window, "Remove the price of spare?");
+  await dialog.getByRole("button", { name: "Remove price" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await button("Remove price").waitFor({ state: "detached" });
+  expect((await prices("spare")).map((one) => one.in_force)).toEqual([false, false]);
+  await window.goto("/operator/prices");
+});
+
 test("an import shows what it would set before anything is set", async () => {
   const { window } = home;
   await row("mini").getByText("no price").waitFor();

@@ -72,10 +72,10 @@ function contents(): unknown {
     .map(({ name }) => [name, database.query(`select * from "${name}"`).all()]);
 }
 
-const emailOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.email;
-const idOf = async (who: Visitor): Promise<string> =>
-  (await who.ask("GET /api/session")).body.user.id;
+const userOf = async (who: Visitor): Promise<{ readonly id: string; readonly email: string }> =>
+  (await who.ask("GET /api/session")).body.user;
+const emailOf = async (who: Visitor) => (await userOf(who)).email;
+const idOf = async (who: Visitor) => (await userOf(who)).id;
 const operations = () => gateway.server.operations;
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 const newMember = (role = "developer", email = newEmail()) =>
@@ -99,11 +99,9 @@ interface Change extends AskOptions {
   readonly actor?: string;
 }
 
-const asOperator = (action: string, asked: AskOptions): Change => ({
-  who: operator,
-  action,
-  ...asked,
-});
+const asOperator = (action: string, asked: AskOptions): Change => {
+  return { who: operator, action, ...asked };
+};
 
 /** One successful use of every route that changes something. */
 type Changes = Readonly<Record<string, () => Promise<Change>>>;

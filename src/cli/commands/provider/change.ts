@@ -1,4 +1,5 @@
 import { Problem } from "../../../base/problem.ts";
+import { type ProviderKind, providerKinds } from "../../../catalog/provider-kinds.ts";
 import type { SavedProvider } from "../../../platform/providers/connect.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
@@ -8,9 +9,10 @@ import { printWarnings, withoutFile } from "../manifest.ts";
 
 const providerEdit: Command = {
   name: "provider edit",
-  about: "Changes the address or the options of a provider. What is not named stays.",
+  about: "Changes the kind, the address or the options of a provider. What is not named stays.",
   positionals: ["NAME"],
   flags: {
+    kind: { about: `the wire format: ${providerKinds.join(", ")}`, value: "KIND" },
     "base-url": { about: "where it is; default: where its vendor usually is", value: "URL" },
     "allow-private": { about: "let it be on a private or loopback address" },
     "refuse-private": { about: "refuse a private or loopback address" },
@@ -40,6 +42,8 @@ const providerEdit: Command = {
     const saved = await wiring.withOperations((operations) =>
       operations.providers.update({
         name,
+        // The operation refuses what is not a kind.
+        kind: flags["kind"] as ProviderKind | undefined,
         base_url: flags["base-url"],
         ...(isAllowed || switches.has("refuse-private") ? { allow_private: isAllowed } : {}),
         ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),

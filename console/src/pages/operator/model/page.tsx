@@ -1,10 +1,12 @@
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reply } from "../../../api.ts";
 import { CopyButton } from "../../../components/code/copy-button.tsx";
+import { ConfirmButton } from "../../../components/feedback/confirm-button.tsx";
 import { ErrorNotice } from "../../../components/feedback/error-notice.tsx";
 import { Loading } from "../../../components/feedback/loaded.tsx";
+import { say } from "../../../components/feedback/toasts.tsx";
 import { Dialog } from "../../../components/form/dialog.tsx";
 import { PageHeader } from "../../../components/layout/page-header.tsx";
 import { Panel } from "../../../components/layout/panel.tsx";
@@ -84,9 +86,12 @@ function Parts({ entry }: { readonly entry: Entry }) {
             title="Price"
             actions={
               !isInFile(entry, "price") && (
-                <Button size="xs" variant="default" onClick={() => setPricing(true)}>
-                  Set price
-                </Button>
+                <Group gap="xs">
+                  {entry.price !== null && <RemovePrice id={entry.id} />}
+                  <Button size="xs" variant="default" onClick={() => setPricing(true)}>
+                    Set price
+                  </Button>
+                </Group>
               )
             }
           >
@@ -108,5 +113,21 @@ function Parts({ entry }: { readonly entry: Entry }) {
         {() => <SetPrice entry={entry} />}
       </Dialog>
     </>
+  );
+}
+
+function RemovePrice({ id }: { readonly id: string }) {
+  return (
+    <ConfirmButton
+      size="xs"
+      route="DELETE /api/prices/:model"
+      input={{ params: { model: id } }}
+      question={`Remove the price of ${id}?`}
+      consequence="Callers cannot use the model until it has a price again. Calls in flight keep theirs."
+      verb="Remove price"
+      onDone={() => say(`Removed the price of ${id}.`)}
+    >
+      Remove price
+    </ConfirmButton>
   );
 }

@@ -1,9 +1,11 @@
 import { useState } from "react";
+import { type ProviderKind, providerKinds } from "../../../../../src/catalog/provider-kinds.ts";
+import { fieldError } from "../../../components/feedback/form-problem.tsx";
 import { say } from "../../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { useApi } from "../../../queries.ts";
-import { FileNote, isInFile } from "../catalog/source.tsx";
+import { FileNote, isInFile, LockableSelect } from "../catalog/source.tsx";
 import {
   emptyDraft,
   type ProviderDraft,
@@ -21,7 +23,11 @@ export const isEditable = (provider: Provider) =>
 const ownName = (name: string) => name.replace(/^options\./, "");
 const isHidden = (option: Provider["options"][number]) => option.secret?.from === "store";
 
-function toDraft({ base_url: baseUrl, allow_private: isPrivate, options }: Provider) {
+interface EditDraft extends ProviderDraft {
+  readonly kind: string;
+}
+
+function toDraft({ kind, base_url: baseUrl, allow_private: isPrivate, options }: Provider) {
   const texts = options.map((option) => {
     const variable = option.secret?.variable;
     const text = option.value ?? (typeof variable === "string" ? `\${${variable}}` : "");
@@ -29,6 +35,7 @@ function toDraft({ base_url: baseUrl, allow_private: isPrivate, options }: Provi
   });
   return {
     ...emptyDraft,
+    kind,
     baseUrl: baseUrl ?? "",
     isPrivate,
     options: Object.fromEntries(texts),
@@ -36,12 +43,13 @@ function toDraft({ base_url: baseUrl, allow_private: isPrivate, options }: Provi
 }
 
 /** Only what was changed; null removes. */
-function toChanges(before: ProviderDraft, { baseUrl, key, isPrivate, ...draft }: ProviderDraft) {
+function toChanges(before: EditDraft, { baseUrl, key, isPrivate, ...draft }: EditDraft) {
   const changed = Object.entries(draft.options)
     .filter(([name, value]) => value !== (before.options[name] ?? ""))
     .map(([name, value]) => [name, value === null ? null : value.trim() || null] as const);
   const options = { ...Object.fromEntries(changed), ...readMoreOptions(draft.moreOptions) };
   return {
+    ...(draft.kind === before.kind ? {} : { kind: draft.kind as ProviderKind }),
     ...(baseUrl === before.baseUrl ? {} : { base_url: baseUrl.trim() || null }),
     ...(key === "" ? {} : { api_key: key?.trim() ?? null }),
     ...(isPrivate === before.isPrivate ? {} : { allow_private: isPrivate }),
@@ -50,14 +58,14 @@ function toChanges(before: ProviderDraft, { baseUrl, key, isPrivate, ...draft }:
 }
 
 export function EditProvider({ provider }: { readonly provider: Provider }) {
-  const { name, kind, api_key: key } = provider;
+  const { name, api_key: key } = provider;
   const vendors = useApi("GET /api/vendors");
   const vendor = vendors.data?.find(({ id }) => id === provider.vendor);
   const [before] = useState(() => toDraft(provider));
   const form = useForm({
     route: "PATCH /api/providers/:name",
-    values: before as ProviderDraft,
-    fields: () => providerFieldNames(kind),
+    values: before as EditDraft,
+    fields: ({ kind }) => ["kind", ...providerFieldNames(kind)],
     toInput: (draft) => ({ params: { name }, body: toChanges(before, draft) }),
     onDone: ({ warnings }) =>
       say(warnings[0] ?? `Saved ${name}.`, warnings.length > 0 ? "bad" : "good"),
@@ -72,8 +80,17 @@ export function EditProvider({ provider }: { readonly provider: Provider }) {
       cancel={canSave ? "Cancel" : "Close"}
     >
       <FileNote source={provider.source} isPartial={canSave} />
+      <LockableSelect
+        label="Kind"
+        description="The wire format that the provider speaks."
+        value={form.values.kind}
+        data={providerKinds.map((value) => ({ value, label: value }))}
+        onChange={(kind) => form.edit({ kind })}
+        error={fieldError(form.problem, "kind")}
+        isLocked={isInFile(provider, "kind") || provider.source.kind === "file"}
+      />
       <ProviderFields
-        kind={kind}
+        kind={form.values.kind}
         draft={form.values}
         onEdit={form.edit}
         problem={form.problem}

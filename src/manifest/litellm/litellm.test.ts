@@ -128,8 +128,8 @@ describe("what is said in another way here", () => {
       api_key: "${GROQ_API_KEY}",
     });
     expect(providers["cohere"]).toEqual({
-      kind: "openai",
-      base_url: "https://api.cohere.ai/compatibility/v1",
+      kind: "ai-sdk",
+      package: "@ai-sdk/cohere",
       api_key: "${CO_KEY}",
     });
     expect(providers["bedrock"]).toEqual({

@@ -71,6 +71,12 @@ export function readTarget(options: TargetOptions): Target | undefined {
       return readVertex(found);
     case "bedrock":
       return readBedrock(found);
+    case "ai-sdk":
+      remarks.note(
+        line,
+        `${prefix.name} is called through ${prefix.package}. Install that package: npm install ${prefix.package}`,
+      );
+      return withKey(found, { kind: "ai-sdk", package: prefix.package, ...address });
     default:
       return prefix.way satisfies never;
   }

@@ -4,7 +4,9 @@ import { findVendor } from "../../catalog/vendors.ts";
 export interface Prefix {
   /** What the provider is called, unless there are several of them. */
   readonly name: string;
-  readonly way: "openai" | "azure" | "anthropic" | "gemini" | "vertex" | "bedrock";
+  readonly way: "openai" | "azure" | "anthropic" | "gemini" | "vertex" | "bedrock" | "ai-sdk";
+  /** The package that calls it, where the way is `ai-sdk`. */
+  readonly package?: string;
   /** Its id in the catalogue of vendors, where it has one. */
   readonly vendor?: string;
   /** Of a vendor that is not in that catalogue. */
@@ -36,8 +38,6 @@ const local: Readonly<Record<string, readonly [vendor: string, baseVariable: str
 /** Compatible vendors that are not in the catalogue. */
 const others: Readonly<Record<string, readonly [baseUrl: string, keyVariable: string]>> = {
   ai21_chat: ["https://api.ai21.com/studio/v1", "AI21_API_KEY"],
-  cohere: ["https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY"],
-  cohere_chat: ["https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY"],
   codestral: ["https://codestral.mistral.ai/v1", "CODESTRAL_API_KEY"],
   dashscope: ["https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"],
   featherless_ai: ["https://api.featherless.ai/v1", "FEATHERLESS_AI_API_KEY"],
@@ -50,6 +50,13 @@ const others: Readonly<Record<string, readonly [baseUrl: string, keyVariable: st
 const azure = { name: "azure", way: "azure", vendor: "azure" } as const;
 const vertex = { name: "vertex", way: "vertex" } as const;
 const bedrock = { name: "bedrock", way: "bedrock" } as const;
+/** Its compatible endpoint refuses `stream_options`, without which streams report no usage. */
+const cohere = {
+  name: "cohere",
+  way: "ai-sdk",
+  package: "@ai-sdk/cohere",
+  keyVariable: "COHERE_API_KEY",
+} as const;
 
 const special: Readonly<Record<string, Prefix>> = {
   azure: { ...azure, keyVariable: "AZURE_API_KEY", baseVariable: "AZURE_API_BASE" },
@@ -60,6 +67,8 @@ const special: Readonly<Record<string, Prefix>> = {
   vertex_ai_beta: vertex,
   bedrock,
   bedrock_converse: bedrock,
+  cohere,
+  cohere_chat: cohere,
   custom_openai: { name: "openai", way: "openai" },
   openai_like: { name: "openai", way: "openai" },
   litellm_proxy: {

@@ -17,6 +17,14 @@ import { run } from "./run.mjs";
 const [task, ...words] = process.argv.slice(2);
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
+/** The tiers of tests that the runner runs: each has folders of its own, and `test` has the rest. */
+const tiers = {
+  engine: { paths: ["engine/test", "test/engine"], workers: 2 },
+  browser: { paths: ["test/browser"], workers: 2 },
+  install: { paths: ["test/install"], workers: 1 },
+  chaos: { paths: ["test/chaos"], workers: 1 },
+};
+
 const tasks = {
   dev: () => {
     // Ends with us: it watches its parent as well.
@@ -29,7 +37,10 @@ const tasks = {
   "providers-docs": () => run(bun, [join(root, "scripts", "providers-docs.ts")]),
   "test-clients": () => run(bun, [join(root, "test", "clients", "run.ts"), ...words]),
   "test-fuzz": () => run(bun, [join(root, "test", "fuzz", "run.ts"), ...words]),
-  "test-faults": () => run(bun, [join(root, "test", "faults", "run.ts"), ...words]),
+  "test-faults": () => {
+    if (words.length === 0 && !runTier("chaos").isGreen) process.exit(1);
+    run(bun, [join(root, "test", "faults", "run.ts"), ...words]);
+  },
   "test-upstreams": () => run(bun, [join(root, "test", "upstreams", "run.ts"), ...words]),
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
@@ -39,10 +50,19 @@ const tasks = {
     run(bun, [join(root, "engine", "test", "speech", "check-speech.ts"), ...words]),
   format: () => step("format", tool("biome"), ["check", "--write", "."]),
   static: () => checkStatic(),
-  test: () => process.exit(runTests() ? 0 : 1),
+  test: () => conclude([runTier("test")]),
+  "test-engine": () => conclude([runTier("engine")]),
+  "test-browser": () => conclude([runTier("browser")]),
+  "test-install": () => conclude([runTier("install")]),
+  // What CI runs.
+  ci: () => {
+    checkStatic();
+    conclude(["test", "engine", "browser", "install"].map(runTier));
+  },
+  "test-all": () => runAll(),
   check: () => {
     checkStatic();
-    process.exit(runTests() ? 0 : 1);
+    conclude([runTier("test")]);
   },
 };
 
@@ -62,9 +82,13 @@ const withoutEngine = [
   "bench-providers",
   "format",
   "screenshots",
+  "test-install",
 ];
 if (!withoutEngine.includes(task)) ensureEngineInstalled();
-if (["test", "check", "bench"].includes(task) && !ensureConsoleBuilt())
+if (
+  ["test", "test-engine", "test-browser", "ci", "check", "bench"].includes(task) &&
+  !ensureConsoleBuilt()
+)
   giveUp("The console was not built; the message is above.");
 tasks[task]();
 
@@ -88,8 +112,43 @@ function step(name, command, commandWords) {
   }
 }
 
-/** Runs the tests and ends with the one line that machines read: `N passed, N failed`. */
-function runTests() {
+function runTier(name) {
+  if (name !== "test") return runTests(tiers[name]);
+  const others = Object.values(tiers).flatMap(({ paths }) => paths);
+  return runTests({ paths: ["."], without: others, workers: 3 });
+}
+
+/** Ends the process. Where several tiers ran, the last line has the sum. */
+function conclude(results) {
+  const sum = (name) => results.reduce((total, result) => total + result[name], 0);
+  if (results.length > 1)
+    process.stdout.write(`${sum("passed")} passed, ${sum("failed")} failed\n`);
+  process.exit(results.every(({ isGreen }) => isGreen) ? 0 : 1);
+}
+
+/** Every tier, one after another, whatever became of the one before. */
+function runAll() {
+  const names = ["test", "engine", "browser", "install", "faults", "fuzz", "clients", "upstreams"];
+  const results = names.map((name) => {
+    const script = name === "test" ? "test" : `test-${name}`;
+    process.stdout.write(`\n== ${name}\n`);
+    const { status } = spawnSync(process.execPath, [join(root, "scripts", "task.mjs"), script], {
+      cwd: root,
+      stdio: "inherit",
+    });
+    return { name, isGreen: status === 0 };
+  });
+  process.stdout.write("\n");
+  for (const { name, isGreen } of results)
+    process.stdout.write(`${isGreen ? "passed" : "FAILED"}  ${name}\n`);
+  process.exit(results.every(({ isGreen }) => isGreen) ? 0 : 1);
+}
+
+/**
+ * Runs test files and ends with the one line that machines read: `N passed, N failed`. Files share
+ * worker processes, so that what they import is loaded and compiled once per worker.
+ */
+function runTests({ paths, without = [], workers }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "junit.xml");
   const { status } = spawnSync(
@@ -98,30 +157,46 @@ function runTests() {
       "test",
       "--timeout=60000",
       "--dots",
-      // Each file in a process of its own. Many of them wait most of the time; more of those with
-      // embedded models at once would need too much memory.
-      "--parallel=3",
+      `--parallel=${workers}`,
+      "--no-isolate",
       "--reporter=junit",
       `--reporter-outfile=${report}`,
-      ...words,
+      ...without.map((path) => `--path-ignore-patterns=${path}/**`),
+      ...(words.length > 0 ? words : paths.map((path) => `./${path}/`)),
     ],
     { cwd: root, stdio: "inherit" },
   );
-  const counts = readCounts(report);
+  const { passed, failed: counted, files } = readReport(report);
   rmSync(folder, { recursive: true });
-  // A file that does not load is no failed test for the runner's report, but it is for us.
-  const failed = counts.failed === 0 && status !== 0 ? 1 : counts.failed;
-  process.stdout.write(`${counts.passed} passed, ${failed} failed\n`);
-  return status === 0 && counts.passed > 0;
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
+  if (files.length > 10)
+    process.stdout.write(
+      `Slowest files:\n${slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`).join("")}`,
+    );
+  // A file that does not load is no failed test in the runner's report, but it is one here.
+  const failed = counted === 0 && status !== 0 ? 1 : counted;
+  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  return { passed, failed, isGreen: status === 0 && passed > 0 };
 }
 
-function readCounts(report) {
+function readReport(path) {
+  let text = "";
   try {
-    const head = /<testsuites [^>]*>/.exec(readFileSync(report, "utf8"))?.[0] ?? "";
-    const count = (name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
-    const failed = count("failures") + count("errors");
-    return { passed: count("tests") - failed - count("skipped"), failed };
+    text = readFileSync(path, "utf8");
   } catch {
-    return { passed: 0, failed: 0 };
+    // The runner ended before it wrote one; its exit code says so.
   }
+  const attribute = (tag, name) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
+  const head = /<testsuites [^>]*>/.exec(text)?.[0] ?? "";
+  const count = (name) => Number(attribute(head, name));
+  const failed = count("failures") + count("errors");
+  // A suite of a file has the file's name; `describe` blocks are suites inside of it.
+  const files = [...text.matchAll(/<testsuite [^>]*>/g)]
+    .map(([tag]) => ({
+      name: attribute(tag, "name"),
+      file: attribute(tag, "file"),
+      seconds: Number(attribute(tag, "time")),
+    }))
+    .filter(({ name, file }) => name === file);
+  return { passed: count("tests") - failed - count("skipped"), failed, files };
 }

@@ -1,13 +1,11 @@
 import packageJson from "../package.json" with { type: "json" };
-import { completeFirstStart } from "./app/first-start.ts";
-import { withLedger, withOperations } from "./app/store.ts";
+import { withOperations } from "./app/command-line.ts";
 import { createLog } from "./base/log.ts";
 import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
 import type { Wiring } from "./cli/command.ts";
 import { print } from "./cli/terminal/output.ts";
-import { printServing } from "./cli/welcome.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
@@ -17,7 +15,8 @@ const { version } = packageJson;
 const wiring: Wiring = {
   configuration: () => loadConfiguration(),
   withOperations: (run) => withOperations(loadConfiguration(), run),
-  withLedger: (run) => withLedger(loadConfiguration(), run),
+  // Loaded here: most commands do without it.
+  withLedger: async (run) => (await import("./app/store.ts")).withLedger(loadConfiguration(), run),
   serve,
   engine: runEngine,
 };
@@ -28,7 +27,11 @@ async function serve(): Promise<void> {
   // Reading it refuses a file that is named and not there: before the store is opened, or made.
   void configuration.file;
   // Loaded here, so that the other commands start without it.
-  const { startServer } = await import("./app/server.ts");
+  const [{ startServer }, { completeFirstStart }, { printServing }] = await Promise.all([
+    import("./app/server.ts"),
+    import("./app/first-start.ts"),
+    import("./cli/welcome.ts"),
+  ]);
   const output: { write: (line: string) => void } = {
     write: (line) => void process.stderr.write(line),
   };

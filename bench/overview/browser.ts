@@ -5,6 +5,7 @@ import {
   openBrowser,
   windowOf,
 } from "../../test/console/setup/console-home.ts";
+import { sharedBrowser } from "../../test/setup/browser.ts";
 import type { Tell } from "./data.ts";
 import type { Served } from "./server.ts";
 import { type Result, resultOf } from "./table.ts";
@@ -90,7 +91,7 @@ export async function measureBrowser(options: {
       }
     return results;
   } finally {
-    await browser.close();
+    await (await sharedBrowser()).close();
   }
 }
 

@@ -15,6 +15,7 @@ import type { Billing } from "../gateway/billing/billing.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
 import { providerWarnings } from "../manifest/warnings.ts";
+import { type PasswordCost, Passwords } from "../people/passwords.ts";
 import { People } from "../people/people.ts";
 import { type Actor, commandLine, serverStart } from "../platform/audit/author.ts";
 import { startControl } from "../platform/control-socket.ts";
@@ -64,6 +65,8 @@ export interface ServerOptions {
   /** What admits and charges calls; the ledger by default. */
   readonly billing?: Billing | undefined;
   readonly clock?: Clock;
+  /** What hashing a password costs; tests that sign in often lower it. */
+  readonly passwordCost?: PasswordCost;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
   /** How the addresses of upstreams are found; the operating system's way unless told. */
@@ -78,6 +81,7 @@ export async function startServer({
   versions = [v1],
   billing,
   clock = systemClock,
+  passwordCost,
   open = openStore,
   lookup,
 }: ServerOptions): Promise<RunningServer> {
@@ -108,7 +112,7 @@ export async function startServer({
       log,
     });
     undo.push(() => money.close());
-    const people = new People(opened.store.people, clock);
+    const people = new People(opened.store.people, clock, new Passwords(passwordCost));
     const state = await loadState({ configuration, opened, engine, money, lookup, log });
     const unbound = operationsOn({
       configuration,

@@ -11,7 +11,6 @@ import { manifestDigest } from "../manifest/manifest.ts";
 import { People } from "../people/people.ts";
 import type { RunningMoney } from "../platform/accounts/funds.ts";
 import { commandLine } from "../platform/audit/author.ts";
-import { connectControl } from "../platform/control-socket.ts";
 import type { RunningEngine } from "../platform/engine/operations.ts";
 import type { RunningGateway } from "../platform/gateway/operations.ts";
 import type { ApplyView } from "../platform/manifest/change.ts";
@@ -216,28 +215,8 @@ export async function withLedger<T>(
   }
 }
 
-/** Other commands hold the data directory for a moment only: it is worth a wait. */
-const lockTries = 30;
-const lockPauseMs = 100;
-
-/** Asks the running server; where none runs, opens the store for the length of one command. */
-export async function withOperations<T>(
-  configuration: Configuration,
-  run: (operations: Operations) => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    const running = await connectControl(configuration.settings.dataDir);
-    if (running !== undefined) return run(running.operations);
-    try {
-      return await withStore(configuration, run);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
-      await Bun.sleep(lockPauseMs);
-    }
-  }
-}
-
-async function withStore<T>(
+/** Opens the store for the length of one command. */
+export async function withStore<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
 ): Promise<T> {

@@ -1,4 +1,3 @@
-import { readChanges, toChangesText } from "../wire/changes.ts";
 import { callCommands } from "./call/commands.ts";
 import { type Command, jsonFlag } from "./command.ts";
 import { accountCommands } from "./commands/account.ts";
@@ -60,6 +59,8 @@ const changelog: Command = {
   flags: jsonFlag,
   examples: ["svc changelog", "svc changelog --json"],
   async run({ switches }) {
+    // Loaded here: its schema takes longer to compile than most commands take to run.
+    const { readChanges, toChangesText } = await import("../wire/changes.ts");
     const changes = readChanges();
     if (switches.has("json")) printJson(changes);
     else process.stdout.write(toChangesText(changes));

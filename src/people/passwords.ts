@@ -1,7 +1,13 @@
 import { invalid, Problem } from "../base/problem.ts";
 
-/** 19 MB and two rounds, as is advised for servers: about 60 ms a password. */
-const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+export interface PasswordCost {
+  /** In KiB. */
+  readonly memoryCost: number;
+  readonly timeCost: number;
+}
+
+/** 19 MB and two rounds, as is advised for servers: about 60 ms per password. */
+const serverCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 export const shortestPassword = 10;
 const longestPassword = 200;
 /** Each takes a core for a while: more at once would slow down the calls of the gateway. */
@@ -26,8 +32,14 @@ export class Passwords {
   readonly #known: (() => void)[] = [];
   readonly #strangers: (() => void)[] = [];
   #nobodys: Promise<string> | undefined;
+  readonly #cost: PasswordCost;
+
+  constructor(cost: PasswordCost = serverCost) {
+    this.#cost = cost;
+  }
 
   hash(password: string): Promise<string> {
+    const cost = { algorithm: "argon2id", ...this.#cost } as const;
     return this.#inTurn(this.#known, () => Bun.password.hash(password, cost));
   }
 

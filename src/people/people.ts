@@ -47,12 +47,13 @@ export interface Visitor {
 export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
-  readonly passwords = new Passwords();
+  readonly passwords: Passwords;
   readonly #limits = new SignInLimits();
 
-  constructor(store: PeopleStore, clock: Clock) {
+  constructor(store: PeopleStore, clock: Clock, passwords = new Passwords()) {
     this.store = store;
     this.clock = clock;
+    this.passwords = passwords;
   }
 
   /**

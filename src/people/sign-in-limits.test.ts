@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import { Invites } from "./invites.ts";
+import { Passwords } from "./passwords.ts";
 import { People, type Person, type Visitor } from "./people.ts";
 
 const ada = { email: "ada@example.com", password: "a long enough password" };
@@ -19,14 +21,14 @@ let people: People;
 
 beforeAll(async () => {
   store = await createStore(openSqlite(join(dir, "svc.db")), "x");
-  const invites = new Invites(new People(store.people, clock));
+  const invites = new Invites(new People(store.people, clock, new Passwords(cheapPasswords)));
   const secret = (await invites.first(() => auditOf()))?.secret ?? "";
   const joining = { ...ada, secret, name: "Ada", visitor: home, isBound: false };
   await invites.accept(joining, () => auditOf());
 });
 // Nothing is counted yet.
 beforeEach(() => {
-  people = new People(store.people, clock);
+  people = new People(store.people, clock, new Passwords(cheapPasswords));
 });
 afterAll(async () => {
   await store.close();

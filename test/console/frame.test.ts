@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { launchBrowser } from "../setup/browser.ts";
+import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { buildConsole, joinAsOperator, openTab, signIn, type Tab } from "./setup/tab.ts";
 
@@ -13,10 +13,9 @@ let tab: Tab;
 beforeAll(async () => {
   await buildConsole();
   gateway = await startTestGateway();
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser.close();
   await gateway.stop();
 });
 beforeEach(async () => {

@@ -5,6 +5,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { sharedBrowser } from "../setup/browser.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./setup/console-home.ts";
 import { type Demo, startDemo } from "./setup/demo.ts";
 import { type ConsolePage, consolePages } from "./setup/page-list.ts";
@@ -36,7 +37,7 @@ try {
   if (isAll) await takeAll(demo, browser);
   else for (const picture of pictures) await take(demo, browser, picture);
 } finally {
-  await browser.close();
+  await (await sharedBrowser()).close();
   await demo.gateway.stop();
 }
 

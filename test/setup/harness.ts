@@ -8,6 +8,7 @@ import { loadConfiguration } from "../../src/config/load.ts";
 import type { ApiVersion } from "../../src/gateway/versions.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
+import { cheapPasswords } from "./cheap-passwords.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
 export interface TestGateway {
@@ -77,6 +78,7 @@ export async function startTestGateway({
   writeFileSync(config, isInStore ? "" : text);
   const server = await startServer({
     version: "0.0.0-test",
+    passwordCost: cheapPasswords,
     ...(versions === undefined ? {} : { versions }),
     ...(writeLog === undefined ? {} : { writeLog }),
     ...(clock === undefined ? {} : { clock }),

@@ -11,6 +11,7 @@ import { Purses } from "../../src/ledger/purses.ts";
 import type { Receipt } from "../../src/ledger/receipt.ts";
 import { Rollups } from "../../src/ledger/rollups.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
+import { Passwords } from "../../src/people/passwords.ts";
 import { People } from "../../src/people/people.ts";
 import { commandLine } from "../../src/platform/audit/author.ts";
 import {
@@ -22,6 +23,7 @@ import {
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
+import { cheapPasswords } from "./cheap-passwords.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
@@ -70,7 +72,7 @@ export async function openOperations(): Promise<OperationsHome> {
   await follower.start();
   const parts = {
     ...store,
-    people: new People(store.people, { nowMs: () => clock.ms }),
+    people: new People(store.people, { nowMs: () => clock.ms }, new Passwords(cheapPasswords)),
     secrets,
     clock: { nowMs: () => clock.ms },
     variable: () => undefined,

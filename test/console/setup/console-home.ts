@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { launchBrowser } from "../../setup/browser.ts";
+import { sharedBrowser } from "../../setup/browser.ts";
 import type { TestGateway } from "../../setup/harness.ts";
 import { buildConsole } from "./tab.ts";
 
@@ -35,10 +35,17 @@ export interface Window {
 
 export async function openBrowser(): Promise<ConsoleBrowser> {
   await buildConsole();
-  const browser = await launchBrowser();
+  const browser = await sharedBrowser();
+  const windows: Window[] = [];
   return {
-    open: (options = { platformUrl: "" }) => openWindow(browser, options),
-    close: () => browser.close(),
+    async open(options = { platformUrl: "" }) {
+      const window = await openWindow(browser, options);
+      windows.push(window);
+      return window;
+    },
+    async close() {
+      await Promise.all(windows.map((window) => window.close()));
+    },
   };
 }
 

@@ -3,8 +3,15 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { TestGateway } from "../../setup/harness.ts";
 import { password } from "../../setup/platform-home.ts";
 
+let built: Promise<void> | undefined;
+
 /** The console as it is in the sources: built before a test opens it, if it is not already. */
-export async function buildConsole(): Promise<void> {
+export function buildConsole(): Promise<void> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<void> {
   const script = joinPath(import.meta.dir, "..", "..", "..", "console", "build.ts");
   const child = Bun.spawn([process.execPath, script, "--if-needed"], { stderr: "pipe" });
   const words = await new Response(child.stderr).text();

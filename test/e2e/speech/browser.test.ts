@@ -5,10 +5,10 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { type Recording, speechReplies, tone } from "../../fake/recordings.ts";
 import { pausedAfter } from "../../fake/script.ts";
-import { launchBrowser } from "../../setup/browser.ts";
+import { sharedBrowser } from "../../setup/browser.ts";
 import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
 
 const spoken = {
@@ -28,18 +28,16 @@ const forms: Readonly<Record<string, () => Recording>> = {
 
 let gateway: TestGateway;
 let site: ReturnType<typeof startSite>;
-let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
   site = startSite();
   gateway = await startTestGateway({ environment: { SVC_CORS_ORIGINS: site.origin } });
-  browser = await launchBrowser();
-  page = await browser.newPage();
+  page = await (await sharedBrowser()).newPage();
   await page.goto(site.origin);
 });
 afterAll(async () => {
-  await browser.close();
+  await page.close();
   await gateway.stop();
   await site.stop();
 });

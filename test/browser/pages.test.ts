@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./setup/console-home.ts";
-import { type Demo, startDemo } from "./setup/demo.ts";
-import { type ConsolePage, consolePages } from "./setup/page-list.ts";
+import {
+  type ConsoleBrowser,
+  openBrowser,
+  type Window,
+  windowOf,
+} from "../console/setup/console-home.ts";
+import { type Demo, startDemo } from "../console/setup/demo.ts";
+import { type ConsolePage, consolePages } from "../console/setup/page-list.ts";
 
 let demo: Demo;
 let browser: ConsoleBrowser;

@@ -9,12 +9,12 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { chatAnswers, failures, operatorErrors } from "../../fake/recordings.ts";
-import type { Reply } from "../../fake/script.ts";
-import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
-import { parseStream, textOf } from "../../replies/event-stream.ts";
-import { type EngineHome, startEngineHome } from "../../setup/engine-home.ts";
-import { callsTo } from "../../setup/serving-home.ts";
+import { chatAnswers, failures, operatorErrors } from "../fake/recordings.ts";
+import type { Reply } from "../fake/script.ts";
+import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
+import { parseStream, textOf } from "../replies/event-stream.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
+import { callsTo } from "../setup/serving-home.ts";
 
 setDefaultTimeout(300_000);
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { testCacheDir, weightsDir } from "../../../engine/test/weights/weights-dir.ts";
-import type { ErrorBody } from "../../replies/event-stream.ts";
-import { createHome } from "../../setup/child.ts";
-import { type EngineHome, startEngineHome } from "../../setup/engine-home.ts";
+import { testCacheDir, weightsDir } from "../../engine/test/weights/weights-dir.ts";
+import type { ErrorBody } from "../replies/event-stream.ts";
+import { createHome } from "../setup/child.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 

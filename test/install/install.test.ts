@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const root = join(import.meta.dir, "..");
+const root = join(import.meta.dir, "..", "..");
 const clone = mkdtempSync(join(tmpdir(), "svc-install-"));
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 for (const name of ["package.json", "package-lock.json", ".npmrc", "scripts", "src", "engine"])

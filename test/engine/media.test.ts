@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
-import type { ErrorBody } from "../../replies/event-stream.ts";
-import { type EngineHome, startEngineHome } from "../../setup/engine-home.ts";
+import type { ErrorBody } from "../replies/event-stream.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 
@@ -13,8 +13,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => engine.stop());
 
-const fixture = (name: string) =>
-  readFileSync(join(import.meta.dir, "../../fixtures/engine", name));
+const fixture = (name: string) => readFileSync(join(import.meta.dir, "../fixtures/engine", name));
 const dataUri = (name: string) =>
   `data:image/${name.split(".").at(-1)?.replace("jpg", "jpeg")};base64,${fixture(name).toString("base64")}`;
 const cosine = (left: readonly number[] = [], right: readonly number[] = []) =>

@@ -1,10 +1,10 @@
 /** Vendors that reset, crawl, turn away and die, under load: what callers see of it, and what it costs. */
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { type LoadResult, runLoad } from "../../chaos/load.ts";
-import { diceOf, limitOf, type Plan, promptTokens, Vendor, wordOf } from "../../chaos/vendor.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
-import { flash, openPayer, type PaidReceipt, type Payer } from "../../setup/money-home.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
+import { flash, openPayer, type PaidReceipt, type Payer } from "../setup/money-home.ts";
+import { type LoadResult, runLoad } from "./load.ts";
+import { diceOf, limitOf, type Plan, promptTokens, Vendor, wordOf } from "./vendor.ts";
 
 setDefaultTimeout(240_000);
 

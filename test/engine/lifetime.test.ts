@@ -2,13 +2,13 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testCacheDir, weightsDir } from "../../../engine/test/weights/weights-dir.ts";
-import { weightSets } from "../../../engine/weights/sets.ts";
-import { readyDir } from "../../../engine/weights/state.ts";
-import { connectControl } from "../../../src/platform/control-socket.ts";
-import { type ErrorBody, parseStream } from "../../replies/event-stream.ts";
-import { createHome } from "../../setup/child.ts";
-import { type EngineHome, type EngineStatus, startEngineHome } from "../../setup/engine-home.ts";
+import { testCacheDir, weightsDir } from "../../engine/test/weights/weights-dir.ts";
+import { weightSets } from "../../engine/weights/sets.ts";
+import { readyDir } from "../../engine/weights/state.ts";
+import { connectControl } from "../../src/platform/control-socket.ts";
+import { type ErrorBody, parseStream } from "../replies/event-stream.ts";
+import { createHome } from "../setup/child.ts";
+import { type EngineHome, type EngineStatus, startEngineHome } from "../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 

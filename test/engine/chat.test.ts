@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type ErrorBody, parseStream } from "../../replies/event-stream.ts";
-import { type EngineHome, startEngineHome } from "../../setup/engine-home.ts";
+import { type ErrorBody, parseStream } from "../replies/event-stream.ts";
+import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
 setDefaultTimeout(300_000);
 

@@ -1,9 +1,9 @@
 /** The way of a newcomer, from the first screen on: the real server, the real models, a real browser. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type ConsoleBrowser, openBrowser, type Window } from "../console/setup/console-home.ts";
+import { sendCurl } from "../console/setup/curl.ts";
 import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
-import { type ConsoleBrowser, openBrowser, type Window } from "./setup/console-home.ts";
-import { sendCurl } from "./setup/curl.ts";
 
 setDefaultTimeout(300_000);
 

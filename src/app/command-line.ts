@@ -1,0 +1,29 @@
+import { Problem } from "../base/problem.ts";
+import type { Configuration } from "../config/load.ts";
+import { connectControl } from "../platform/control-socket.ts";
+import type { Operations } from "../platform/operations.ts";
+
+/** Other commands hold the data directory for a moment only: it is worth a wait. */
+const lockTries = 30;
+const lockPauseMs = 100;
+
+/**
+ * Asks the running server; if none runs, opens the store for the length of one command. The store and
+ * all that it needs are loaded only then, so that a command beside a server starts in a third of the time.
+ */
+export async function withOperations<T>(
+  configuration: Configuration,
+  run: (operations: Operations) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const running = await connectControl(configuration.settings.dataDir);
+    if (running !== undefined) return run(running.operations);
+    try {
+      const { withStore } = await import("./store.ts");
+      return await withStore(configuration, run);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "busy" || tries === lockTries) throw error;
+      await Bun.sleep(lockPauseMs);
+    }
+  }
+}

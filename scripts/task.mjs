@@ -66,7 +66,8 @@ const withoutEngine = [
   "format",
   "screenshots",
 ];
-if (!withoutEngine.includes(task)) ensureEngineInstalled();
+const isTypeScriptOnly = task === "test-clients" && /--only[ =]typescript/.test(words.join(" "));
+if (!withoutEngine.includes(task) && !isTypeScriptOnly) ensureEngineInstalled();
 if (["test", "check", "bench"].includes(task) && !ensureConsoleBuilt())
   giveUp("The console was not built; the message is above.");
 tasks[task]();

@@ -84,7 +84,8 @@ const withoutEngine = [
   "screenshots",
   "test-install",
 ];
-if (!withoutEngine.includes(task)) ensureEngineInstalled();
+const isTypeScriptOnly = task === "test-clients" && /--only[ =]typescript/.test(words.join(" "));
+if (!withoutEngine.includes(task) && !isTypeScriptOnly) ensureEngineInstalled();
 if (
   ["test", "test-engine", "test-browser", "ci", "check", "bench"].includes(task) &&
   !ensureConsoleBuilt()

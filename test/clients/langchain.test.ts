@@ -9,6 +9,7 @@ import {
 import { tool } from "@langchain/core/tools";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
 import { z } from "zod";
+import { embeddedChat, embeddedModel, embeddedVector } from "../fake/openai/embedded-model.ts";
 import {
   badRequests,
   chatAnswers,
@@ -22,10 +23,11 @@ import {
 } from "../fake/recordings.ts";
 import { pausedAfter } from "../fake/script.ts";
 import { fixtureBytes } from "../fixtures/media/fixture.ts";
-import { type Check, clientSuite } from "./report.ts";
-import { failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
 
-setDefaultTimeout(120_000);
+import { failureOf, openStage, type Stage, sentUpstream } from "./stage.ts";
+import { type Check, clientSuite } from "./suite.ts";
+
+setDefaultTimeout(60_000);
 
 const question = "Say hello";
 const place = z.object({ city: z.string(), unit: z.string() });
@@ -45,14 +47,6 @@ const chatAt = ({ gateway }: Stage, options: Partial<ChatOptions> = {}) =>
     maxRetries: 0,
     ...options,
   });
-const engineChat = ({ engine }: Stage) =>
-  new ChatOpenAI({
-    model: "svc-3-flash",
-    apiKey: engine.server.key ?? "",
-    configuration: { baseURL: engine.server.baseUrl },
-    maxRetries: 0,
-    maxTokens: 5,
-  });
 
 const outputTokens = (usage: UsageMetadata | undefined) => usage?.output_tokens;
 
@@ -64,7 +58,7 @@ async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessage
 }
 
 clientSuite("@langchain/openai", (check) => {
-  const stage = openStage(["chat", "text"]);
+  const stage = openStage();
   chatChecks(check, stage);
   toolChecks(check, stage);
   structureChecks(check, stage);
@@ -74,16 +68,20 @@ clientSuite("@langchain/openai", (check) => {
 });
 
 function chatChecks(check: Check, stage: Stage): void {
-  check("invokes the embedded chat model", async () => {
-    const message = await engineChat(stage).invoke(question);
-    expect(message.text).toMatch(/\w/);
-    expect(outputTokens(message.usage_metadata)).toBeGreaterThan(0);
+  check("reads a reply of the embedded chat model", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const message = await chatAt(stage, { maxTokens: 5 }).invoke(question);
+    const { text, usage } = embeddedChat.whole;
+    expect(message.text).toBe(text);
+    expect(outputTokens(message.usage_metadata)).toBe(usage.completion_tokens);
   });
 
-  check("streams from the embedded chat model, usage included", async () => {
-    const message = await collect(await engineChat(stage).stream(question));
-    expect(message.text).toMatch(/\w/);
-    expect(outputTokens(message.usage_metadata)).toBeGreaterThan(0);
+  check("streams a reply of the embedded chat model, usage included", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const message = await collect(await chatAt(stage, { maxTokens: 5 }).stream(question));
+    const { text, usage } = embeddedChat.streamed;
+    expect(message.text).toBe(text);
+    expect(outputTokens(message.usage_metadata)).toBe(usage.completion_tokens);
   });
 
   check("reads text, finish reason and usage, whole and streamed", async () => {
@@ -227,20 +225,17 @@ function embeddingChecks(check: Check, stage: Stage): void {
       ...options,
     });
 
-  check("embeds queries and documents alike with the embedded model, in any size", async () => {
-    const { server } = stage.engine;
+  check("embeds queries and documents alike, in any size", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
     for (const dimensions of [undefined, 768, 1536]) {
-      const model = embeddings({
-        apiKey: server.key ?? "",
-        configuration: { baseURL: server.baseUrl },
-        ...(dimensions === undefined ? {} : { dimensions }),
-      });
+      const model = embeddings(dimensions === undefined ? {} : { dimensions });
       const query = await model.embedQuery("A cat sleeps.");
       expect(query).toHaveLength(dimensions ?? 3072);
       const [first, second] = await model.embedDocuments(["A cat sleeps.", "Rates rose."]);
       expect(second).toHaveLength(dimensions ?? 3072);
       const likeness = query.reduce((sum, value, at) => sum + value * (first?.[at] ?? 0), 0);
       expect(likeness).toBeGreaterThan(0.99);
+      expect(second?.map(Math.fround)).toEqual(embeddedVector("Rates rose.", dimensions));
     }
   });
 

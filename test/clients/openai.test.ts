@@ -7,13 +7,13 @@ import { retryChecks } from "./openai/retries.ts";
 import { speechAndModelChecks } from "./openai/speech-and-models.ts";
 import { streamChecks } from "./openai/streams.ts";
 import { structureChecks, toolChecks } from "./openai/tools.ts";
-import { clientSuite } from "./report.ts";
 import { openStage } from "./stage.ts";
+import { clientSuite } from "./suite.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(60_000);
 
 clientSuite("openai", (check) => {
-  const stage = openStage(["chat", "text", "speech", "image"]);
+  const stage = openStage();
   for (const define of [
     chatChecks,
     streamChecks,

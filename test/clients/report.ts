@@ -1,137 +1,43 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What real clients did against the real server. Every suite saves its result here, and
- * `docs/compatibility.md` is written from all of them: by the tests, never by hand.
+ * What one client did against the gateway. `npm run test:clients` saves the results in
+ * `results.json` and writes `docs/compatibility.md` from them. Nobody edits either by hand.
  */
 export interface ClientResult {
   readonly client: string;
   readonly version: string;
   readonly language: "TypeScript" | "Python" | "Go";
-  /** The command that runs it. */
-  readonly command: string;
   readonly checks: Readonly<Record<string, "passed" | "failed">>;
 }
 
-const root = join(import.meta.dir, "..", "..");
+const resultsPath = join(import.meta.dir, "results.json");
+const pagePath = join(import.meta.dir, "..", "..", "docs", "compatibility.md");
 
-/** Where the results are kept and the page is written. */
-export interface ReportPaths {
-  readonly results: string;
-  readonly page: string;
-}
-
-const ownPaths: ReportPaths = {
-  results: join(import.meta.dir, "results.json"),
-  page: join(root, "docs", "compatibility.md"),
-};
-
-export type Check = (what: string, run: () => Promise<void>) => void;
-type Outcome = ClientResult["checks"][string];
-
-export interface SuiteOptions {
-  /** The package that the client runs in. */
-  readonly beside?: string;
-  readonly paths?: ReportPaths;
-}
-
-/** The checks of one npm client: each a test, and a line of the page. */
-export function clientSuite(
-  packageName: string,
-  define: (check: Check) => void,
-  { beside, paths = ownPaths }: SuiteOptions = {},
-): void {
-  describe(packageName, () => {
-    const record = new SuiteRecord();
-    // Before the hooks of the checks, so that none of them can keep these from being run.
-    afterAll(() => {
-      const checks = record.outcomes();
-      if (checks === undefined) return;
-      const within = beside === undefined ? "" : ` in ${beside} ${installedVersion(beside)}`;
-      const version = `${installedVersion(packageName)}${within}`;
-      const command = "npm test";
-      saveResult({ client: packageName, version, language: "TypeScript", command, checks }, paths);
-    });
-    beforeEach(() => record.begin());
-    afterEach(() => record.end());
-    define((what, run) => {
-      test(what, record.define(what, run));
-    });
-    // Behind those of the checks: it is not run when one of them has failed.
-    beforeAll(() => record.prepared());
-  });
-}
-
-/**
- * What became of each check. The runtime does not say whether it was told to run some of the tests
- * only (`-t` is in no argument that a test can see), but its hooks do: then fewer checks begin than
- * are defined, though all that comes before them went well. `--bail` ends the process at the first
- * failure without a hook, so that such a run leaves the result as it was.
- */
-class SuiteRecord {
-  readonly #outcomes = new Map<string, Outcome | undefined>();
-  #isPrepared = false;
-  #begun = 0;
-  /** The check that is under way; one that comes to its end after its time finds another here. */
-  #underWay: symbol | undefined;
-
-  define(what: string, run: () => Promise<void>): () => Promise<void> {
-    if (this.#outcomes.has(what)) throw new Error(`two checks are called "${what}"`);
-    this.#outcomes.set(what, undefined);
-    return async () => {
-      const turn = Symbol(what);
-      this.#underWay = turn;
-      this.#outcomes.set(what, "failed");
-      await run();
-      if (this.#underWay === turn) this.#outcomes.set(what, "passed");
-    };
-  }
-
-  prepared(): void {
-    this.#isPrepared = true;
-  }
-
-  begin(): void {
-    this.#begun++;
-  }
-
-  end(): void {
-    this.#underWay = undefined;
-  }
-
-  /** Undefined when some checks were not asked for: that says nothing about them. */
-  outcomes(): Readonly<Record<string, Outcome>> | undefined {
-    if (this.#isPrepared && this.#begun < this.#outcomes.size) return undefined;
-    return Object.fromEntries(
-      [...this.#outcomes].map(([what, outcome]) => [what, outcome ?? "failed"]),
-    );
-  }
-}
-
-export function saveResult(result: ClientResult, paths = ownPaths): void {
-  const others = readResults(paths).filter(({ client }) => client !== result.client);
+export function saveResult(result: ClientResult): void {
+  const others = readResults().filter(({ client }) => client !== result.client);
   const results = [...others, result].toSorted(
     (a, b) => languages.indexOf(a.language) - languages.indexOf(b.language) || compare(a, b),
   );
-  writeChanged(paths.results, `${JSON.stringify(results, undefined, 2)}\n`);
-  writeChanged(paths.page, toPage(results));
+  writeFileSync(resultsPath, `${JSON.stringify(results, undefined, 2)}\n`);
+  writeFileSync(pagePath, toPage(results));
 }
 
-export function readResults({ results } = ownPaths): readonly ClientResult[] {
-  return existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : [];
+export function readResults(): readonly ClientResult[] {
+  return existsSync(resultsPath) ? JSON.parse(readFileSync(resultsPath, "utf8")) : [];
 }
 
 const languages: readonly ClientResult["language"][] = ["TypeScript", "Python", "Go"];
 const compare = (a: ClientResult, b: ClientResult) => (a.client < b.client ? -1 : 1);
 
 export function toPage(results: readonly ClientResult[]): string {
-  const rows = results.map((result) => {
-    const all = Object.values(result.checks);
+  const rows = results.map(({ client, version, language, checks }) => {
+    const all = Object.values(checks);
     const passed = all.filter((outcome) => outcome === "passed").length;
-    const said = passed === all.length ? `all ${passed} passed` : `**${passed} of ${all.length}**`;
-    return `| ${result.client} | ${result.version} | ${result.language} | \`${result.command}\` | ${said} |`;
+    const result =
+      passed === all.length ? `all ${passed} passed` : `**${passed} of ${all.length}**`;
+    return `| ${client} | ${version} | ${language} | ${result} |`;
   });
   const lists = results.map(({ client, checks }) => {
     const lines = Object.entries(checks).map(
@@ -141,22 +47,16 @@ export function toPage(results: readonly ClientResult[]): string {
   });
   return `# Clients that work unchanged
 
-Each was pointed at a running gateway with its base URL and a key, and nothing else unless a line says so. Behind
-the gateway were the embedded models or, where it matters what a model says, recorded replies of vendors. This page
-is written by the tests as they run; a check that fails says so here.
+Each client ran against a real gateway. It was given a base URL and a key; if a check needs another
+setting, its name says so. The gateway's upstream played recorded replies of vendors and of the
+embedded models. Only the checks that start with "embedded models:" ran the models themselves.
 
-| client | version | language | run by | result |
-|---|---|---|---|---|
+\`npm run test:clients\` runs all clients and writes this page, failed checks included. \`npm test\`
+runs the TypeScript clients too.
+
+| client | version | language | result |
+|---|---|---|---|
 ${rows.join("\n")}
 
 ${lists.join("\n")}`;
-}
-
-function installedVersion(packageName: string): string {
-  const path = join(root, "node_modules", packageName, "package.json");
-  return String(JSON.parse(readFileSync(path, "utf8")).version);
-}
-
-function writeChanged(path: string, text: string): void {
-  if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
 }

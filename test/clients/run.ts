@@ -1,38 +1,38 @@
 /**
- * Clients in other languages, each a program of its own, against the real gateway:
- * bun test/clients/run.ts [--only python|langchain|go] [--json]
+ * Runs every client against the real gateway and writes `docs/compatibility.md`:
+ * bun test/clients/run.ts [--only typescript|python|langchain|go] [--json]
+ *
+ * The TypeScript suites are tests of ours, run by Bun. The clients in other languages are programs
+ * of their own, which report each check on stdout.
  */
 
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { print, printError, printJson, style } from "../../src/cli/terminal/output.ts";
 import { keepLoopbackDirect } from "../../src/config/terminal.ts";
-import { startEngineHome } from "../setup/engine-home.ts";
-import { startTestGateway } from "../setup/harness.ts";
-import { saveResult } from "./report.ts";
-import { createAnswers, limitedMs, speechSeconds } from "./runner/answers.ts";
+import { type ClientResult, readResults, saveResult } from "./report.ts";
 import { type InstalledPython, installGo, installPython } from "./runner/install.ts";
 import { lookAround, type Machine, needsOf } from "./runner/machine.ts";
-import { startObserver } from "./runner/observer.ts";
 import {
   type CheckResult,
   type Choice,
   choices,
   describeProgram,
-  type Program,
   runProgram,
   startOf,
 } from "./runner/programs.ts";
 import { createProgress } from "./runner/progress.ts";
+import { checksIn, runTestFiles, typeScriptClients, versionOf } from "./runner/typescript.ts";
 
 interface Outcome {
   readonly client: string;
   readonly version: string;
-  readonly language: string;
+  readonly language: ClientResult["language"];
   readonly checks: readonly CheckResult[];
 }
 
-const usage = `npm run test:clients -- [--only ${choices.join("|")}] [--json]`;
+const typeScript = "typescript";
+const all = [typeScript, ...choices] as const;
+const usage = `npm run test:clients -- [--only ${all.join("|")}] [--json]`;
 
 process.exit(await main());
 
@@ -40,11 +40,11 @@ async function main(): Promise<number> {
   const asked = readArguments();
   if (typeof asked === "number") return asked;
   const wanted = {
-    python: asked.clients.some((choice) => choice !== "go"),
-    go: asked.clients.includes("go"),
+    python: asked.programs.some((choice) => choice !== "go"),
+    go: asked.programs.includes("go"),
   };
   const needs = needsOf(wanted).map((need) => `  ${need}\n`);
-  process.stderr.write(`This needs:\n${needs.join("")}\n`);
+  if (needs.length > 0) process.stderr.write(`This needs:\n${needs.join("")}\n`);
   const machine = lookAround(wanted);
   if (machine.missing.length > 0) {
     for (const one of machine.missing) printError(`missing: ${one}`);
@@ -52,7 +52,10 @@ async function main(): Promise<number> {
   }
   keepLoopbackDirect();
   try {
-    const outcomes = await runAll({ ...asked, machine });
+    const outcomes = [
+      ...(asked.typeScript ? await runTypeScript(asked) : []),
+      ...(asked.programs.length > 0 ? await runPrograms({ ...asked, machine }) : []),
+    ];
     return conclude(outcomes, asked.json) ? 0 : 1;
   } catch (error) {
     printError(error instanceof Error ? error.message : String(error));
@@ -61,11 +64,12 @@ async function main(): Promise<number> {
 }
 
 interface Asked {
-  readonly clients: readonly Choice[];
+  readonly typeScript: boolean;
+  readonly programs: readonly Choice[];
   readonly json: boolean;
 }
 
-/** What was asked for, or the exit code where nothing is to be run. */
+/** The arguments, or the exit code if there is nothing to run. */
 function readArguments(): Asked | number {
   try {
     const { values } = parseArgs({
@@ -79,32 +83,63 @@ function readArguments(): Asked | number {
       print(usage);
       return 0;
     }
-    const clients = choices.filter((choice) => [undefined, choice].includes(values.only as Choice));
-    if (clients.length > 0) return { clients, json: values.json };
-    printError(`There is no client "${values.only}"; ${usage}`);
+    const isWanted = (name: string) => values.only === undefined || values.only === name;
+    if (all.some(isWanted))
+      return {
+        typeScript: isWanted(typeScript),
+        programs: choices.filter(isWanted),
+        json: values.json,
+      };
+    printError(`Unknown client "${values.only}". Usage: ${usage}`);
   } catch (error) {
     printError(`${error instanceof Error ? error.message : error}\n${usage}`);
   }
   return 1;
 }
 
-async function runAll(options: Asked & { readonly machine: Machine }): Promise<Outcome[]> {
+async function runTypeScript({ json }: Asked): Promise<Outcome[]> {
+  if (!json) process.stderr.write("running the TypeScript clients …\n");
+  const run = await runTestFiles({ files: typeScriptClients.map(({ file }) => file) });
+  const saved = readResults();
+  const outcomes = typeScriptClients.map((entry): Outcome => {
+    const { client } = entry;
+    const earlier = Object.keys(saved.find((result) => result.client === client)?.checks ?? {});
+    const checks = checksIn({ report: run.report, client, earlier });
+    return { client, version: versionOf(entry), language: "TypeScript", checks };
+  });
+  const isAllPassed = outcomes.every(({ checks }) => checks.every(({ ok }) => ok));
+  if (run.code !== 0 && isAllPassed)
+    throw new Error(`The test runner exited with ${run.code}, but no check failed:\n${run.output}`);
+  for (const outcome of outcomes) {
+    save(outcome);
+    if (json) continue;
+    printHeading(outcome);
+    for (const check of outcome.checks) show(check);
+    print();
+  }
+  return outcomes;
+}
+
+async function runPrograms(options: Asked & { readonly machine: Machine }): Promise<Outcome[]> {
   const installed = await installAll(options);
+  // Loaded here: it needs the engine's packages, which the TypeScript clients do without.
+  const { startWorld } = await import("./runner/world.ts");
   const world = await startWorld();
   const outcomes: Outcome[] = [];
   try {
-    for (const choice of options.clients) {
+    for (const choice of options.programs) {
       const program = describeProgram(choice);
       const { client, version, language } = program;
-      if (!options.json) print(style.bold(`${client} ${version} (${language})`));
+      if (!options.json) printHeading(program);
       const checks = await runProgram({
         program,
         start: startOf(choice, installed),
         environment: world.environment,
         onResult: (result) => (options.json ? undefined : show(result)),
       });
-      save(program, checks);
-      outcomes.push({ client, version, language, checks });
+      const outcome = { client, version, language, checks };
+      save(outcome);
+      outcomes.push(outcome);
       if (!options.json) print();
     }
   } finally {
@@ -113,44 +148,17 @@ async function runAll(options: Asked & { readonly machine: Machine }): Promise<O
   return outcomes;
 }
 
-async function installAll({ clients, machine }: { clients: readonly Choice[]; machine: Machine }) {
+async function installAll({ programs, machine }: Pick<Asked, "programs"> & { machine: Machine }) {
   const progress = createProgress();
   const installed: { python?: InstalledPython; go?: string } = {};
-  if (clients.some((choice) => choice !== "go"))
+  if (programs.some((choice) => choice !== "go"))
     installed.python = await installPython(machine, progress);
-  if (clients.includes("go")) installed.go = await installGo(machine, progress);
+  if (programs.includes("go")) installed.go = await installGo(machine, progress);
   return installed;
 }
 
-/** The gateway in front of recorded bytes, one in front of the embedded models, and the observer. */
-async function startWorld() {
-  const engine = await startEngineHome({ sets: ["text", "chat", "speech"] });
-  const gateway = await startTestGateway();
-  const answers = createAnswers();
-  gateway.upstream.replyWith(answers.replyTo);
-  const observer = startObserver(gateway.upstream, answers);
-  const narrow = await gateway.server.operations.keys.create({
-    account: gateway.account,
-    models: ["svc-embedding-2"],
-  });
-  return {
-    environment: {
-      SVC_BASE_URL: gateway.baseUrl,
-      SVC_API_KEY: gateway.key,
-      SVC_NARROW_KEY: narrow.key,
-      SVC_ENGINE_URL: engine.server.baseUrl,
-      SVC_ENGINE_KEY: engine.server.key ?? "",
-      SVC_OBSERVER_URL: observer.url,
-      SVC_MEDIA_DIR: join(import.meta.dir, "..", "fixtures", "media"),
-      SVC_LIMITED_MS: String(limitedMs),
-      SVC_SPEECH_SECONDS: String(speechSeconds),
-    },
-    async stop() {
-      await observer.stop();
-      await gateway.stop();
-      await engine.stop();
-    },
-  };
+function printHeading({ client, version, language }: Omit<Outcome, "checks">): void {
+  print(style.bold(`${client} ${version} (${language})`));
 }
 
 function show({ check, ok, error }: CheckResult): void {
@@ -158,22 +166,21 @@ function show({ check, ok, error }: CheckResult): void {
   if (error !== undefined) print(style.red(error.replaceAll(/^/gm, "      ")));
 }
 
-function save({ client, version, language }: Program, checks: readonly CheckResult[]): void {
+function save({ client, version, language, checks }: Outcome): void {
   saveResult({
     client,
     version,
     language,
-    command: "npm run test:clients",
     checks: Object.fromEntries(checks.map(({ check, ok }) => [check, ok ? "passed" : "failed"])),
   });
 }
 
 /** The last line is the one that machines read. */
 function conclude(outcomes: readonly Outcome[], json: boolean): boolean {
-  const all = outcomes.flatMap(({ checks }) => checks);
-  const failed = all.filter(({ ok }) => !ok).length;
-  const counts = { passed: all.length - failed, failed };
+  const checks = outcomes.flatMap((outcome) => outcome.checks);
+  const failed = checks.filter(({ ok }) => !ok).length;
+  const counts = { passed: checks.length - failed, failed };
   if (json) printJson({ clients: outcomes, ...counts });
   else print(`${counts.passed} passed, ${counts.failed} failed`);
-  return failed === 0 && all.length > 0;
+  return failed === 0 && checks.length > 0;
 }

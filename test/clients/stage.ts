@@ -1,50 +1,21 @@
-import { afterAll, beforeAll, beforeEach, spyOn } from "bun:test";
-import type { SetName } from "../../engine/weights/sets.ts";
-import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
-import { startTestGateway, type TestGateway } from "../setup/harness.ts";
+import { spyOn } from "bun:test";
+import type { TestGateway } from "../setup/harness.ts";
+import { useTestGateway } from "../setup/use-gateway.ts";
 
-/** What a client is tried against. */
+/** What a client runs against: the real gateway in front of recorded bytes. */
 export interface Stage {
-  /** In front of recorded bytes, where it matters what the model says or gets. */
   readonly gateway: TestGateway;
-  /** In front of the embedded models, where any words will do. */
-  readonly engine: EngineHome;
 }
 
-/** One of each for all checks of a suite; call it inside the suite. */
-export function openStage(sets: readonly SetName[]): Stage {
-  let gateway: TestGateway | undefined;
-  let engine: EngineHome | undefined;
-  beforeAll(async () => {
-    gateway = await startTestGateway();
-    engine = await startEngineHome({ sets });
-  }, 900_000);
-  beforeEach(() => gateway?.upstream.reset());
-  afterAll(async () => {
-    await gateway?.stop();
-    await engine?.stop();
-  }, 60_000);
-  return {
-    get gateway() {
-      return started(gateway);
-    },
-    get engine() {
-      return started(engine);
-    },
-  };
-}
+/** One gateway for all checks of a suite; call it inside the suite. */
+export const openStage = (): Stage => ({ gateway: useTestGateway() });
 
-function started<Thing>(thing: Thing | undefined): Thing {
-  if (thing === undefined) throw new Error("the stage is not open yet");
-  return thing;
-}
-
-/** A JSON body that the upstream got; the last one unless told. */
+/** A JSON body that the upstream received. Default: the last one. */
 export function sentUpstream({ upstream }: TestGateway, at = -1): Record<string, unknown> {
   return upstream.requests.at(at)?.json as Record<string, unknown>;
 }
 
-/** What a call throws, whatever its class. */
+/** The error that a call throws, of any class. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<Error> {
   const thrown: unknown = await Promise.resolve(call).then(
     () => undefined,
@@ -55,8 +26,8 @@ export async function failureOf(call: PromiseLike<unknown>): Promise<Error> {
 }
 
 /**
- * The waits in milliseconds that were asked for while this ran. Clients wait with setTimeout and
- * tell nobody for how long; an odd number of milliseconds in a hint is found among all of them.
+ * The delays in milliseconds that `setTimeout` got while this ran. Clients do not report how long
+ * they wait before a retry, so tests send a hint with an odd number and look for it here.
  */
 export async function waitsDuring(run: () => Promise<unknown>): Promise<readonly unknown[]> {
   const timers = spyOn(globalThis, "setTimeout");

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { recordChat } from "../fixtures/embedded-model/record.ts";
+import { readChat } from "../fixtures/embedded-model/recorded.ts";
 import { type ErrorBody, parseStream } from "../replies/event-stream.ts";
 import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
@@ -49,6 +51,25 @@ test("streams token by token, with the same text and usage as the whole reply", 
   expect(deltas.join("")).toBe(whole.choices[0]?.message.content ?? "");
   expect(deltas.filter((text) => text !== "").length).toBeGreaterThan(8);
   expect(chunks.at(-1)?.usage).toMatchObject({ ...whole.usage });
+});
+
+test("the recorded replies that clients are tested on have the shape of real ones", async () => {
+  await ask({ max_tokens: 1 });
+  const now = await recordChat(engine.socket);
+  const recorded = readChat();
+  const shapeOf = (value: unknown) =>
+    JSON.parse(JSON.stringify(value), (_, one) =>
+      ["string", "number"].includes(typeof one) ? typeof one : one,
+    );
+  expect(shapeOf(JSON.parse(now.whole))).toEqual(shapeOf(JSON.parse(recorded.whole)));
+  const shapesOf = (stream: string) => {
+    const events = stream.split("\n\n").map((event) => event.replace(/^data: /, ""));
+    const shapes = events.map((data) =>
+      data.startsWith("{") ? JSON.stringify(shapeOf(JSON.parse(data))) : data,
+    );
+    return [...new Set(shapes)];
+  };
+  expect(shapesOf(now.streamed)).toEqual(shapesOf(recorded.streamed));
 });
 
 test("the same seed gives the same text, another seed another", async () => {

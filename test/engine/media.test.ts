@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { recordEmbeddings, recordSpeech } from "../fixtures/embedded-model/record.ts";
+import { readEmbeddings, readSpeech } from "../fixtures/embedded-model/recorded.ts";
 import type { ErrorBody } from "../replies/event-stream.ts";
 import { type EngineHome, startEngineHome } from "../setup/engine-home.ts";
 
@@ -18,6 +20,10 @@ const dataUri = (name: string) =>
   `data:image/${name.split(".").at(-1)?.replace("jpg", "jpeg")};base64,${fixture(name).toString("base64")}`;
 const cosine = (left: readonly number[] = [], right: readonly number[] = []) =>
   left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+const numbersIn = (base64: string) => {
+  const bytes = Buffer.from(base64, "base64");
+  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
+};
 interface EmbeddingReply {
   readonly data: readonly { readonly embedding: readonly number[] }[];
   readonly usage: Readonly<Record<string, number>>;
@@ -68,16 +74,45 @@ describe("text embeddings", () => {
 
   test("of token ids are those of the text they stand for", async () => {
     // "hello world" in cl100k_base, as LangChain sends it.
-    const create = (input: number[] | string) =>
+    const create = (input: number[] | number[][] | string) =>
       engine.client.embeddings.create({ model: "svc-embedding-2", input });
-    const [tokens, text] = [await create([15339, 1917]), await create("hello world")];
+    const text = await create("hello world");
+    const tokens = await create([15339, 1917]);
     expect(tokens.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
+    const lists = await create([[15339, 1917], [15339]]);
+    expect(lists.data).toHaveLength(2);
+    expect(lists.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
+    expect(lists.data[1]?.embedding).not.toEqual(text.data[0]?.embedding ?? []);
   });
 
   test("take a hundred texts", async () => {
     const input = Array.from({ length: 100 }, (_, at) => `Sentence number ${at}.`);
     const { data } = await engine.client.embeddings.create({ model: "svc-embedding-2", input });
     expect(data.map(({ index }) => index)).toEqual(input.map((_, at) => at));
+  });
+});
+
+describe("the recordings that clients are tested on", () => {
+  test("have the vectors of the real models, and their token counts", async () => {
+    await engine.client.embeddings.create({ model: "svc-embedding-2", input: "hello" });
+    const now = await recordEmbeddings(engine.socket);
+    const recorded = readEmbeddings();
+    const withoutVectors = (entries: typeof now) =>
+      entries.map(({ input, dimensions, tokens }) => ({ input, dimensions, tokens }));
+    expect(withoutVectors(now)).toEqual(withoutVectors(recorded));
+    for (const [at, { embedding }] of now.entries()) {
+      const [real, kept] = [numbersIn(embedding), numbersIn(recorded[at]?.embedding ?? "")];
+      expect(kept).toHaveLength(real.length);
+      // Another processor rounds differently.
+      expect(cosine(real, kept)).toBeGreaterThan(0.999);
+    }
+  });
+
+  test("have speech of the length of the real voice's", async () => {
+    await engine.client.embeddings.create({ model: "svc-embedding-2", input: "hello" });
+    const ratio = (await recordSpeech(engine.socket)).length / readSpeech().length;
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(2);
   });
 });
 

@@ -1,6 +1,7 @@
 import { OpenAI } from "openai";
 import { testCacheDir, weightsDir } from "../../engine/test/weights/weights-dir.ts";
 import type { SetName } from "../../engine/weights/sets.ts";
+import { socketPath } from "../../src/base/network/listen.ts";
 import { type ChildServer, createHome, type Environment, type Home } from "./child.ts";
 
 /** A server of its own with the real embedded models, from the cache that all tests share. */
@@ -8,6 +9,8 @@ export interface EngineHome {
   readonly home: Home;
   readonly server: ChildServer;
   readonly client: OpenAI;
+  /** Where the engine itself listens, behind the gateway, once a model was called. */
+  readonly socket: string;
   /** A fetch with the key and JSON, to a path below /v1. */
   call(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   status(): Promise<EngineStatus>;
@@ -46,6 +49,7 @@ export async function startEngineHome(options: {
     home,
     server,
     client: new OpenAI({ baseURL: server.baseUrl, apiKey: key, maxRetries: 0 }),
+    socket: socketPath(home.dataDir, "engine.sock"),
     call: (path, body, init = {}) =>
       fetch(`${server.baseUrl}${path}`, {
         method: "POST",

@@ -1,8 +1,9 @@
 import { expect } from "bun:test";
 import { OpenAI } from "openai";
 import { chatAnswers, chatStreams } from "../../fake/recordings.ts";
-import type { Check } from "../report.ts";
+
 import type { Stage } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-3-flash";
 const messages = [{ role: "user" as const, content: "Say hello" }];

@@ -1,24 +1,25 @@
 import { expect } from "bun:test";
+import { embeddedChat, embeddedModel } from "../../fake/openai/embedded-model.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";
-import type { Check } from "../report.ts";
+
 import { type Stage, sentUpstream } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-3-flash";
 const messages = [{ role: "user" as const, content: "Say hello" }];
 
 /** Chat answered in one piece. */
 export function chatChecks(check: Check, stage: Stage): void {
-  check("answers a chat from the embedded model", async () => {
-    const completion = await stage.engine.client.chat.completions.create({
-      model,
-      messages,
-      max_tokens: 5,
-    });
+  check("reads a chat reply of the embedded model", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const completion = await stage.gateway
+      .client()
+      .chat.completions.create({ model, messages, max_tokens: 5 });
     expect(completion).toMatchObject({ object: "chat.completion", model });
     expect(completion.choices[0]?.message.role).toBe("assistant");
-    expect(completion.choices[0]?.message.content).toMatch(/\w/);
-    expect(completion.usage?.completion_tokens).toBeGreaterThan(0);
+    expect(completion.choices[0]?.message.content).toBe(embeddedChat.whole.text);
+    expect(completion.usage).toMatchObject({ ...embeddedChat.whole.usage });
   });
 
   check("returns n answers", async () => {

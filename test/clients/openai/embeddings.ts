@@ -1,19 +1,19 @@
 import { expect } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { embeddedModel, embeddedVector } from "../../fake/openai/embedded-model.ts";
 import { embeddingReplies, embeddingsReply, VECTORS } from "../../fake/recordings.ts";
-import type { Check } from "../report.ts";
+import { toWire } from "../../fixtures/embedded-model/recorded.ts";
+
 import { type Stage, sentUpstream } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-embedding-2";
 const media = "multimodal-embedding-1";
 const vectors = VECTORS.map((vector) => [...vector]);
-const fixture = (name: string) =>
-  readFileSync(join(import.meta.dir, "../../fixtures/engine", name)).toString("base64");
 
 export function embeddingChecks(check: Check, stage: Stage): void {
   check("gets the same vector in its own encoding and in floats", async () => {
-    const { embeddings } = stage.engine.client;
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const { embeddings } = stage.gateway.client();
     const packed = await embeddings.create({ model, input: "A cat sleeps." });
     const plain = await embeddings.create({
       model,
@@ -21,10 +21,11 @@ export function embeddingChecks(check: Check, stage: Stage): void {
       encoding_format: "float",
     });
     expect(packed.data[0]?.embedding).toHaveLength(3072);
+    expect(packed.data[0]?.embedding).toEqual(embeddedVector("A cat sleeps."));
     expect(packed.data[0]?.embedding).toEqual(
       plain.data[0]?.embedding.map((value) => Math.fround(value)) ?? [],
     );
-    expect(packed.usage.prompt_tokens).toBeGreaterThan(0);
+    expect(packed.usage.prompt_tokens).toBe(6);
     expect(packed.usage).toEqual(plain.usage);
   });
 
@@ -52,19 +53,21 @@ export function embeddingChecks(check: Check, stage: Stage): void {
   });
 
   check("gets vectors of 768 and of 1536 dimensions", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const input = ["A cat sleeps.", "Rates rose."];
     for (const dimensions of [768, 1536]) {
-      const { data } = await stage.engine.client.embeddings.create({
-        model,
-        input: ["A cat sleeps.", "Rates rose."],
-        dimensions,
-      });
+      const { data } = await stage.gateway.client().embeddings.create({ model, input, dimensions });
       expect(data.map(({ embedding }) => embedding.length)).toEqual([dimensions, dimensions]);
+      expect(data.map(({ embedding }) => embedding)).toEqual(
+        input.map((text) => embeddedVector(text, dimensions)),
+      );
     }
   });
 
   check("embeds token ids as the text they stand for", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
     const create = (input: number[] | number[][] | string) =>
-      stage.engine.client.embeddings.create({ model, input, dimensions: 768 });
+      stage.gateway.client().embeddings.create({ model, input, dimensions: 768 });
     const [text, ids, lists] = [
       await create("hello world"),
       await create([15339, 1917]),
@@ -73,6 +76,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     expect(ids.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
     expect(lists.data).toHaveLength(2);
     expect(lists.data[0]?.embedding).toEqual(text.data[0]?.embedding ?? []);
+    expect(lists.data[1]?.embedding).toEqual(embeddedVector([15339], 768));
   });
 
   mediaChecks(check, stage);
@@ -80,14 +84,15 @@ export function embeddingChecks(check: Check, stage: Stage): void {
 
 function mediaChecks(check: Check, stage: Stage): void {
   check("embeds images given as data URIs", async () => {
-    const images = ["cat.jpg", "cat.png"].map(
-      (name) => `data:image/${name.endsWith("png") ? "png" : "jpeg"};base64,${fixture(name)}`,
-    );
-    const { data, usage } = await stage.engine.client.embeddings.create({
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const images = ["cat.jpg", "cat.png"].map((image) => ({ image }));
+    const { data, usage } = await stage.gateway.client().embeddings.create({
       model: media,
-      input: images,
+      input: images.map((image) => String(toWire(image))),
     });
-    expect(data).toHaveLength(2);
+    expect(data.map(({ embedding }) => embedding)).toEqual(
+      images.map((image) => embeddedVector(image)),
+    );
     expect(data[0]?.embedding.length).toBeGreaterThan(100);
     expect(data[1]?.embedding).toHaveLength(data[0]?.embedding.length ?? 0);
     expect(usage as object).toEqual({ prompt_tokens: 0, total_tokens: 0, images: 2 });
@@ -95,9 +100,11 @@ function mediaChecks(check: Check, stage: Stage): void {
 
   check("embeds a video object", async () => {
     // The SDK's types do not know it; the SDK sends it all the same.
-    const input = { video: { bytesBase64Encoded: fixture("cat-h264.mp4") } } as unknown as string;
-    const { data, usage } = await stage.engine.client.embeddings.create({ model: media, input });
-    expect(data).toHaveLength(1);
+    const video = { video: "cat-h264.mp4" };
+    const input = toWire(video) as string;
+    stage.gateway.upstream.replyOnce(embeddedModel);
+    const { data, usage } = await stage.gateway.client().embeddings.create({ model: media, input });
+    expect(data.map(({ embedding }) => embedding)).toEqual([embeddedVector(video)]);
     expect(data[0]?.embedding.length).toBeGreaterThan(100);
     expect(usage as object).toMatchObject({ prompt_tokens: 0, video_seconds: expect.any(Number) });
     stage.gateway.upstream.replyWith(embeddingsReply({ vectors: [[0.5]] }));

@@ -9,8 +9,9 @@ import {
   vendorError,
 } from "../../fake/recordings.ts";
 import { thrownBy } from "../../replies/refusal.ts";
-import type { Check } from "../report.ts";
+
 import { type Stage, waitsDuring } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-3-flash";
 const messages = [{ role: "user" as const, content: "Say hello" }];

@@ -1,7 +1,9 @@
 import { expect } from "bun:test";
+import { embeddedModel, embeddedSpeech } from "../../fake/openai/embedded-model.ts";
 import { chatAnswers, speechReplies, tone } from "../../fake/recordings.ts";
-import type { Check } from "../report.ts";
+
 import { type Stage, sentUpstream } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-2.5-flash-tts";
 const voice = "Kore";
@@ -27,11 +29,14 @@ const promised = {
 };
 
 export function speechAndModelChecks(check: Check, stage: Stage): void {
-  check("speaks a wav of 24 kHz, mono, 16 bits with the embedded voice", async () => {
-    const reply = await stage.engine.client.audio.speech.create({ model, voice, input: "Hello." });
+  check("gets speech of the embedded voice as a wav of 24 kHz, mono, 16 bits", async () => {
+    stage.gateway.upstream.replyWith(embeddedModel);
+    const body = { model, voice, input: "Hello." };
+    const reply = await stage.gateway.client().audio.speech.create(body);
     expect(reply.headers.get("content-type")).toBe("audio/wav");
     const wav = Buffer.from(await reply.arrayBuffer());
     expect(headerOf(wav)).toEqual(promised);
+    expect(wav.subarray(44).equals(embeddedSpeech())).toBe(true);
     // A quarter of a second at least.
     expect(wav.length).toBeGreaterThan(44 + 12_000);
     const samples = new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);

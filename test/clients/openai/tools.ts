@@ -2,8 +2,9 @@ import { expect } from "bun:test";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { chatAnswers, chatStreams, TOOL_CALL } from "../../fake/recordings.ts";
-import type { Check } from "../report.ts";
+
 import { type Stage, sentUpstream } from "../stage.ts";
+import type { Check } from "../suite.ts";
 
 const model = "svc-3-flash";
 const messages = [{ role: "user" as const, content: "Weather in Zürich?" }];

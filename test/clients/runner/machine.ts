@@ -24,7 +24,9 @@ export function needsOf(wanted: Wanted): readonly string[] {
       ? [`python3 >= ${major}.${minor} with venv, and a package index that pip reaches`]
       : []),
     ...(wanted.go ? [`Go >= ${leastGoText}, and a module proxy that go reaches`] : []),
-    "the weights of the embedded models (fetched once, shared with the other tests)",
+    ...(wanted.python || wanted.go
+      ? ["the weights of the embedded models (fetched once, shared with the other tests)"]
+      : []),
   ];
 }
 

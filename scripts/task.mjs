@@ -35,6 +35,7 @@ const tasks = {
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
   "bench-engine": () => run(bun, [join(root, "bench", "engine", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
+  "fake-upstream": () => run(bun, [join(root, "test", "fake", "serve.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () =>
     run(bun, [join(root, "engine", "test", "speech", "check-speech.ts"), ...words]),
@@ -63,6 +64,7 @@ const withoutEngine = [
   "bench-overview",
   "bench-engine",
   "bench-providers",
+  "fake-upstream",
   "format",
   "screenshots",
 ];

@@ -23,12 +23,19 @@ const flags = [
   "--autoplay-policy=no-user-gesture-required",
 ];
 
+/** See docs/contributing/debugging.md: DevTools on this port show what a test does, slowed down. */
+const watchPort = process.env["BROWSER_WATCH_PORT"];
+const watched =
+  watchPort === undefined
+    ? { args: flags }
+    : { args: [...flags, `--remote-debugging-port=${watchPort}`], slowMo: 500 };
+
 /** One a test file, which closes it at its end. */
 export async function launchBrowser(): Promise<Browser> {
   const folder = await unpack();
   return chromium.launch({
     executablePath: join(folder, "chromium"),
-    args: flags,
+    ...watched,
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: folder,

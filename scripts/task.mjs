@@ -45,6 +45,7 @@ const tasks = {
   bench: () => run(bun, [join(root, "bench", "run.ts"), ...words]),
   "bench-overview": () => run(bun, [join(root, "bench", "overview", "run.ts"), ...words]),
   "bench-providers": () => run(bun, [join(root, "bench", "providers", "run.ts"), ...words]),
+  "fake-upstream": () => run(bun, [join(root, "test", "fake", "serve.ts"), ...words]),
   screenshots: () => run(bun, [join(root, "test", "console", "screenshots.ts"), ...words]),
   "check-speech": () =>
     run(bun, [join(root, "engine", "test", "speech", "check-speech.ts"), ...words]),
@@ -80,6 +81,7 @@ const withoutEngine = [
   "bench",
   "bench-overview",
   "bench-providers",
+  "fake-upstream",
   "format",
   "screenshots",
   "test-install",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { vendorPages } from "../scripts/vendor-pages.ts";
 import { type ErrorKind, errorKinds } from "../src/base/errors.ts";
@@ -32,4 +32,73 @@ test("docs/providers is what the code knows: npm run providers:docs writes it", 
     .toSorted()
     .map((name) => [name, readFileSync(join(folder, name), "utf8")]);
   expect(written).toEqual([...(await vendorPages())].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+});
+
+const decisionsFolder = join(docs, "decisions");
+const decisionFiles = readdirSync(decisionsFolder).filter((name) => name !== "README.md");
+
+interface Decision {
+  readonly number: string;
+  readonly row: string;
+}
+
+/** Undefined where something is missing. */
+function readDecision(file: string): Decision | undefined {
+  const text = readFileSync(join(decisionsFolder, file), "utf8");
+  const head =
+    /^# (\d{4})\. (.+)\n\n- Date: (\d{4}-\d{2}-\d{2})\n- Status: (accepted|superseded by \[(\d{4})\]\(\5-[a-z0-9-]+\.md\))\n/.exec(
+      text,
+    );
+  const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+  if (head === null || headings.join() !== "Context,Decision,Consequences") return undefined;
+  const [, number = "", title, date, status] = head;
+  return file.startsWith(`${number}-`)
+    ? { number, row: `| ${number} | [${title}](${file}) | ${date} | ${status} |` }
+    : undefined;
+}
+
+test("every decision has a number, a date and a status, and is in the index with them", () => {
+  const decisions = decisionFiles.toSorted().map((file) => ({ file, read: readDecision(file) }));
+  expect(decisions.filter(({ read }) => read === undefined).map(({ file }) => file)).toEqual([]);
+  expect(decisions.map(({ read }) => Number(read?.number))).toEqual(
+    decisions.map((_, at) => at + 1),
+  );
+  const index = readFileSync(join(decisionsFolder, "README.md"), "utf8");
+  const listed = index.split("\n").filter((line) => /^\| \d/.test(line));
+  expect(listed).toEqual(decisions.map(({ read }) => read?.row ?? ""));
+});
+
+const place = String.raw`(?:src|test|bench|docs|scripts|console|engine)/[\w./-]*[\w/-]`;
+
+/** What a recipe names: in its sentences, above its examples, and in its commands. */
+function pathsOf(recipe: string) {
+  const fences = [...recipe.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)];
+  const prose = fences.reduce((left, [fence]) => left.replace(fence, ""), recipe);
+  const heads = fences.flatMap(([, , code = ""]) => [
+    ...code.matchAll(new RegExp(`^ *(?://|#) (${place})( \\(new\\))?`, "gm")),
+  ]);
+  const commands = fences.flatMap(([, language, code = ""]) =>
+    language === "sh" ? [...code.matchAll(new RegExp(`(?<= )${place}`, "g"))] : [],
+  );
+  return {
+    created: heads.flatMap(([, path = "", mark]) => (mark === undefined ? [] : [path])),
+    named: [
+      ...heads.flatMap(([, path = "", mark]) => (mark === undefined ? [path] : [])),
+      ...[...prose.matchAll(new RegExp(`\`(${place})\``, "g"))].map(([, path = ""]) => path),
+      ...commands.map(([path]) => path),
+    ],
+  };
+}
+
+test("every file that docs/contributing names exists, or is created by the recipe", () => {
+  const folder = join(docs, "contributing");
+  const isThere = (path: string) => existsSync(join(docs, "..", path));
+  for (const file of readdirSync(folder)) {
+    const { named, created } = pathsOf(readFileSync(join(folder, file), "utf8"));
+    const missing = named.filter(
+      (path) => !isThere(path) && !created.some((one) => one.startsWith(path)),
+    );
+    expect([file, missing]).toEqual([file, []]);
+    expect(named.length).toBeGreaterThan(3);
+  }
 });

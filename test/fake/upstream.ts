@@ -35,9 +35,10 @@ export interface FakeUpstream {
   stop(): Promise<void>;
 }
 
-export async function startFakeUpstream(): Promise<FakeUpstream> {
+/** On any free port by default. */
+export async function startFakeUpstream({ port = 0 } = {}): Promise<FakeUpstream> {
   const upstream = new TcpUpstream();
-  await upstream.listen();
+  await upstream.listen(port);
   return upstream;
 }
 
@@ -70,10 +71,10 @@ class TcpUpstream implements FakeUpstream {
     return this.#requests.reduce((sum, request) => sum + request.bytesSent, 0);
   }
 
-  listen(): Promise<void> {
+  listen(port: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", () => {
+      this.#server.listen(port, "127.0.0.1", () => {
         // Kept, because a test may call the address of an upstream that has stopped.
         this.#baseUrl = `http://127.0.0.1:${portOf(this.#server)}/v1`;
         resolve();

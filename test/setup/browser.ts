@@ -23,6 +23,13 @@ const flags = [
   "--autoplay-policy=no-user-gesture-required",
 ];
 
+/** See docs/contributing/debugging.md: DevTools on this port show what a test does, slowed down. */
+const watchPort = process.env["BROWSER_WATCH_PORT"];
+const watched =
+  watchPort === undefined
+    ? { args: flags }
+    : { args: [...flags, `--remote-debugging-port=${watchPort}`], slowMo: 500 };
+
 let shared: Promise<Browser> | undefined;
 
 /** One per process, for all test files in it. Files close what they open in it; it ends with the process. */
@@ -35,7 +42,7 @@ async function launch(): Promise<Browser> {
   const folder = await unpack();
   return chromium.launch({
     executablePath: join(folder, "chromium"),
-    args: flags,
+    ...watched,
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: folder,

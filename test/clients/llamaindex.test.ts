@@ -58,7 +58,7 @@ clientSuite("@llamaindex/openai", (check) => {
 });
 
 function chatChecks(check: Check, stage: Stage): void {
-  check("chats with the embedded model, whole and streamed", async () => {
+  check("chats with the embedded model, streamed or not", async () => {
     const chat = new OpenAI({ model: "svc-3-flash", maxTokens: 5, ...engineOptions(stage) });
     const { message } = await chat.chat({ messages });
     expect(message.role).toBe("assistant");
@@ -67,7 +67,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(parts.map(({ delta }) => delta).join("")).toMatch(/\w/);
   });
 
-  check("sends the conversation on and reads the answer, whole and streamed", async () => {
+  check("sends the conversation and reads the reply, streamed or not", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const asked: Message[] = [{ role: "system", content: "Be brief." }, ...messages];
@@ -86,7 +86,7 @@ function chatChecks(check: Check, stage: Stage): void {
       });
   });
 
-  check("gets the usage of a stream when it asks for it", async () => {
+  check("gets the usage of a stream when requested", async () => {
     stage.gateway.upstream.replyWith(chatStreams.openai());
     const additionalChatOptions = { stream_options: { include_usage: true } };
     const chat = chatAt(stage, { additionalChatOptions });
@@ -94,7 +94,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(parts.at(-1)?.raw).toMatchObject({ usage: { completion_tokens: 10 } });
   });
 
-  check("sends images on as they are", async () => {
+  check("forwards images unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
     const content = [
@@ -105,7 +105,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["messages"]).toEqual([{ role: "user", content }]);
   });
 
-  check("gets an answer in the shape of a zod schema", async () => {
+  check("gets a reply that matches a zod schema", async () => {
     const wanted = { city: "Bern" };
     stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
     const responseFormat = z.object({ city: z.string() });
@@ -119,7 +119,7 @@ function chatChecks(check: Check, stage: Stage): void {
 }
 
 function toolChecks(check: Check, stage: Stage): void {
-  check("makes a round of tool call and answer", async () => {
+  check("completes a round of tool call and reply", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const chat = chatAt(stage);
@@ -163,7 +163,7 @@ function toolChecks(check: Check, stage: Stage): void {
 function embeddingChecks(check: Check, stage: Stage): void {
   const model = "svc-embedding-2";
 
-  check("embeds text with the embedded model, in the size it asks for", async () => {
+  check("embeds text with the embedded model, in the requested size", async () => {
     const whole = new OpenAIEmbedding({ model, ...engineOptions(stage) });
     expect(await whole.getTextEmbedding("A cat sleeps.")).toHaveLength(3072);
     const small = new OpenAIEmbedding({ model, dimensions: 768, ...engineOptions(stage) });
@@ -180,7 +180,7 @@ function embeddingChecks(check: Check, stage: Stage): void {
 }
 
 function errorChecks(check: Check, stage: Stage): void {
-  check("tells a wrong key and a refused model by status and code", async () => {
+  check("reports an invalid key and a forbidden model by status and code", async () => {
     const wrongKey = chatAt(stage, { apiKey: "sk-svc-wrong", maxRetries: 10 });
     expect(await failureOf(wrongKey.chat({ messages }))).toMatchObject({
       status: 401,
@@ -193,7 +193,7 @@ function errorChecks(check: Check, stage: Stage): void {
     });
   });
 
-  check("tries again after the wait that the gateway's hint names", async () => {
+  check("retries after the wait that the gateway requests", async () => {
     stage.gateway.upstream.replyOnce(rateLimits.milliseconds(1_041));
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const waits = await waitsDuring(async () => {

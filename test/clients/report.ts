@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What real clients did against the real server. Every suite saves its result here, and
- * `docs/compatibility.md` is written from all of them: by the tests, never by hand.
+ * Results of real clients against the real server. Every suite saves its result here, and the
+ * tests generate `docs/compatibility.md` from all of them.
  */
 export interface ClientResult {
   readonly client: string;
@@ -17,7 +17,7 @@ export interface ClientResult {
 
 const root = join(import.meta.dir, "..", "..");
 
-/** Where the results are kept and the page is written. */
+/** Paths of the results and of the generated page. */
 export interface ReportPaths {
   readonly results: string;
   readonly page: string;
@@ -37,7 +37,7 @@ export interface SuiteOptions {
   readonly paths?: ReportPaths;
 }
 
-/** The checks of one npm client: each a test, and a line of the page. */
+/** The checks of one npm client. Each is a test and a line of the page. */
 export function clientSuite(
   packageName: string,
   define: (check: Check) => void,
@@ -45,7 +45,7 @@ export function clientSuite(
 ): void {
   describe(packageName, () => {
     const record = new SuiteRecord();
-    // Before the hooks of the checks, so that none of them can keep these from being run.
+    // Before the hooks of the checks, so that none of them can prevent this one.
     afterAll(() => {
       const checks = record.outcomes();
       if (checks === undefined) return;
@@ -59,22 +59,22 @@ export function clientSuite(
     define((what, run) => {
       test(what, record.define(what, run));
     });
-    // Behind those of the checks: it is not run when one of them has failed.
+    // After those of the checks: it does not run if one of them has failed.
     beforeAll(() => record.prepared());
   });
 }
 
 /**
- * What became of each check. The runtime does not say whether it was told to run some of the tests
- * only (`-t` is in no argument that a test can see), but its hooks do: then fewer checks begin than
- * are defined, though all that comes before them went well. `--bail` ends the process at the first
- * failure without a hook, so that such a run leaves the result as it was.
+ * The outcome of each check. A test cannot see whether the runtime runs only some of the tests
+ * (`-t`), but the hooks show it: fewer checks begin than are defined, although everything before
+ * them passed. `--bail` ends the process at the first failure without calling a hook, so such a run
+ * leaves the result unchanged.
  */
 class SuiteRecord {
   readonly #outcomes = new Map<string, Outcome | undefined>();
   #isPrepared = false;
   #begun = 0;
-  /** The check that is under way; one that comes to its end after its time finds another here. */
+  /** The running check. One that ends after its timeout finds another here. */
   #underWay: symbol | undefined;
 
   define(what: string, run: () => Promise<void>): () => Promise<void> {
@@ -101,7 +101,7 @@ class SuiteRecord {
     this.#underWay = undefined;
   }
 
-  /** Undefined when some checks were not asked for: that says nothing about them. */
+  /** Undefined if only some checks were selected: the others have no outcome. */
   outcomes(): Readonly<Record<string, Outcome>> | undefined {
     if (this.#isPrepared && this.#begun < this.#outcomes.size) return undefined;
     return Object.fromEntries(
@@ -130,8 +130,9 @@ export function toPage(results: readonly ClientResult[]): string {
   const rows = results.map((result) => {
     const all = Object.values(result.checks);
     const passed = all.filter((outcome) => outcome === "passed").length;
-    const said = passed === all.length ? `all ${passed} passed` : `**${passed} of ${all.length}**`;
-    return `| ${result.client} | ${result.version} | ${result.language} | \`${result.command}\` | ${said} |`;
+    const summary =
+      passed === all.length ? `all ${passed} passed` : `**${passed} of ${all.length}**`;
+    return `| ${result.client} | ${result.version} | ${result.language} | \`${result.command}\` | ${summary} |`;
   });
   const lists = results.map(({ client, checks }) => {
     const lines = Object.entries(checks).map(
@@ -139,11 +140,11 @@ export function toPage(results: readonly ClientResult[]): string {
     );
     return `## ${client}\n\n${lines.join("\n")}\n`;
   });
-  return `# Clients that work unchanged
+  return `# Tested clients
 
-Each was pointed at a running gateway with its base URL and a key, and nothing else unless a line says so. Behind
-the gateway were the embedded models or, where it matters what a model says, recorded replies of vendors. This page
-is written by the tests as they run; a check that fails says so here.
+These clients work unchanged. Each runs against a real gateway with only its base URL and a key,
+unless a line says otherwise. Behind the gateway are the embedded models or, if the exact reply
+matters, recorded replies of vendors. The client tests generate this page and mark failed checks.
 
 | client | version | language | run by | result |
 |---|---|---|---|---|

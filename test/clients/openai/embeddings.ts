@@ -12,7 +12,7 @@ const fixture = (name: string) =>
   readFileSync(join(import.meta.dir, "../../fixtures/engine", name)).toString("base64");
 
 export function embeddingChecks(check: Check, stage: Stage): void {
-  check("gets the same vector in its own encoding and in floats", async () => {
+  check("gets the same vector in its default encoding and as floats", async () => {
     const { embeddings } = stage.engine.client;
     const packed = await embeddings.create({ model, input: "A cat sleeps." });
     const plain = await embeddings.create({
@@ -28,7 +28,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     expect(packed.usage).toEqual(plain.usage);
   });
 
-  check("gets its vectors in order, whichever encoding and order the upstream has", async () => {
+  check("gets vectors in order, whatever encoding and order the upstream uses", async () => {
     for (const reply of [
       embeddingReplies.float(),
       embeddingReplies.base64(),
@@ -42,7 +42,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("gets base64 on the wire, which it asks for by itself", async () => {
+  check("gets base64 on the wire, which it requests by default", async () => {
     stage.gateway.upstream.replyWith(embeddingReplies.float());
     const input = ["one", "two", "three"];
     const asked = stage.gateway.client().embeddings.create({ model, input });
@@ -51,7 +51,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     expect(vectors[0]?.map((_, at) => bytes.readFloatLE(at * 4))).toEqual(vectors[0]);
   });
 
-  check("gets vectors of 768 and of 1536 dimensions", async () => {
+  check("gets vectors of 768 and 1536 dimensions", async () => {
     for (const dimensions of [768, 1536]) {
       const { data } = await stage.engine.client.embeddings.create({
         model,
@@ -62,7 +62,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("embeds token ids as the text they stand for", async () => {
+  check("embeds token ids like the text they encode", async () => {
     const create = (input: number[] | number[][] | string) =>
       stage.engine.client.embeddings.create({ model, input, dimensions: 768 });
     const [text, ids, lists] = [

@@ -40,7 +40,7 @@ export async function measureChat({ gateway, tell }: PartOptions): Promise<reado
   return [
     {
       name: "tokens_per_s",
-      label: `decoding, answers of ${answerTokens} tokens`,
+      label: `decoding, replies of ${answerTokens} tokens`,
       unit: "tokens/s",
       digits: 1,
       values: speeds,
@@ -89,7 +89,7 @@ export async function measureTexts({ gateway, tell }: PartOptions): Promise<read
     },
     {
       name: "texts_batch_per_s",
-      label: `short texts, ${batch} a request`,
+      label: `short texts, ${batch} per request`,
       unit: "texts/s",
       digits: 0,
       values: together,
@@ -114,7 +114,7 @@ export async function measureMedia({ gateway, tell }: PartOptions): Promise<read
     clipMs.push(await timed(() => embed({ call, model, input: clip, vectors: 1 })));
   }
   return [
-    { name: "image_ms", label: "an image, one by one", unit: "ms", digits: 0, values: pictureMs },
+    { name: "image_ms", label: "images, one by one", unit: "ms", digits: 0, values: pictureMs },
     { name: "clip_ms", label: "a clip of 2 s", unit: "ms", digits: 0, values: clipMs },
   ];
 }
@@ -142,7 +142,7 @@ export async function measureSpeech({ gateway, tell }: PartOptions): Promise<rea
     { name: "flash_factor", label: `flash, ${text}`, ...unit, values: flashFactors },
     {
       name: "flash_first_ms",
-      label: "flash, first audio of it",
+      label: "flash, first audio",
       unit: "ms",
       digits: 0,
       values: firsts,
@@ -184,7 +184,7 @@ export async function measureIdle(
       return [
         {
           name: "idle_gone_s",
-          label: "idle: all model processes gone after",
+          label: "idle: all model processes ended after",
           unit: "s",
           digits: 0,
           values: [waitedS],

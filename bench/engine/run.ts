@@ -26,12 +26,12 @@ import { measureSizes, measureStart } from "./start.ts";
 
 const help = `bun bench/engine/run.ts [options]
 
-Measures the embedded engine on this machine. See bench/README.md. The whole takes some minutes,
-fetches what a fresh clone fetches, and needs some 2 GB in the temporary folder while it runs.
+Measures the embedded engine on this machine. See bench/README.md. It takes five to ten minutes,
+downloads what a fresh clone downloads, and needs about 2 GB in the temporary folder.
 
   --quick   without the fresh clone: this checkout, and the weights in your own cache
   --json    results as JSON, with the figures of every round
-  --help    this
+  --help    show this help
 `;
 
 /** Long enough to work through a part, short enough to wait for. */

@@ -69,7 +69,7 @@ export async function measureStart(options: StartOptions): Promise<Start> {
     figures.push({ name, label, unit: "s", digits: 1, values: [value] });
     tell(`${label} after ${value.toFixed(1)} s`);
   };
-  note({ name: "listens_s", label: "it listens" }, server.elapsedS);
+  note({ name: "listens_s", label: "listening" }, server.elapsedS);
   const deadlineMs = server.startedMs + timeoutMs;
   const firsts = isCold
     ? [firstEmbedding, firstToken, firstAudio, firstImage]

@@ -144,7 +144,7 @@ function limitWork({ accounts, keys }: PartsJob): Work {
   const allAccounts = owners("account", accounts);
   const limiter = new Limiter();
   return {
-    name: "limits: enter, take tokens, release, look",
+    name: "limits: enter, take tokens, release, read",
     times: timesARound,
     run() {
       for (let index = 0; index < timesARound; index++) {
@@ -199,7 +199,7 @@ function receiptWork(options: {
   let batches: readonly (readonly LedgerWrite[])[] = [];
   let commits: Promise<void>[] = [];
   return {
-    name: `a receipt, ${size} a commit`,
+    name: `a receipt, ${size} per commit`,
     times: receiptsARound,
     prepare() {
       // Each round begins with an empty log, as a running gateway about does.
@@ -233,7 +233,7 @@ function sumsWork({ ledger }: Store, ids: readonly string[]): Work {
     charged: 408_800n,
   }));
   return {
-    name: `sums by hour: a row, ${sumsAtOnce} a commit (not every request)`,
+    name: `hourly rollup: a row, ${sumsAtOnce} per commit (not every request)`,
     times: rows.length,
     async run() {
       for (let done = 0; done < rows.length; done += sumsAtOnce)

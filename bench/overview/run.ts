@@ -23,10 +23,10 @@ const partNames = ["reports", "replies", "browser", "watched"] as const;
 type PartName = (typeof partNames)[number];
 
 const counts = {
-  receipts: { usual: 5_000_000, most: 50_000_000, about: "how many the ledger has" },
+  receipts: { usual: 5_000_000, most: 50_000_000, about: "receipts in the ledger" },
   rounds: { usual: 5, most: 50, about: "rounds with and without a watcher" },
-  requests: { usual: 80_000, most: 1_000_000, about: "chats a round" },
-  watchers: { usual: 1, most: 100, about: "how many watch" },
+  requests: { usual: 80_000, most: 1_000_000, about: "chats per round" },
+  watchers: { usual: 1, most: 100, about: "number of watchers" },
 } as const;
 type CountName = keyof typeof counts;
 const countNames = Object.keys(counts) as CountName[];

@@ -39,7 +39,7 @@ const { values } = parseArgs({
 });
 const help = `bun bench/providers/run.ts [--rounds N] [--quick] [--json]
 
-Measures each kind of provider beside a bare Bun proxy, over 127.0.0.1 only. See bench/README.md.
+Compares each kind of provider with a bare Bun proxy, over 127.0.0.1 only. See bench/README.md.
 `;
 const isQuick = values.quick === true;
 const rounds = Math.min(50, Math.max(1, Number(values.rounds ?? (isQuick ? 2 : 5))));
@@ -146,7 +146,7 @@ function report(costs: Readonly<Record<Name, { request: number[]; chunk: number[
     one.name === "bare" ? "" : cell(one.chunkRatio, 2),
     one.aim,
   ]);
-  const header = ["", "CPU µs a request", "÷ bare", "CPU µs a chunk", "÷ bare", "aim of ÷"];
+  const header = ["", "CPU µs per request", "÷ bare", "CPU µs per chunk", "÷ bare", "target for ÷"];
   const [processor] = cpus();
   process.stdout.write(
     `\n${cpus().length} × ${processor?.model ?? "unknown"}, Bun ${Bun.version}; ${rounds} rounds, ` +

@@ -35,9 +35,9 @@ const help = `bun bench/overview/run.ts [options]
 
 ${[
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].usual})`]),
-  ["--only PART", `one of ${partNames.join(", ")}; may be given again`],
+  ["--only PART", `one of ${partNames.join(", ")}; can be repeated`],
   ["--json", "results as JSON"],
-  ["--help", "this"],
+  ["--help", "show this help"],
 ]
   .map(([option = "", about = ""]) => `  ${option.padEnd(15)}${about}`)
   .join("\n")}

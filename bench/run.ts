@@ -233,10 +233,10 @@ function report({ options, measured, watched }: Outcome): void {
       `${options.rounds} rounds; ${options.requests} chats over ${options.connections} connections, ` +
       `${options.keys} keys of ${options.accounts} accounts; ` +
       `${options.streams} streams of ${options.chunks} chunks, each every 10 ms\n` +
-      `median (min–max) over the rounds; CPU is that of the proxy process alone\n\n` +
+      `median (min–max) over the rounds; CPU of the proxy process only\n\n` +
       `${table(summary)}\n` +
       (hasGateways
-        ? `\nall rounds together, put-off work included: money and limits add ${number(measured.addedUsACall, 1)} µs of CPU a call\n`
+        ? `\nall rounds together, deferred work included: added by money and limits ${number(measured.addedUsACall, 1)} µs of CPU per call\n`
         : "") +
       (watched.length === 0 ? "" : `\n${commitTable(watched)}\n`) +
       `${warnings.map((warning) => `\n${warning}`).join("")}\n`,

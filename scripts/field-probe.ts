@@ -1,4 +1,4 @@
-// What an adapter makes of each field of a chat request: it is called, and what it sends is read.
+// How an adapter translates each field of a chat request: calls it and reads what it sends.
 import { ApiError } from "../src/base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../src/call/chat.ts";
 import type { Provider } from "../src/providers/contract.ts";
@@ -11,7 +11,7 @@ import { bedrockKeyDialect } from "../test/providers/dialects/bedrock.ts";
 import { geminiDialect } from "../test/providers/dialects/gemini.ts";
 import { vertexDialect } from "../test/providers/dialects/vertex.ts";
 
-/** The vendors whose format is not chat completions. */
+/** Vendors whose format is not chat completions. */
 const dialects: Readonly<Record<string, Dialect>> = {
   gemini: geminiDialect,
   vertex: vertexDialect,
@@ -19,7 +19,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
   bedrock: bedrockKeyDialect,
 };
 
-/** A value of each field that differs from its default, and what it needs beside it. */
+/** A non-default value for each field, with the other fields that it requires. */
 const samples: readonly JsonObject[] = [
   { temperature: 0.5 },
   { top_p: 0.5 },
@@ -53,7 +53,7 @@ const samples: readonly JsonObject[] = [
   { verbosity: "low" },
 ];
 
-/** Rows of field and treatment; undefined for vendors that take the fields as they are. */
+/** Rows of field and treatment; undefined for vendors that accept the fields unchanged. */
 export async function probeFields(
   vendorId: string,
 ): Promise<readonly (readonly [string, string])[] | undefined> {
@@ -117,12 +117,12 @@ function treatment(without: Sent, withField: Sent): string {
   if (withField === "refused") return "400";
   if (without === "refused") throw new Error("the request without the field was refused");
   const added = [...withField].filter(([path, value]) => without.get(path) !== value);
-  if (added.length === 0) return "left out";
+  if (added.length === 0) return "dropped";
   const shown = new Set(added.map(([path]) => `\`${path}\``));
   return `sent as ${[...shown].join(", ")}`;
 }
 
-/** Each path of an object with its value, lists and what is three levels down as one value. */
+/** Each path of an object with its value. Lists, and anything three levels down, are one value. */
 function flatten(value: Json, path = "", depth = 0, into = new Map<string, string>()): Sent {
   if (isJsonObject(value) && depth < 2)
     for (const [name, inner] of Object.entries(value))

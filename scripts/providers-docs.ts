@@ -4,4 +4,4 @@ import { vendorPages } from "./vendor-pages.ts";
 
 const folder = join(import.meta.dir, "..", "docs", "providers");
 for (const [name, text] of await vendorPages()) await Bun.write(join(folder, name), text);
-process.stdout.write("docs/providers is written\n");
+process.stdout.write("Wrote docs/providers\n");

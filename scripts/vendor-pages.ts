@@ -1,4 +1,4 @@
-// The pages of docs/providers: what the code knows of each vendor, in words.
+// Generates the pages of docs/providers from the vendor data in the code.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OptionalField, optionalFields } from "../src/call/quirks.ts";
@@ -8,7 +8,7 @@ import { probeFields } from "./field-probe.ts";
 
 const errorBodies = join(import.meta.dir, "..", "test", "providers", "error-bodies");
 
-/** All pages by their file name. A test compares them with what is in docs/providers. */
+/** All pages by file name. A test compares them with docs/providers. */
 export async function vendorPages(): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
   for (const vendor of vendors) pages.set(`${vendor.id}.md`, await toPage(vendor));
@@ -21,9 +21,16 @@ function toIndex(): string {
   return joined([
     "# Vendors",
     origin,
-    `A server that is not listed does not get \`reasoning_details\`, \`extra_content\` and the fields that only some vendors take: ${list(optionalFields)}. The \`ttl\` of \`cache_control\` is removed. Both names of the cap go as \`max_tokens\`. The other fields that [the API](../api.md#chat) passes on are sent unchanged.`,
+    "Each page lists the fields that a vendor accepts, what it returns, how it counts tokens and how it fails.",
+    "For servers of kind `openai` that are not listed here:",
+    [
+      `- \`reasoning_details\` and \`extra_content\` are dropped, and so are the fields that only some vendors accept: ${list(optionalFields)}.`,
+      "- `ttl` is removed from `cache_control`.",
+      "- The lower of `max_tokens` and `max_completion_tokens` is sent as `max_tokens`.",
+      "- The other fields that [the API](../api.md#chat) forwards are sent unchanged.",
+    ].join("\n"),
     table(["vendor", "`vendor:`", "kind"], rows),
-    "How providers are connected and chosen is in [providers.md](../providers.md).",
+    "See [providers.md](../providers.md) for how to connect providers and how the gateway chooses one.",
   ]);
 }
 
@@ -42,13 +49,13 @@ async function toPage(vendor: Vendor): Promise<string> {
         ["`kind`", code(kind)],
         ...(baseUrl === "" ? [] : [["`base_url`", code(baseUrl)]]),
         ...(keyVariables.length === 0 ? [] : [["key", list(keyVariables)]]),
-        ...(vendor.keyHeader === undefined ? [] : [["header of the key", code(vendor.keyHeader)]]),
+        ...(vendor.keyHeader === undefined ? [] : [["key header", code(vendor.keyHeader)]]),
       ],
     ),
     translated === undefined ? sending(vendor) : translating(translated),
     refusing(vendor),
-    section("What it returns", vendor.replies),
-    section("How it counts", vendor.counting),
+    section("Replies", vendor.replies),
+    section("Token counting", vendor.counting),
     failing(vendor),
   ]);
 }
@@ -61,41 +68,41 @@ function sending(vendor: Vendor): string {
       "`reasoning_effort`, `reasoning`, `thinking`, `enable_thinking`",
       vendor.reasoningField === undefined ? "sent" : `sent as ${code(vendor.reasoningField)}`,
     ],
-    ["reasoning of earlier answers", reasoningRow(vendor)],
+    ["reasoning of earlier replies", reasoningRow(vendor)],
     [
-      "`reasoning_details`, `extra_content` of earlier answers",
-      vendor.takesDetails === true ? "sent" : "left out",
+      "`reasoning_details`, `extra_content` of earlier replies",
+      vendor.takesDetails === true ? "sent" : "dropped",
     ],
     [
       "`cache_control`",
       vendor.noCacheControl === true
-        ? "left out"
-        : "sent without `ttl`, which would change the bill",
+        ? "dropped"
+        : "sent without `ttl`, which would change the price",
     ],
     ...Object.entries(vendor.renames ?? {}).map(([name, to]) => [
       code(name),
       `sent as ${code(to)}`,
     ]),
-    ...(vendor.drops ?? []).map((name) => [code(name), "left out"]),
+    ...(vendor.drops ?? []).map((name) => [code(name), "dropped"]),
     ...optionalFields.map((name) => [code(name), optionalRow(vendor, name)]),
-    ...speakOptions.map((option) => [`${code(option)} of speech`, speechRow(vendor, option)]),
+    ...speakOptions.map((option) => [`${code(option)} (speech)`, speechRow(vendor, option)]),
   ];
   return joined([
-    "## What it takes",
+    "## Request fields",
     table(["field", "what the gateway does"], rows),
-    "Other fields of the API are sent as they are.",
+    "All other API fields are sent unchanged.",
   ]);
 }
 
-/** Of a vendor with a format of its own. */
+/** For a vendor with its own format. */
 function translating(rows: readonly (readonly [string, string])[]): string {
   return joined([
-    "## What it takes",
+    "## Request fields",
     table(
       ["field", "what the gateway does"],
       rows.map(([name, treatment]) => [code(name), treatment]),
     ),
-    "What this kind serves, and how reasoning, images and files are translated, is in [providers.md](../providers.md#kinds).",
+    "See [providers.md](../providers.md#kinds) for the endpoints of this kind and for how reasoning, images and files are translated.",
   ]);
 }
 
@@ -105,16 +112,16 @@ function speechRow({ ignoresInSpeech = [] }: Vendor, option: SpeakOption): strin
     .map(({ modelPrefix }) => modelPrefix);
   if (prefixes.length === 0) return "sent";
   return prefixes.includes("")
-    ? "400: its models ignore it"
-    : `400 for models whose names begin with ${list(prefixes)}, which ignore it; sent to others`;
+    ? "400; its models ignore it"
+    : `400 for models that start with ${list(prefixes)}, which ignore it; sent to others`;
 }
 
 function capRow({ capName, capBesidePrediction }: Vendor): string {
   const beside =
     capBesidePrediction === undefined
       ? ""
-      : `; beside \`prediction\` as ${code(capBesidePrediction)}`;
-  return `the smaller one is sent as ${code(capName)}${beside}`;
+      : `; with \`prediction\`, as ${code(capBesidePrediction)}`;
+  return `the lower one is sent as ${code(capName)}${beside}`;
 }
 
 function reasoningRow({ reasoningBack }: Vendor): string {
@@ -122,7 +129,7 @@ function reasoningRow({ reasoningBack }: Vendor): string {
     case undefined:
       return "sent under the names that the caller used";
     case "none":
-      return "left out";
+      return "dropped";
     case "parts":
       return "sent as `thinking` parts of the content";
     default:
@@ -131,18 +138,18 @@ function reasoningRow({ reasoningBack }: Vendor): string {
 }
 
 function optionalRow({ takes = [] }: Vendor, name: OptionalField): string {
-  if (!takes.includes(name)) return "left out";
+  if (!takes.includes(name)) return "dropped";
   return name === "service_tier"
-    ? "`default` is sent; other tiers are left out, because they change the bill"
+    ? "`default` is sent; other tiers are dropped because they change the price"
     : "sent";
 }
 
 function refusing({ refuses = [] }: Vendor): string | undefined {
   if (refuses.length === 0) return undefined;
   return joined([
-    "## What it refuses",
+    "## Rejected fields",
     refuses.map((name) => `- ${code(name)}`).join("\n"),
-    "The gateway forwards these because they affect the answer. The caller gets 400 `upstream_rejected`.",
+    "The vendor rejects these fields. The gateway still sends them because they change the reply; the caller gets 400 `upstream_rejected`.",
   ]);
 }
 
@@ -157,18 +164,30 @@ interface Failure {
   readonly fault: string;
 }
 
-/** The vendor's error replies that the tests play, in words; none are known of some vendors. */
+/** The vendor's error replies that the tests replay. For some vendors none are known. */
 function failing({ id }: Vendor): string {
   const path = join(errorBodies, `${id}.json`);
   const known: { readonly bodies: readonly Failure[] } = existsSync(path)
     ? JSON.parse(readFileSync(path, "utf8"))
     : { bodies: [] };
   const rows = known.bodies.map(({ what, status, fault }) => [what, String(status), fault]);
-  const general =
-    "`caller`: 400. `key`, `credit`, `quota`: out of service when a probe confirms it. `limit`, `overloaded`, `model`, `vendor`: the next target is asked. What the caller gets is in [providers.md](../providers.md#what-the-caller-sees-of-a-failure).";
+  const general = joined([
+    table(
+      ["treated as", "what the gateway does"],
+      [
+        ["`caller`", "returns 400"],
+        [
+          "`key`, `credit`, `quota`",
+          "tries the next target; out of service if a probe confirms it",
+        ],
+        ["`limit`, `overloaded`, `model`, `vendor`", "tries the next target"],
+      ],
+    ),
+    "See [providers.md](../providers.md#what-the-caller-sees-of-a-failure) for what the caller gets.",
+  ]);
   return rows.length === 0
-    ? joined(["## How it fails", general])
-    : joined(["## How it fails", table(["what", "status", "treated as"], rows), general]);
+    ? joined(["## Errors", general])
+    : joined(["## Errors", table(["error", "status", "treated as"], rows), general]);
 }
 
 const code = (text: string) => `\`${text}\``;
@@ -176,8 +195,25 @@ const list = (words: readonly string[]) => words.map(code).join(", ");
 const joined = (parts: readonly (string | undefined)[]) =>
   `${parts
     .filter((part) => part !== undefined)
-    .map((part) => part.trim())
+    .map((part) => part.trim().split("\n").map(wrapped).join("\n"))
     .join("\n\n")}\n`;
+
+/** Breaks a line of prose at 100 columns, never inside code. Tables stay as they are. */
+function wrapped(line: string): string {
+  if (line.length <= 100 || line.startsWith("|")) return line;
+  const indent = line.startsWith("- ") ? "  " : "";
+  const words = line.match(/(?:`[^`]*`|\[[^\]]*\]\([^)]*\)|\S)+/g) ?? [];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of words) {
+    const longer = current === "" ? word : `${current} ${word}`;
+    if (longer.length > 100) {
+      lines.push(current);
+      current = `${indent}${word}`;
+    } else current = longer;
+  }
+  return [...lines, current].join("\n");
+}
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;

@@ -60,23 +60,25 @@ export async function watchCommits(options: {
 export function commitTable(all: readonly Watched[]): string {
   const row = (label: string, text: (watched: Watched) => string) => [label, ...all.map(text)];
   return aligned([
-    row("commits, in a gateway under watch", ({ syncDelayMs }) =>
+    row("commits, in an instrumented gateway", ({ syncDelayMs }) =>
       syncDelayMs === 0 ? "this disk" : `syncs ${syncDelayMs} ms slower`,
     ),
-    row("held the event loop, ms: p50 / p99 / max", ({ commits }) => times(commits.heldMs)),
+    row("blocked the event loop, ms: p50 / p99 / max", ({ commits }) => times(commits.heldMs)),
     row("  longer than 1 ms", ({ commits: { heldLong, heldMs } }) => share(heldLong, heldMs)),
-    row("  undisturbed ones, ms: p50 / p99 / max", ({ commits }) => times(commits.undisturbedMs)),
+    row("  undisturbed commits, ms: p50 / p99 / max", ({ commits }) =>
+      times(commits.undisturbedMs),
+    ),
     row("    longer than 1 ms", ({ commits: { undisturbedLong, undisturbedMs } }) =>
       share(undisturbedLong, undisturbedMs),
     ),
-    row("sums by hour held it, undisturbed, ms: p50 / p99 / max", ({ commits }) =>
+    row("hourly rollups blocked it, undisturbed, ms: p50 / p99 / max", ({ commits }) =>
       times(commits.sumsMs),
     ),
-    row("receipts a commit", ({ commits }) => number(commits.receipts / commits.heldMs.count, 1)),
+    row("receipts per commit", ({ commits }) => number(commits.receipts / commits.heldMs.count, 1)),
     row("commits/s", ({ commits }) => number(commits.heldMs.count / commits.seconds, 0)),
     row("syncs/s", ({ commits }) => number(commits.syncMs.count / commits.seconds, 0)),
-    row("a sync took, ms: p50 / p99 / max", ({ commits }) => times(commits.syncMs)),
-    row("event loop late, ms: p50 / p99 / max", ({ commits }) => times(commits.loopLateMs)),
+    row("sync time, ms: p50 / p99 / max", ({ commits }) => times(commits.syncMs)),
+    row("event-loop lag, ms: p50 / p99 / max", ({ commits }) => times(commits.loopLateMs)),
     row("requests/s", ({ requestsPerSecond }) => number(requestsPerSecond, 0)),
     row("  latency, µs: p50 / p99", (one) => `${number(one.p50Us, 0)} / ${number(one.p99Us, 0)}`),
     row("1 connection: latency p50, µs", ({ singleP50Us }) => number(singleP50Us, 0)),

@@ -10,27 +10,27 @@ export type Options = Readonly<Record<CountName, number>> & {
 
 /** Every count is bounded, and so is the bench. */
 const counts = {
-  rounds: { full: 5, quick: 2, max: 50, about: "measured rounds, after one to warm up" },
+  rounds: { full: 5, quick: 2, max: 50, about: "measured rounds, after one warm-up round" },
   connections: { full: 64, quick: 64, max: 1000, about: "keep-alive connections" },
   requests: {
     full: 40_000,
     quick: 8_000,
     max: 1_000_000,
-    about: "chat requests a round over them",
+    about: "chat requests per round over them",
   },
   singles: {
     full: 4_000,
     quick: 500,
     max: 100_000,
-    about: "chat requests a round over one connection",
+    about: "chat requests per round over one connection",
   },
-  streams: { full: 100, quick: 100, max: 2000, about: "streams at once" },
-  chunks: { full: 200, quick: 50, max: 2000, about: "chunks a stream, one every 10 ms" },
+  streams: { full: 100, quick: 100, max: 2000, about: "concurrent streams" },
+  chunks: { full: 200, quick: 50, max: 2000, about: "chunks per stream, one every 10 ms" },
   firsts: {
     full: 300,
     quick: 50,
     max: 10_000,
-    about: "streams a round for the time to first content",
+    about: "streams per round for the time to first content",
   },
   accounts: { full: 5_000, quick: 50, max: 20_000, about: "accounts that the keys belong to" },
   keys: { full: 10_000, quick: 100, max: 20_000, about: "keys that the requests use in turn" },
@@ -40,17 +40,17 @@ const countNames = Object.keys(counts) as CountName[];
 
 export const help = `bun bench/run.ts [options]
 
-Measures the gateway beside a bare Bun proxy and beside itself without money and limits, on this
+Compares the gateway with a bare Bun proxy and with itself without money and limits, on this
 machine, over 127.0.0.1 only. See bench/README.md.
 
 ${[
-  ["--quick", "smaller counts, some seconds: does it run, not how fast"],
+  ["--quick", "small counts, under a minute: shows that it works, not how fast"],
   ["--only bare", "without the gateway"],
   ["--only gateway", "without the bare proxy"],
   ["--slow-sync", "also a gateway whose disk takes 3 ms longer to sync"],
   ["--json", "results as JSON, with the figures of every round"],
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].full})`]),
-  ["--help", "this"],
+  ["--help", "show this help"],
 ]
   .map(([option = "", about = ""]) => `  ${option.padEnd(18)}${about}`)
   .join("\n")}

@@ -6,19 +6,19 @@ const proxyNames = ["bare", "free", "gateway"] as const;
 
 /** In the order of the table. */
 const metrics = {
-  cpuUsPerRequest: { label: "CPU µs a request", digits: 1 },
-  cpuUsPerChunk: { label: "CPU µs a streamed chunk", digits: 1 },
+  cpuUsPerRequest: { label: "CPU µs per request", digits: 1 },
+  cpuUsPerChunk: { label: "CPU µs per streamed chunk", digits: 1 },
   requestsPerSecond: { label: "requests/s", digits: 0 },
-  coresBusy: { label: "  cores it kept busy meanwhile", digits: 2 },
+  coresBusy: { label: "  cores used", digits: 2 },
   p50Us: { label: "  latency p50, µs", digits: 0 },
   p99Us: { label: "  latency p99, µs", digits: 0 },
   singleP50Us: { label: "1 connection: latency p50, µs", digits: 0 },
   firstByteUs: { label: "stream: first content p50, µs", digits: 0 },
   firstByteAddedUs: { label: "  added to direct, µs", digits: 0 },
   rssMb: { label: "RSS after the round, MB", digits: 0 },
-  generatorUsPerRequest: { label: "load generator: CPU µs a request", digits: 1 },
-  generatorCores: { label: "  cores it kept busy", digits: 2 },
-  readsPerChunk: { label: "reads a streamed chunk", digits: 2 },
+  generatorUsPerRequest: { label: "load generator: CPU µs per request", digits: 1 },
+  generatorCores: { label: "  cores used", digits: 2 },
+  readsPerChunk: { label: "reads per streamed chunk", digits: 2 },
 } as const;
 export type MetricName = keyof typeof metrics;
 
@@ -79,10 +79,10 @@ export function doubts({ targets }: Summary): readonly string[] {
     const { generatorCores, readsPerChunk } = targets[target] ?? {};
     return [
       ...(generatorCores !== undefined && generatorCores.median > generatorLimit
-        ? [`${target}: the load generator was near its limit, so requests/s may be its own.`]
+        ? [`${target}: the load generator was near its limit, which may cap requests/s.`]
         : []),
       ...(readsPerChunk !== undefined && readsPerChunk.median < bunchedLimit
-        ? [`${target}: chunks arrived bunched up, so the cost of one looks lower than it is.`]
+        ? [`${target}: chunks arrived in bunches, so the cost per chunk looks lower than it is.`]
         : []),
     ];
   });
@@ -103,7 +103,7 @@ export function table({ targets, ratios, added }: Summary): string {
     "",
     ...shown.map((target) => titles[target]),
     ...(compared ? ["gateway ÷ bare"] : []),
-    ...(subtracted ? ["money and limits add"] : []),
+    ...(subtracted ? ["added by money and limits"] : []),
   ];
   const rows = metricNames.map((name) => [
     metrics[name].label,

@@ -33,7 +33,7 @@ type Marks = { clickedMs: number; drawnMs: number | undefined };
 
 const ways: readonly Way[] = [
   {
-    name: "a click, its code there",
+    name: "a click, code loaded",
     async go(page, who) {
       await page.goto(who.elsewhere);
       const link = await overviewLink(page);
@@ -45,7 +45,7 @@ const ways: readonly Way[] = [
     },
   },
   {
-    name: "a click, its code in the browser's cache",
+    name: "a click, code in the browser's cache",
     async go(page, who) {
       await page.goto(who.elsewhere);
       await (await overviewLink(page)).click();
@@ -53,7 +53,7 @@ const ways: readonly Way[] = [
     },
   },
   {
-    name: "by its address, assets in the browser's cache",
+    name: "by URL, assets in the browser's cache",
     async go(page, who) {
       await page.goto(who.overview);
       return (await marksOf(page)).drawnMs;

@@ -22,10 +22,10 @@ const partNames = ["reports", "replies", "browser", "watched"] as const;
 type PartName = (typeof partNames)[number];
 
 const counts = {
-  receipts: { usual: 5_000_000, most: 50_000_000, about: "how many the ledger has" },
+  receipts: { usual: 5_000_000, most: 50_000_000, about: "receipts in the ledger" },
   rounds: { usual: 5, most: 50, about: "rounds with and without a watcher" },
-  requests: { usual: 80_000, most: 1_000_000, about: "chats a round" },
-  watchers: { usual: 1, most: 100, about: "how many watch" },
+  requests: { usual: 80_000, most: 1_000_000, about: "chats per round" },
+  watchers: { usual: 1, most: 100, about: "number of watchers" },
 } as const;
 type CountName = keyof typeof counts;
 const countNames = Object.keys(counts) as CountName[];
@@ -34,9 +34,9 @@ const help = `bun bench/overview/run.ts [options]
 
 ${[
   ...countNames.map((name) => [`--${name} N`, `${counts[name].about} (${counts[name].usual})`]),
-  ["--only PART", `one of ${partNames.join(", ")}; may be given again`],
+  ["--only PART", `one of ${partNames.join(", ")}; can be repeated`],
   ["--json", "results as JSON"],
-  ["--help", "this"],
+  ["--help", "show this help"],
 ]
   .map(([option = "", about = ""]) => `  ${option.padEnd(15)}${about}`)
   .join("\n")}

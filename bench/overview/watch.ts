@@ -119,10 +119,10 @@ export function watchedTable(costs: Readonly<Record<string, WatchedCost>>): stri
     [
       "CPU of the gateway",
       "requests/s",
-      "alone, µs a request",
+      "alone, µs per request",
       "watched",
       "watched ÷ alone",
-      "added, ms a second",
+      "added, ms per second",
     ],
     ...Object.entries(costs).map(([name, cost]) => [
       name,

@@ -61,7 +61,7 @@ export async function measureWatched(
   });
   return {
     [`${requests} chats over ${connections} connections`]: many,
-    [`${fewASecond} chats a second`]: few,
+    [`${fewASecond} chats per second`]: few,
   };
 }
 
@@ -129,7 +129,9 @@ async function watch({ platformUrl, operator: { headers } }: Served): Promise<Wa
       leave.abort();
       await hearing.catch(() => {});
       if (news === 0)
-        throw new Error("the watcher heard nothing: news come once a second, a round was shorter");
+        throw new Error(
+          "the watcher received nothing: updates come once per second, and the round was shorter",
+        );
     },
   };
 }

@@ -35,7 +35,7 @@ const { values } = parseArgs({
 });
 const help = `bun bench/providers/run.ts [--rounds N] [--quick] [--json]
 
-Measures each kind of provider beside a bare Bun proxy, over 127.0.0.1 only. See bench/README.md.
+Compares each kind of provider with a bare Bun proxy, over 127.0.0.1 only. See bench/README.md.
 `;
 const isQuick = values.quick === true;
 const rounds = Math.min(50, Math.max(1, Number(values.rounds ?? (isQuick ? 2 : 5))));

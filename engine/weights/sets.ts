@@ -55,7 +55,7 @@ export interface PrepareStep {
   readonly makes: readonly { readonly path: string; readonly bytes: number }[];
 }
 
-/** Words for docs/engine.md. */
+/** Shown in docs/engine.md. */
 export interface WeightOrigin {
   readonly model: string;
   readonly license: string;
@@ -73,7 +73,7 @@ export interface WeightSet<Name extends string = string> {
 const text: WeightSet<"text"> = {
   name: "text",
   from: {
-    model: "all-MiniLM-L6-v2, 8-bit ONNX: English sentences to 384 numbers",
+    model: "all-MiniLM-L6-v2, 8-bit ONNX: English sentences to 384-dimensional vectors",
     license: "Apache-2.0 (model), MIT (package)",
     origin: "sentence-transformers/all-MiniLM-L6-v2, converted as Xenova/all-MiniLM-L6-v2",
   },
@@ -162,9 +162,9 @@ const voiceSha256 = {
 const speech: WeightSet<"speech"> = {
   name: "speech",
   from: {
-    model: "Kokoro-82M, fp16 ONNX, made to compute in fp32 here, and five of its voices",
+    model: "Kokoro-82M, fp16 ONNX, widened to fp32 on this machine, with five of its voices",
     license: "Apache-2.0",
-    origin: "hexgrad/Kokoro-82M; voices out of kokoro-js, whose code is not used",
+    origin: "hexgrad/Kokoro-82M; voices from kokoro-js, whose code is not used",
   },
   packages: [
     {
@@ -243,9 +243,11 @@ dd052f1b3439059d49a6432c21c66a239f3d7093024541586299f8a405944151`
 const image: WeightSet<"image"> = {
   name: "image",
   from: {
-    model: "ResNet50 trained on ImageNet, without its top: a picture to 2048 numbers",
-    license: "ISC (package), MIT (the weights of Keras)",
-    origin: "Keras applications, as TensorFlow.js shards from dainst/mining-shapes, made ONNX here",
+    model:
+      "ResNet50 trained on ImageNet, without its top layer: images to 2048-dimensional vectors",
+    license: "ISC (package), MIT (Keras weights)",
+    origin:
+      "Keras applications, as TensorFlow.js shards from dainst/mining-shapes, converted to ONNX here",
   },
   packages: [
     {
@@ -309,7 +311,7 @@ const recognizerFiles = {
 const recognizer: WeightSet<"recognizer"> = {
   name: "recognizer",
   from: {
-    model: "Whisper base, 8-bit ONNX: speech to text; only used to check speech",
+    model: "Whisper base, 8-bit ONNX: speech to text; used only to check speech",
     license: "Apache-2.0 (package), MIT (model)",
     origin: "openai/whisper-base, converted as Xenova/whisper-base",
   },

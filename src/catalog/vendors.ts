@@ -33,7 +33,7 @@ const first: Quirks & VendorNotes = {
   reasoningField: "reasoning_effort",
   ignoresInSpeech: [{ modelPrefix: "tts-1", options: ["instructions"] }],
   counting: [
-    "`completion_tokens` include reasoning, and predicted tokens that were rejected.",
+    "`completion_tokens` includes reasoning and rejected prediction tokens.",
     "Cached input is `prompt_tokens_details.cached_tokens`.",
   ],
 };
@@ -78,7 +78,7 @@ const mistral: Quirks & VendorNotes = {
   refuses: ["logprobs", "top_logprobs", "logit_bias", "top_k"],
   counting: [
     "Cached input is `num_cached_tokens`, or `prompt_tokens_details.cached_tokens`.",
-    "With audio input (`prompt_audio_seconds`), `total_tokens` include the audio, which counts as input.",
+    "With audio input (`prompt_audio_seconds`), `total_tokens` includes the audio, which counts as input.",
   ],
   replies: ["Reasoning arrives as `thinking` parts of the content."],
 };
@@ -89,7 +89,7 @@ const xai: Quirks & VendorNotes = {
   reasoningField: "reasoning_effort",
   counting: [
     "`completion_tokens` excludes reasoning and `total_tokens` includes it. Output is `total_tokens` minus `prompt_tokens`.",
-    "`cost_in_usd_ticks` (10,000,000,000 per USD) agree with this.",
+    "`cost_in_usd_ticks` (10,000,000,000 per USD) agrees with this.",
   ],
 };
 
@@ -99,10 +99,10 @@ const openrouter: Quirks & VendorNotes = {
   reasoningBack: "reasoning",
   reasoningField: "reasoning",
   counting: [
-    "Cached input is `prompt_tokens_details.cached_tokens`, tokens written to a cache are `cache_write_tokens`.",
+    "Cached input is `prompt_tokens_details.cached_tokens`. Cache writes are `cache_write_tokens`.",
     "`cost` is what OpenRouter charges, in USD.",
   ],
-  replies: ["Reasoning arrives as `reasoning`, signed in `reasoning_details`."],
+  replies: ["Reasoning arrives as `reasoning`; signed reasoning arrives in `reasoning_details`."],
 };
 
 const cerebras: Quirks & VendorNotes = {
@@ -112,7 +112,7 @@ const cerebras: Quirks & VendorNotes = {
   reasoningField: "reasoning_effort",
   noCacheControl: true,
   refuses: ["logit_bias"],
-  counting: ["`completion_tokens` include reasoning, and predicted tokens that were rejected."],
+  counting: ["`completion_tokens` includes reasoning and rejected prediction tokens."],
   replies: ["Reasoning arrives as `reasoning`."],
 };
 
@@ -123,46 +123,46 @@ const moonshot: Quirks & VendorNotes = {
   reasoningField: "thinking",
   noCacheControl: true,
   refuses: ['tool_choice "required"', "temperature above 1"],
-  counting: ["Cached input is `cached_tokens` of the usage itself."],
+  counting: ["Cached input is `usage.cached_tokens`."],
 };
 
 const perplexity: Quirks & VendorNotes = {
   ...likeSystem,
   reasoningBack: "none",
   counting: [
-    "Research models count `reasoning_tokens` beside `completion_tokens`: both are output.",
-    "Fees per search and `citation_tokens` have no price class here. Cover them with the model's price.",
+    "Research models report `reasoning_tokens` in addition to `completion_tokens`. Both count as output.",
+    "Search fees and `citation_tokens` have no price class. Include them in the model's price.",
   ],
   replies: [
-    "`citations` and `search_results` are fields of the reply; in a stream, of its last event with a choice.",
+    "`citations` and `search_results` are fields of the reply. In a stream, they are in the last event that has a choice.",
   ],
 };
 
 const google: VendorNotes = {
   replies: [
-    "Signatures of thoughts come in `extra_content` of the message or the tool call.",
-    "A prompt or an answer that a filter stops ends with `finish_reason: content_filter`.",
+    "Reasoning signatures arrive in `extra_content` of the message or the tool call.",
+    "If a filter stops a prompt or a reply, `finish_reason` is `content_filter`.",
   ],
   counting: [
-    "Input is `promptTokenCount` plus `toolUsePromptTokenCount`. `cachedContentTokenCount` is part of it.",
-    "Output is `candidatesTokenCount` plus `thoughtsTokenCount`, unless `totalTokenCount` shows that the first includes the second.",
-    "An answer that a filter stopped before its first word has its prompt counted and no output.",
+    "Input is `promptTokenCount` plus `toolUsePromptTokenCount`. This includes `cachedContentTokenCount`.",
+    "Output is `candidatesTokenCount` plus `thoughtsTokenCount`, unless `totalTokenCount` shows that the former includes the latter.",
+    "If a filter stops a reply before its first token, only the prompt counts.",
   ],
 };
 
 const anthropic: VendorNotes = {
-  replies: ["Signed thoughts come in `reasoning_details`."],
+  replies: ["Signed reasoning arrives in `reasoning_details`."],
   counting: [
     "Input is `input_tokens` plus `cache_read_input_tokens` plus `cache_creation_input_tokens`.",
-    "`output_tokens` include thinking.",
+    "`output_tokens` includes thinking.",
   ],
 };
 
 const bedrock: VendorNotes = {
-  replies: ["Signed thoughts come in `reasoning_details`."],
+  replies: ["Signed reasoning arrives in `reasoning_details`."],
   counting: [
     "Input is `inputTokens` plus `cacheReadInputTokens` plus `cacheWriteInputTokens`.",
-    "`outputTokens` include reasoning.",
+    "`outputTokens` includes reasoning.",
   ],
 };
 

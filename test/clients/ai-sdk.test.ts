@@ -106,7 +106,7 @@ function textChecks(check: Check, stage: Stage): void {
     expect(result.warnings).toEqual([]);
   });
 
-  check("reads text, reasoning, finish reason and usage of a whole answer", async () => {
+  check("reads text, reasoning, finish reason and usage of a non-streamed reply", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.reasoning());
     const model = chatAt(addressOf(stage));
     const result = await generateText({ model, instructions: "Be brief.", prompt });
@@ -122,7 +122,7 @@ function textChecks(check: Check, stage: Stage): void {
     ]);
   });
 
-  check("sends an image part on to the model", async () => {
+  check("forwards an image part to the model", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const data = fixtureBytes("tiny.png");
     await generateText({
@@ -174,7 +174,7 @@ function streamChecks(check: Check, stage: Stage): void {
     expect(parts.at(-1)?.type).toBe("finish");
   });
 
-  check("streams what odd upstreams send without an error part", async () => {
+  check("streams unusual upstream replies without an error part", async () => {
     for (const reply of [
       chatStreams.nullErrors(),
       chatStreams.roleInEveryChunk(),
@@ -226,7 +226,7 @@ function toolChecks(check: Check, stage: Stage): void {
     expect(stage.gateway.upstream.requests.length).toBe(2);
   };
 
-  check("runs tools in several steps to the answer", async () => {
+  check("runs tools in several steps until the final reply", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const asked: unknown[] = [];
@@ -241,7 +241,7 @@ function toolChecks(check: Check, stage: Stage): void {
     expectRound(asked);
   });
 
-  check("runs streamed tool calls in several steps to the answer", async () => {
+  check("runs streamed tool calls in several steps until the final reply", async () => {
     stage.gateway.upstream.replyOnce(chatStreams.toolCall());
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const asked: unknown[] = [];
@@ -257,7 +257,7 @@ function toolChecks(check: Check, stage: Stage): void {
     expectRound(asked);
   });
 
-  check("collects parallel tool calls out of one stream", async () => {
+  check("collects parallel tool calls from one stream", async () => {
     stage.gateway.upstream.replyOnce(chatStreams.twoToolCalls());
     const place = z.object({ city: z.string() });
     const result = streamText({
@@ -281,7 +281,7 @@ function objectChecks(check: Check, stage: Stage): void {
       json_schema: { schema: { type: "object", required: ["city", "unit"] } },
     });
 
-  check("generates an object in the shape of a zod schema", async () => {
+  check("generates an object that matches a zod schema", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
     const model = chatAt(addressOf(stage));
     expect((await generateObject({ model, prompt, schema: place })).object).toEqual(wanted);
@@ -291,7 +291,7 @@ function objectChecks(check: Check, stage: Stage): void {
     expectSchema();
   });
 
-  check("streams an object in the shape of a zod schema", async () => {
+  check("streams an object that matches a zod schema", async () => {
     stage.gateway.upstream.replyWith(chatStreams.openai({ pieces }));
     const model = chatAt(addressOf(stage));
     const whole = streamObject({ model, prompt, schema: place });
@@ -362,7 +362,7 @@ function errorChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("gets the error of a refused stream as an error part", async () => {
+  check("gets the error of a rejected stream as an error part", async () => {
     const model = chatAt({ ...addressOf(stage), apiKey: "sk-svc-wrong" });
     const parts = await partsOf(streamText({ model, prompt, onError: () => {} }));
     const [refusal] = parts.filter(({ type }) => type === "error");
@@ -371,7 +371,7 @@ function errorChecks(check: Check, stage: Stage): void {
 }
 
 function retryChecks(check: Check, stage: Stage): void {
-  check("tries again after the wait that the gateway's hint names", async () => {
+  check("retries after the wait that the gateway requests", async () => {
     stage.gateway.upstream.replyOnce(rateLimits.milliseconds(1_039));
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const model = chatAt(addressOf(stage));
@@ -382,7 +382,7 @@ function retryChecks(check: Check, stage: Stage): void {
     expect(stage.gateway.upstream.requests.length).toBe(2);
   });
 
-  check("gives up after its last try, and never repeats what cannot succeed", async () => {
+  check("gives up after its last retry, and never retries permanent errors", async () => {
     stage.gateway.upstream.replyWith(rateLimits.milliseconds(1_000));
     const model = chatAt(addressOf(stage));
     const tired = await failureOf(generateText({ model, prompt, maxRetries: 1 }));

@@ -84,7 +84,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(outputTokens(message.usage_metadata)).toBe(usage.completion_tokens);
   });
 
-  check("reads text, finish reason and usage, whole and streamed", async () => {
+  check("reads text, finish reason and usage, streamed or not", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const chat = chatAt(stage);
@@ -122,7 +122,7 @@ function batchAndStreamChecks(check: Check, stage: Stage): void {
     ]);
   });
 
-  check("stops the model's work by aborting in the middle of a stream", async () => {
+  check("stops the model by aborting in the middle of a stream", async () => {
     const arrival = stage.gateway.upstream.nextRequest();
     const never = new Promise<void>(() => {});
     const recording = chatStreams.openai();
@@ -139,7 +139,7 @@ function batchAndStreamChecks(check: Check, stage: Stage): void {
     expect(request.abortedByClient).toBe(true);
   });
 
-  check("sends images on as they are", async () => {
+  check("forwards images unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
     const content = [
@@ -153,7 +153,7 @@ function batchAndStreamChecks(check: Check, stage: Stage): void {
 
 function toolChecks(check: Check, stage: Stage): void {
   for (const stream of [false, true])
-    check(`makes a round of tool call and answer${stream ? ", streamed" : ""}`, async () => {
+    check(`completes a round of tool call and reply${stream ? ", streamed" : ""}`, async () => {
       const { upstream } = stage.gateway;
       upstream.replyOnce(stream ? chatStreams.toolCall() : chatAnswers.toolCall());
       upstream.replyOnce(stream ? chatStreams.openai() : chatAnswers.plain());
@@ -179,7 +179,7 @@ function toolChecks(check: Check, stage: Stage): void {
       ]);
     });
 
-  check("collects parallel tool calls out of one stream", async () => {
+  check("collects parallel tool calls from one stream", async () => {
     stage.gateway.upstream.replyWith(chatStreams.twoToolCalls());
     const message = await collect(await chatAt(stage).stream(question));
     expect(message.tool_calls?.map(({ id, args }) => [id, args])).toEqual([
@@ -258,7 +258,7 @@ function embeddingChecks(check: Check, stage: Stage): void {
 }
 
 function errorChecks(check: Check, stage: Stage): void {
-  check("tells a wrong key as an authentication error, after one try", async () => {
+  check("reports an invalid key as an authentication error, after one attempt", async () => {
     let calls = 0;
     const counted = (input: string | URL | Request, init?: RequestInit) => {
       calls += 1;
@@ -278,12 +278,12 @@ function errorChecks(check: Check, stage: Stage): void {
     expect(calls).toBe(1);
   });
 
-  check("tells a refused field by its name", async () => {
+  check("reports a rejected field by name", async () => {
     const failure = await failureOf(chatAt(stage, { temperature: 3 }).invoke(question));
     expect(failure).toMatchObject({ status: 400, param: "temperature" });
   });
 
-  check("tells a conversation that is too long as a ContextOverflowError", async () => {
+  check("reports a conversation that is too long as a ContextOverflowError", async () => {
     stage.gateway.upstream.replyWith(badRequests.contextTooLong());
     const failure = await failureOf(chatAt(stage).invoke(question));
     expect(ContextOverflowError.isInstance(failure)).toBe(true);
@@ -296,7 +296,7 @@ function retryChecks(check: Check, stage: Stage): void {
     ["429", () => rateLimits.withoutHint()],
     ["503", () => failures.unavailable()],
   ] as const)
-    check(`tries again after a ${name}`, async () => {
+    check(`retries after a ${name}`, async () => {
       stage.gateway.upstream.replyOnce(failure());
       stage.gateway.upstream.replyOnce(chatAnswers.plain());
       const message = await chatAt(stage, { maxRetries: 1 }).invoke(question);
@@ -304,7 +304,7 @@ function retryChecks(check: Check, stage: Stage): void {
       expect(stage.gateway.upstream.requests.length).toBe(2);
     });
 
-  check("tells a rate limit with the wait in it, once it has no tries left", async () => {
+  check("reports a rate limit with the wait, once its retries are used up", async () => {
     stage.gateway.upstream.replyWith(rateLimits.seconds(7));
     const failure = await failureOf(chatAt(stage).invoke(question));
     expect(failure).toMatchObject({

@@ -65,7 +65,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(parts.map(({ delta }) => delta).join("")).toBe(embeddedChat.streamed.text);
   });
 
-  check("sends the conversation on and reads the answer, whole and streamed", async () => {
+  check("sends the conversation and reads the reply, streamed or not", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     stage.gateway.upstream.replyOnce(chatStreams.openai());
     const asked: Message[] = [{ role: "system", content: "Be brief." }, ...messages];
@@ -84,7 +84,7 @@ function chatChecks(check: Check, stage: Stage): void {
       });
   });
 
-  check("gets the usage of a stream when it asks for it", async () => {
+  check("gets the usage of a stream when requested", async () => {
     stage.gateway.upstream.replyWith(chatStreams.openai());
     const additionalChatOptions = { stream_options: { include_usage: true } };
     const chat = chatAt(stage, { additionalChatOptions });
@@ -92,7 +92,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(parts.at(-1)?.raw).toMatchObject({ usage: { completion_tokens: 10 } });
   });
 
-  check("sends images on as they are", async () => {
+  check("forwards images unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
     const content = [
@@ -103,7 +103,7 @@ function chatChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["messages"]).toEqual([{ role: "user", content }]);
   });
 
-  check("gets an answer in the shape of a zod schema", async () => {
+  check("gets a reply that matches a zod schema", async () => {
     const wanted = { city: "Bern" };
     stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
     const responseFormat = z.object({ city: z.string() });
@@ -117,7 +117,7 @@ function chatChecks(check: Check, stage: Stage): void {
 }
 
 function toolChecks(check: Check, stage: Stage): void {
-  check("makes a round of tool call and answer", async () => {
+  check("completes a round of tool call and reply", async () => {
     stage.gateway.upstream.replyOnce(chatAnswers.toolCall());
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const chat = chatAt(stage);
@@ -184,7 +184,7 @@ function embeddingChecks(check: Check, stage: Stage): void {
 }
 
 function errorChecks(check: Check, stage: Stage): void {
-  check("tells a wrong key and a refused model by status and code", async () => {
+  check("reports an invalid key and a forbidden model by status and code", async () => {
     const wrongKey = chatAt(stage, { apiKey: "sk-svc-wrong", maxRetries: 10 });
     expect(await failureOf(wrongKey.chat({ messages }))).toMatchObject({
       status: 401,
@@ -197,7 +197,7 @@ function errorChecks(check: Check, stage: Stage): void {
     });
   });
 
-  check("tries again after the wait that the gateway's hint names", async () => {
+  check("retries after the wait that the gateway requests", async () => {
     stage.gateway.upstream.replyOnce(rateLimits.milliseconds(1_041));
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const waits = await waitsDuring(async () => {

@@ -45,7 +45,7 @@ export function toPage(results: readonly ClientResult[]): string {
     );
     return `## ${client}\n\n${lines.join("\n")}\n`;
   });
-  return `# Clients that work unchanged
+  return `# Tested clients
 
 Each client ran against a real gateway. It was given a base URL and a key; if a check needs another
 setting, its name says so. The gateway's upstream played recorded replies of vendors and of the

@@ -13,18 +13,18 @@ import (
 )
 
 var chatChecks = []check{
-	{"chat: a whole reply has its text, reason, usage and model", chatWhole},
-	{"chat: a streamed reply joins to the exact text, also of many bytes a character", chatStreamed},
-	{"chat: include_usage adds one last chunk with the usage", chatIncludeUsage},
-	{"chat: the accumulator builds the whole reply, the role said once", chatAccumulator},
-	{"chat: structured output fits its schema, whole and streamed", chatStructured},
-	{"chat: a tool call comes whole and streamed, and its result is taken back", chatTool},
-	{"chat: parallel tool calls stay apart, whole and streamed", chatParallelTools},
-	{"chat: n=2 gives two choices, whole and streamed", chatTwoChoices},
-	{"chat: logprobs arrive, whole and streamed", chatLogprobs},
+	{"chat: a non-streamed reply has text, finish reason, usage and model", chatWhole},
+	{"chat: a streamed reply joins to the exact text, including multi-byte characters", chatStreamed},
+	{"chat: include_usage adds a last chunk with usage", chatIncludeUsage},
+	{"chat: the accumulator builds the complete reply, with the role sent once", chatAccumulator},
+	{"chat: structured output matches its schema, streamed or not", chatStructured},
+	{"chat: a tool call arrives, streamed or not, and its result is accepted", chatTool},
+	{"chat: parallel tool calls stay separate, streamed or not", chatParallelTools},
+	{"chat: n=2 returns two choices, streamed or not", chatTwoChoices},
+	{"chat: logprobs arrive, streamed or not", chatLogprobs},
 	{"chat: image parts reach the model", chatImage},
-	{"chat: the developer role is taken", chatDeveloper},
-	{"chat: reasoning_content survives, whole and streamed", chatReasoning},
+	{"chat: the developer role is accepted", chatDeveloper},
+	{"chat: reasoning_content is kept, streamed or not", chatReasoning},
 }
 
 func chatParams(answer, tag string) openai.ChatCompletionNewParams {

@@ -11,11 +11,11 @@ import (
 )
 
 var embeddingChecks = []check{
-	{"embeddings: plain floats by default", embedFloats},
+	{"embeddings: floats by default", embedFloats},
 	{"embeddings: many inputs keep their order", embedMany},
 	{"embeddings: dimensions sets the size", embedDimensions},
-	{"embeddings: token ids are taken, one array and many", embedTokens},
-	{"embeddings: images get a vector each and are counted", embedImages},
+	{"embeddings: token ids are accepted, in one array or several", embedTokens},
+	{"embeddings: each image gets a vector and is counted", embedImages},
 	{"embeddings: a video gets one vector and its seconds are counted", embedVideo},
 }
 

@@ -13,17 +13,17 @@ import (
 )
 
 var failureChecks = []check{
-	{"errors: 401 for a wrong key", errorsWrongKey},
-	{"errors: 403 for a model that is unknown or not allowed for the key", errorsNotAllowed},
-	{"errors: 400 names the field that is wrong", errorsBadField},
+	{"errors: 401 for an invalid key", errorsWrongKey},
+	{"errors: 403 for a model that does not exist or that the key may not use", errorsNotAllowed},
+	{"errors: 400 names the invalid field", errorsBadField},
 	{"errors: 400 for a conversation that is too long has its own code", errorsTooLong},
 	{"errors: 404 for an unknown model and an unknown path", errorsNotFound},
 	{"errors: 429 and 5xx keep their status and code", errorsLimited},
-	{"retries: a 429 is tried again after exactly the time we say", retriesLimited},
-	{"retries: a 503 is tried again after exactly the time we say, for a stream too", retriesOverloaded},
-	{"retries: what no retry can mend is not tried again", retriesRefused},
-	{"streams: a failure in mid-stream is an error, after the text that came before it", streamsBreak},
-	{"streams: leaving ends the upstream's work", streamsLeave},
+	{"retries: a 429 is retried after exactly the requested time", retriesLimited},
+	{"retries: a 503 is retried after exactly the requested time, also for a stream", retriesOverloaded},
+	{"retries: permanent errors are not retried", retriesRefused},
+	{"streams: a failure in the middle is an error, after the text that came before it", streamsBreak},
+	{"streams: disconnecting stops the upstream", streamsLeave},
 }
 
 type told struct {

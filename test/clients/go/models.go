@@ -10,9 +10,9 @@ import (
 )
 
 var modelChecks = []check{
-	{"models: the list has what the key may call, and no more", modelsListed},
-	{"models: one is found by its id, also with a slash in it", modelsRetrieved},
-	{"embedded models: chat, embeddings and speech from this machine", modelsEmbedded},
+	{"models: the list contains exactly the models that the key may call", modelsListed},
+	{"models: a model is found by its id, also if it contains a slash", modelsRetrieved},
+	{"embedded models: chat, embeddings and speech", modelsEmbedded},
 }
 
 func listedWith(client openai.Client) map[string]openai.Model {

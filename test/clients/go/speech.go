@@ -13,8 +13,8 @@ import (
 
 var speechChecks = []check{
 	{"speech: a WAV of known length has exact sizes", speechKnownLength},
-	{"speech: a WAV of unknown length says so, and its samples are read to the end", speechUnknownLength},
-	{"speech: pcm is the bare samples", speechPCM},
+	{"speech: a WAV of unknown length is marked as such, and its samples are read to the end", speechUnknownLength},
+	{"speech: pcm contains only the samples", speechPCM},
 }
 
 func speak(answer, tag string, format openai.AudioSpeechNewParamsResponseFormat) (kind string, sound []byte) {

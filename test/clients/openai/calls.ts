@@ -19,7 +19,7 @@ export function callChecks(check: Check, stage: Stage): void {
     expect(choices[0]?.message.content).toStartWith("Hello!");
   });
 
-  check("works with an organization, a project and headers of its own", async () => {
+  check("works with an organization, a project and custom headers", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const client = new OpenAI({
       baseURL: stage.gateway.baseUrl,
@@ -33,7 +33,7 @@ export function callChecks(check: Check, stage: Stage): void {
     expect(JSON.stringify(stage.gateway.upstream.requests[0]?.headers)).not.toContain("of-the-c");
   });
 
-  check("reads the request id of whole replies, of streams and of errors", async () => {
+  check("reads the request id of replies, streams and errors", async () => {
     const { completions } = stage.gateway.client().chat;
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const whole = await completions.create({ model, messages }).withResponse();

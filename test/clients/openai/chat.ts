@@ -22,7 +22,7 @@ export function chatChecks(check: Check, stage: Stage): void {
     expect(completion.usage).toMatchObject({ ...embeddedChat.whole.usage });
   });
 
-  check("returns n answers", async () => {
+  check("returns n choices", async () => {
     const choice = (index: number) => ({
       index,
       message: { role: "assistant", content: `answer ${index}` },
@@ -38,7 +38,7 @@ export function chatChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["n"]).toBe(2);
   });
 
-  check("returns the log probabilities it asked for", async () => {
+  check("returns the requested log probabilities", async () => {
     const content = [{ token: "Hi", logprob: -0.25, bytes: [72, 105], top_logprobs: [] }];
     const message = { role: "assistant", content: "Hi", refusal: null };
     stage.gateway.upstream.replyWith(
@@ -55,7 +55,7 @@ export function chatChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)).toMatchObject({ logprobs: true, top_logprobs: 2 });
   });
 
-  check("keeps reasoning_content in a whole answer", async () => {
+  check("keeps reasoning_content in a non-streamed reply", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.reasoning());
     const { choices } = await stage.gateway.client().chat.completions.create({ model, messages });
     expect(choices[0]?.message as object).toMatchObject({
@@ -69,7 +69,7 @@ export function chatChecks(check: Check, stage: Stage): void {
 
 /** What the model gets of a conversation. */
 function conversationChecks(check: Check, stage: Stage): void {
-  check("sends images in messages on as they are", async () => {
+  check("forwards images in messages unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const url = `data:image/png;base64,${Buffer.from(fixtureBytes("tiny.png")).toString("base64")}`;
     const content = [
@@ -82,7 +82,7 @@ function conversationChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["messages"]).toEqual(asked);
   });
 
-  check("sends developer, assistant and tool messages on as they are", async () => {
+  check("forwards developer, assistant and tool messages unchanged", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain());
     const call = { id: "call_1", type: "function" as const };
     const asked = [
@@ -99,21 +99,24 @@ function conversationChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["messages"]).toEqual(asked);
   });
 
-  check("takes the newer name of the output limit, and fields it has no use for", async () => {
-    stage.gateway.upstream.replyWith(chatAnswers.plain());
-    const { choices } = await stage.gateway.client().chat.completions.create({
-      model,
-      messages,
-      max_completion_tokens: 17,
-      store: false,
-      metadata: { purpose: "test" },
-      service_tier: "auto",
-      seed: 7,
-      stop: ["END"],
-    });
-    expect(choices[0]?.finish_reason).toBe("stop");
-    const sent = sentUpstream(stage.gateway);
-    expect([sent["max_tokens"], sent["max_completion_tokens"]]).toContain(17);
-    expect(sent).toMatchObject({ seed: 7, stop: ["END"] });
-  });
+  check(
+    "accepts the newer name of the output cap, and fields that the gateway does not use",
+    async () => {
+      stage.gateway.upstream.replyWith(chatAnswers.plain());
+      const { choices } = await stage.gateway.client().chat.completions.create({
+        model,
+        messages,
+        max_completion_tokens: 17,
+        store: false,
+        metadata: { purpose: "test" },
+        service_tier: "auto",
+        seed: 7,
+        stop: ["END"],
+      });
+      expect(choices[0]?.finish_reason).toBe("stop");
+      const sent = sentUpstream(stage.gateway);
+      expect([sent["max_tokens"], sent["max_completion_tokens"]]).toContain(17);
+      expect(sent).toMatchObject({ seed: 7, stop: ["END"] });
+    },
+  );
 }

@@ -29,7 +29,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     expect(packed.usage).toEqual(plain.usage);
   });
 
-  check("gets its vectors in order, whichever encoding and order the upstream has", async () => {
+  check("gets vectors in order, whatever encoding and order the upstream uses", async () => {
     for (const reply of [
       embeddingReplies.float(),
       embeddingReplies.base64(),
@@ -43,7 +43,7 @@ export function embeddingChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("gets base64 on the wire, which it asks for by itself", async () => {
+  check("gets base64 on the wire, which it requests by default", async () => {
     stage.gateway.upstream.replyWith(embeddingReplies.float());
     const input = ["one", "two", "three"];
     const asked = stage.gateway.client().embeddings.create({ model, input });

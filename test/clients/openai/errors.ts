@@ -27,7 +27,7 @@ export function errorChecks(check: Check, stage: Stage): void {
       ...body,
     } as OpenAI.ChatCompletionCreateParamsNonStreaming);
 
-  check("throws AuthenticationError for a wrong key, on every endpoint", async () => {
+  check("throws AuthenticationError for an invalid key, on every endpoint", async () => {
     const wrong = client("sk-svc-wrong");
     for (const call of [
       () => wrong.chat.completions.create({ model, messages }),
@@ -43,7 +43,7 @@ export function errorChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("throws PermissionDeniedError for a model its key may not call", async () => {
+  check("throws PermissionDeniedError for a model that the key may not use", async () => {
     const { key } = await stage.gateway.server.operations.keys.create({
       account: stage.gateway.account,
       models: ["svc-2-flash"],
@@ -57,7 +57,7 @@ export function errorChecks(check: Check, stage: Stage): void {
     }
   });
 
-  check("throws BadRequestError that names the field at fault", async () => {
+  check("throws BadRequestError that names the invalid field", async () => {
     const cases = [
       [() => ask({ temperature: 3 }), "temperature"],
       [() => ask({ max_tokens: 0 }), "max_tokens"],
@@ -100,7 +100,7 @@ function otherErrorChecks(
     }
   });
 
-  check("throws RateLimitError when the model is limited, streamed or not", async () => {
+  check("throws RateLimitError when the model is rate limited, streamed or not", async () => {
     stage.gateway.upstream.replyWith(rateLimits.seconds(7));
     for (const stream of [false, true]) {
       const thrown = await thrownBy(ask({ stream }));
@@ -119,7 +119,7 @@ function otherErrorChecks(
     }
   });
 
-  check("sees context_length_exceeded for a conversation that is too long", async () => {
+  check("gets context_length_exceeded for a conversation that is too long", async () => {
     stage.gateway.upstream.replyWith(badRequests.contextTooLong());
     const thrown = await thrownBy(ask());
     expect(thrown).toBeInstanceOf(BadRequestError);

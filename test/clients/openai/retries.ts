@@ -45,7 +45,7 @@ export function retryChecks(check: Check, stage: Stage): void {
         }),
     ],
   ] as const)
-    check(`tries again after a ${name}, when the gateway's hint says so`, async () => {
+    check(`retries after a ${name} if the gateway allows it`, async () => {
       stage.gateway.upstream.replyOnce(failure());
       stage.gateway.upstream.replyOnce(chatStreams.openai());
       const said: string[] = [];
@@ -60,7 +60,7 @@ export function retryChecks(check: Check, stage: Stage): void {
       expect(stage.gateway.upstream.requests.length).toBe(2);
     });
 
-  check("tries again after a 502, by a wait of its own", async () => {
+  check("retries after a 502 with its own backoff", async () => {
     stage.gateway.upstream.replyOnce(failures.internal());
     stage.gateway.upstream.replyOnce(chatAnswers.plain());
     const said: string[] = [];
@@ -70,7 +70,7 @@ export function retryChecks(check: Check, stage: Stage): void {
     expect(stage.gateway.upstream.requests.length).toBe(2);
   });
 
-  check("does not try again what cannot succeed", async () => {
+  check("does not retry permanent errors", async () => {
     stage.gateway.upstream.replyWith(badRequests.contextTooLong());
     const said: string[] = [];
     const client = talkative(said);

@@ -43,7 +43,7 @@ export function speechAndModelChecks(check: Check, stage: Stage): void {
     expect(samples.some((sample) => Math.abs(sample) > 1_000)).toBe(true);
   });
 
-  check("gets wav and pcm of the same samples", async () => {
+  check("gets the same samples as wav and pcm", async () => {
     stage.gateway.upstream.replyWith(speechReplies.pcmChunked());
     const speak = async (format: "wav" | "pcm") => {
       const body = { model, voice, input: "Hello.", response_format: format };
@@ -61,7 +61,7 @@ export function speechAndModelChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)).toMatchObject({ voice, input: "Hello." });
   });
 
-  check("lists models, page by page, and each listed id can be asked for", async () => {
+  check("lists models page by page, and can retrieve each of them", async () => {
     const client = stage.gateway.client();
     const ids: string[] = [];
     for await (const listed of client.models.list()) {
@@ -73,7 +73,7 @@ export function speechAndModelChecks(check: Check, stage: Stage): void {
     expect(ids).not.toContain("unpriced");
   });
 
-  check("retrieves and calls a model whose id has a slash", async () => {
+  check("retrieves and calls a model whose id contains a slash", async () => {
     const id = "vendor/with-slash";
     const client = stage.gateway.client();
     expect(await client.models.retrieve(id)).toMatchObject({ id, object: "model" });

@@ -39,7 +39,7 @@ export function streamChecks(check: Check, stage: Stage): void {
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
   });
 
-  check("streams without a usage event unless it asked for one", async () => {
+  check("streams without a usage event unless requested", async () => {
     stage.gateway.upstream.replyWith(chatStreams.openai());
     const client = stage.gateway.client();
     const chunks = await chunksOf(
@@ -57,7 +57,7 @@ export function streamChecks(check: Check, stage: Stage): void {
     expect(fieldOf(chunks, "content")).toBe("42");
   });
 
-  check("streams characters of many bytes and two answers at once", async () => {
+  check("streams multi-byte characters and two choices at once", async () => {
     const client = stage.gateway.client();
     stage.gateway.upstream.replyOnce(chatStreams.multiByte());
     const text = fieldOf(await chunksOf(await client.chat.completions.create(asked)), "content");
@@ -98,7 +98,7 @@ function helperChecks(check: Check, stage: Stage): void {
     expect(sentUpstream(stage.gateway)["stream"]).toBe(true);
   });
 
-  check("tells the arguments of streamed tool calls as they grow", async () => {
+  check("reports the arguments of streamed tool calls as they arrive", async () => {
     stage.gateway.upstream.replyWith(chatStreams.toolCallRepeated());
     const helper = stage.gateway.client().chat.completions.stream({ model, messages });
     const grown: string[] = [];
@@ -114,7 +114,7 @@ function helperChecks(check: Check, stage: Stage): void {
     expect(done).toMatchObject([{ name: "get_weather", index: 0, arguments: grown.at(-1) }]);
   });
 
-  check("collects parallel tool calls out of one stream", async () => {
+  check("collects parallel tool calls from one stream", async () => {
     stage.gateway.upstream.replyWith(chatStreams.twoToolCalls());
     const { choices } = await stage.gateway
       .client()
@@ -132,7 +132,7 @@ function helperChecks(check: Check, stage: Stage): void {
 
 /** Streams that do not come to their end. */
 function breakChecks(check: Check, stage: Stage): void {
-  check("stops the model's work by aborting in the middle of a stream", async () => {
+  check("stops the model by aborting in the middle of a stream", async () => {
     const arrival = stage.gateway.upstream.nextRequest();
     const never = new Promise<void>(() => {});
     const recording = chatStreams.openai();
@@ -145,7 +145,7 @@ function breakChecks(check: Check, stage: Stage): void {
     expect(request.abortedByClient).toBe(true);
   });
 
-  check("throws when a stream breaks, after all that came before the break", async () => {
+  check("throws when a stream breaks, after everything sent before the break", async () => {
     const seen = Promise.withResolvers<void>();
     const cut = { recording: chatStreams.openai(), parts: 2, by: "reset", until: seen.promise };
     stage.gateway.upstream.replyWith(cutAfter({ ...cut, by: "reset" }));

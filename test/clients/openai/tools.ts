@@ -22,7 +22,7 @@ const placeSchema = {
 
 export function toolChecks(check: Check, stage: Stage): void {
   for (const stream of [false, true])
-    check(`runs tools to the answer${stream ? ", streamed" : ""}`, async () => {
+    check(`runs tools until the final reply${stream ? ", streamed" : ""}`, async () => {
       const { upstream } = stage.gateway;
       upstream.replyOnce(stream ? chatStreams.toolCall() : chatAnswers.toolCall());
       upstream.replyOnce(stream ? chatStreams.openai() : chatAnswers.plain());
@@ -54,7 +54,7 @@ export function toolChecks(check: Check, stage: Stage): void {
       expect(upstream.requests.length).toBe(2);
     });
 
-  check("sends the choice of a tool on", async () => {
+  check("forwards tool_choice", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.toolCall());
     const tool = { type: "function" as const, function: { name, parameters: placeSchema } };
     for (const choice of [
@@ -84,7 +84,7 @@ export function structureChecks(check: Check, stage: Stage): void {
   const wanted = { city: "Bern", unit: "celsius" };
   const format = () => zodResponseFormat(place, "place");
 
-  check("parses an answer in the shape of a zod schema", async () => {
+  check("parses a reply that matches a zod schema", async () => {
     stage.gateway.upstream.replyWith(chatAnswers.plain({ text: JSON.stringify(wanted) }));
     const { choices } = await stage.gateway
       .client()
@@ -96,7 +96,7 @@ export function structureChecks(check: Check, stage: Stage): void {
     });
   });
 
-  check("parses a streamed answer in the shape of a zod schema", async () => {
+  check("parses a streamed reply that matches a zod schema", async () => {
     const pieces = ['{"city":"Be', 'rn","unit":', '"celsius"}'];
     stage.gateway.upstream.replyWith(chatStreams.openai({ pieces }));
     const { choices } = await stage.gateway

@@ -55,7 +55,7 @@ def tool_calls(reply: Any) -> list[Any]:
     return reply.choices[0].message.tool_calls or []
 
 
-@check("chat: a whole reply has its text, reason, usage and model")
+@check("chat: a non-streamed reply has text, finish reason, usage and model")
 def whole() -> None:
     reply = client.chat.completions.create(
         model=CHAT, messages=user("plain", "py-whole"), temperature=0.5, max_tokens=50
@@ -73,7 +73,7 @@ def whole() -> None:
     same(seen("py-whole")[0]["temperature"], 0.5)
 
 
-@check("chat: a streamed reply joins to the exact text, also of many bytes a character")
+@check("chat: a streamed reply joins to the exact text, including multi-byte characters")
 def streamed() -> None:
     for answer, wanted in {"plain": STREAMED, "multi-byte": MULTI_BYTE}.items():
         with client.chat.completions.create(
@@ -90,7 +90,7 @@ def streamed() -> None:
         same([chunk.usage for chunk in chunks], [None] * len(chunks))
 
 
-@check("chat: include_usage adds one last chunk with the usage")
+@check("chat: include_usage adds a last chunk with usage")
 def include_usage() -> None:
     chunks = list(
         client.chat.completions.create(
@@ -105,7 +105,7 @@ def include_usage() -> None:
     same([chunk.usage for chunk in chunks[:-1]], [None] * (len(chunks) - 1))
 
 
-@check("chat: the stream helper builds the whole reply, the role said once")
+@check("chat: the stream helper builds the complete reply, with the role sent once")
 def helper() -> None:
     with client.chat.completions.stream(
         model=CHAT, messages=user("role-again", "py-helper"), stream_options={"include_usage": True}
@@ -118,7 +118,7 @@ def helper() -> None:
     same(counts(final.usage), USAGE)
 
 
-@check("chat: structured output is parsed into the model class, whole and streamed")
+@check("chat: structured output is parsed into the model class, streamed or not")
 def parsed() -> None:
     wanted = Weather(city="Zürich", degrees=21)
     reply = client.chat.completions.parse(
@@ -134,7 +134,7 @@ def parsed() -> None:
         same(stream.get_final_completion().choices[0].message.parsed, wanted)
 
 
-@check("chat: a tool call comes whole and streamed, and its result is taken back")
+@check("chat: a tool call arrives, streamed or not, and its result is accepted")
 def tool() -> None:
     arguments = {"city": "Zürich", "unit": "celsius"}
     question = user("tool", "py-tool")
@@ -162,7 +162,7 @@ def tool() -> None:
     same(seen("py-tool-result")[0]["messages"][2], result)
 
 
-@check("chat: parallel tool calls stay apart, whole and streamed")
+@check("chat: parallel tool calls stay separate, streamed or not")
 def parallel_tools() -> None:
     wanted = [("call_vendor_0", "Bern"), ("call_vendor_1", "Oslo")]
     tools: Any = [pydantic_function_tool(GetWeather, name="get_weather")]
@@ -179,7 +179,7 @@ def parallel_tools() -> None:
     same(seen("py-two")[0]["parallel_tool_calls"], True)
 
 
-@check("chat: n=2 gives two choices, whole and streamed")
+@check("chat: n=2 returns two choices, streamed or not")
 def two_choices() -> None:
     wanted = [("Heads", "stop"), ("Tails", "length")]
     reply = client.chat.completions.create(model=CHAT, messages=user("two-choices", "py-n"), n=2)
@@ -195,7 +195,7 @@ def two_choices() -> None:
     same(seen("py-n")[0]["n"], 2)
 
 
-@check("chat: logprobs arrive, whole and streamed")
+@check("chat: logprobs arrive, streamed or not")
 def logprobs() -> None:
     wanted = [("Hi", -0.25), ("!", -0.5)]
     reply = client.chat.completions.create(
@@ -227,7 +227,7 @@ def image_parts() -> None:
     same(seen("py-image")[0]["messages"][0]["content"], content)
 
 
-@check("chat: the developer role is taken")
+@check("chat: the developer role is accepted")
 def developer() -> None:
     messages: Any = [{"role": "developer", "content": "Be short."}, *user("plain", "py-developer")]
     reply = client.chat.completions.create(model=CHAT, messages=messages)
@@ -235,7 +235,7 @@ def developer() -> None:
     same(seen("py-developer")[0]["messages"][0]["content"], "Be short.")
 
 
-@check("chat: reasoning_content survives, whole and streamed")
+@check("chat: reasoning_content is kept, streamed or not")
 def reasoning() -> None:
     reply = client.chat.completions.create(model=CHAT, messages=user("reasoning", "py-reasoning"))
     extra = reply.choices[0].message.model_extra or {}
@@ -251,7 +251,7 @@ def reasoning() -> None:
     same((thought, said), ("Six times seven.", "42"))
 
 
-@check("chat: the stream helper keeps every signed thought")
+@check("chat: the stream helper keeps all signed reasoning")
 def signed_thoughts() -> None:
     with client.chat.completions.stream(
         model=CHAT, messages=user("signed-thoughts", "py-thoughts")
@@ -267,7 +267,7 @@ def signed_thoughts() -> None:
     )
 
 
-@check("chat: the asynchronous client answers, whole, streamed and side by side")
+@check("chat: the asynchronous client works, streamed or not, and concurrently")
 async def asynchronous() -> None:
     async with AsyncOpenAI(base_url=BASE_URL, api_key=API_KEY, max_retries=0) as other:
         replies = await asyncio.gather(

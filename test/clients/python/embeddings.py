@@ -31,7 +31,7 @@ def vector(index: int, size: int) -> list[float]:
     return [index + 1.0, *(1 / 2 ** (at % 16) for at in range(1, size))]
 
 
-@check("embeddings: the default base64 and plain floats give the same vector")
+@check("embeddings: base64 (the default) and floats give the same vector")
 def base64_and_float() -> None:
     # Not every upstream speaks base64: then the gateway does.
     for answer, encoding in product(("plain", "floats-only"), (None, "float", "base64")):
@@ -64,7 +64,7 @@ def dimensions() -> None:
         same(reply.data[0].embedding, vector(0, size))
 
 
-@check("embeddings: token ids are taken, one array and many")
+@check("embeddings: token ids are accepted, in one array or several")
 def token_ids() -> None:
     one: Any = [9906, 1917]
     reply = client.embeddings.create(model=TEXT_EMBEDDING, input=one)
@@ -75,7 +75,7 @@ def token_ids() -> None:
     same(seen()[-1]["input"], many_ids)
 
 
-@check("embeddings: images get a vector each and are counted")
+@check("embeddings: each image gets a vector and is counted")
 def images() -> None:
     pictures = [
         f"data:image/{kind};base64,{base64_of(name)}"

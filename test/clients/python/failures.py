@@ -67,14 +67,14 @@ def ask(answer: str, tag: str, **fields: Any) -> Any:
     )
 
 
-@check("errors: 401 for a wrong key")
+@check("errors: 401 for an invalid key")
 def wrong_key() -> None:
     other = OpenAI(base_url=BASE_URL, api_key="sk-svc-wrong")
     error = raised(openai.AuthenticationError, lambda: other.models.list())
     same(told(error), (401, "invalid_api_key", "invalid_request_error", None))
 
 
-@check("errors: 403 for a model that is unknown or not allowed for the key")
+@check("errors: 403 for a model that does not exist or that the key may not use")
 def not_allowed() -> None:
     narrow = OpenAI(base_url=BASE_URL, api_key=NARROW_KEY, max_retries=0)
     calls: list[Callable[[], Any]] = [
@@ -87,7 +87,7 @@ def not_allowed() -> None:
     same(seen("py-403"), [])
 
 
-@check("errors: 400 names the field that is wrong")
+@check("errors: 400 names the invalid field")
 def bad_field() -> None:
     any_client: Any = client
     calls: dict[str, Callable[[], Any]] = {
@@ -131,7 +131,7 @@ def limited() -> None:
     same((error.status_code, error.type), (502, "upstream_error"))
 
 
-@check("retries: a 429 is tried again after exactly the time we say")
+@check("retries: a 429 is retried after exactly the requested time")
 def retry_limited() -> None:
     with Said() as said:
         reply = patient.chat.completions.create(
@@ -143,7 +143,7 @@ def retry_limited() -> None:
     same(waits, [f"Retrying request in {LIMITED_SECONDS:f} seconds (retry 1 of 2)"])
 
 
-@check("retries: a 503 is tried again after exactly the time we say, for a stream too")
+@check("retries: a 503 is retried after exactly the requested time, also for a stream")
 def retry_overloaded() -> None:
     with Said() as said:
         chunks = list(
@@ -157,7 +157,7 @@ def retry_overloaded() -> None:
     same(waits, [f"Retrying request in {1:f} seconds (retry 1 of 2)"])
 
 
-@check("retries: what no retry can mend is not tried again, because we say so")
+@check("retries: permanent errors are not retried, because the gateway says so")
 def not_retried() -> None:
     with Said() as said:
         error = raised(
@@ -171,7 +171,7 @@ def not_retried() -> None:
     assert "Not retrying as header `x-should-retry` is set to `false`" in said.lines, said.lines
 
 
-@check("streams: a failure in mid-stream raises, after the text that came before it")
+@check("streams: a failure in the middle raises, after the text that came before it")
 def breaks() -> None:
     for answer in ("broken", "cut"):
         tag, text = f"py-{answer}", ""
@@ -187,7 +187,7 @@ def breaks() -> None:
         assert text.startswith("Hello!"), text
 
 
-@check("streams: leaving ends the upstream's work, with both clients")
+@check("streams: disconnecting stops the upstream, with both clients")
 async def leaves() -> None:
     stream = ask("hang", "py-leave", stream=True)
     next(iter(stream))

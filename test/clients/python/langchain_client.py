@@ -56,7 +56,7 @@ def embeddings(**options: Any) -> OpenAIEmbeddings:
     return OpenAIEmbeddings(model=TEXT_EMBEDDING, base_url=BASE_URL, api_key=key, **options)
 
 
-@check("chat: invoke gives the text, the usage and the reason")
+@check("chat: invoke returns text, usage and finish reason")
 def invoke() -> None:
     messages = [SystemMessage("Be short."), HumanMessage(asking("plain", "lc-invoke"))]
     reply = model(max_tokens=50, temperature=0).invoke(messages)
@@ -70,7 +70,7 @@ def invoke() -> None:
     same(sent.get("max_completion_tokens", sent.get("max_tokens")), 50)
 
 
-@check("chat: stream joins to the exact text, with the usage at the end")
+@check("chat: the stream joins to the exact text, with usage at the end")
 def stream() -> None:
     for answer, wanted in {"plain": STREAMED, "multi-byte": MULTI_BYTE}.items():
         chunks = list(model(stream_usage=True).stream(asking(answer, f"lc-stream-{answer}")))
@@ -84,7 +84,7 @@ def stream() -> None:
         same((usage["input_tokens"], usage["total_tokens"]), (19, 29))
 
 
-@check("chat: ainvoke and astream give the same")
+@check("chat: ainvoke and astream return the same")
 async def asynchronous() -> None:
     reply = await model().ainvoke(asking("plain", "lc-ainvoke"))
     same(reply.content, PLAIN)
@@ -94,7 +94,7 @@ async def asynchronous() -> None:
     same(text, MULTI_BYTE)
 
 
-@check("chat: bind_tools calls a tool and takes its result back")
+@check("chat: bind_tools calls a tool and sends its result back")
 def tools() -> None:
     bound = model().bind_tools([get_weather])
     question = HumanMessage(asking("tool", "lc-tool"))
@@ -114,7 +114,7 @@ def tools() -> None:
     same(arguments["city"], "Zürich")
 
 
-@check("chat: parallel tool calls stay apart, whole and streamed")
+@check("chat: parallel tool calls stay separate, streamed or not")
 def parallel_tools() -> None:
     wanted = [("call_vendor_0", {"city": "Bern"}), ("call_vendor_1", {"city": "Oslo"})]
     bound = model().bind_tools([get_weather], parallel_tool_calls=True)
@@ -126,7 +126,7 @@ def parallel_tools() -> None:
     same([(call["id"], call["args"]) for call in whole.tool_calls], wanted)
 
 
-@check("chat: with_structured_output fills the model class, by schema and by JSON mode")
+@check("chat: with_structured_output fills the model class, with a schema and in JSON mode")
 def structured() -> None:
     wanted = Weather(city="Zürich", degrees=21)
     for method in ("json_schema", "json_mode"):
@@ -177,7 +177,7 @@ def as_text() -> None:
     same(len(plain.embed_query("one")), 768)
 
 
-@check("errors: typed as those of the OpenAI client")
+@check("errors: the same types as the OpenAI client's")
 def errors() -> None:
     wrong: list[tuple[type[Exception], ChatOpenAI, str]] = [
         (openai.AuthenticationError, model(api_key=SecretStr("sk-svc-wrong")), "plain"),
@@ -193,14 +193,14 @@ def errors() -> None:
             raise AssertionError(f"{kind.__name__} was not raised")
 
 
-@check("retries: a 429 is tried again and succeeds")
+@check("retries: a 429 is retried and succeeds")
 def retried() -> None:
     reply = model(max_retries=2).invoke(asking("limited-once", "lc-retry"))
     same(reply.content, PLAIN)
     same(len(seen("lc-retry")), 2)
 
 
-@check("streams: a failure in mid-stream raises")
+@check("streams: a failure in the middle raises")
 def breaks() -> None:
     text = ""
     try:
@@ -215,7 +215,7 @@ def breaks() -> None:
     assert text.startswith("Hello!"), text
 
 
-@check("streams: leaving ends the upstream's work")
+@check("streams: disconnecting stops the upstream")
 async def leaves() -> None:
     chunks: Any = model().astream(asking("hang", "lc-leave"))
     async for chunk in chunks:
@@ -226,7 +226,7 @@ async def leaves() -> None:
     same(await asyncio.to_thread(was_broken_off, "lc-leave"), True)
 
 
-@check("embedded models: chat and embeddings from this machine")
+@check("embedded models: chat and embeddings")
 def embedded() -> None:
     key = SecretStr(ENGINE_KEY)
     local = model(

@@ -22,7 +22,7 @@ from checks import (
 client = OpenAI(base_url=BASE_URL, api_key=API_KEY, max_retries=0)
 
 
-@check("models: the list has what the key may call, and no more")
+@check("models: the list contains exactly the models that the key may call")
 def listed() -> None:
     models = {model.id: model for model in client.models.list()}
     wanted = {CHAT, TEXT_EMBEDDING, MEDIA_EMBEDDING, SPEECH, "vendor/with-slash"}
@@ -34,13 +34,13 @@ def listed() -> None:
     same([model.id for model in narrow.models.list()], [TEXT_EMBEDDING])
 
 
-@check("models: one is found by its id, also with a slash in it")
+@check("models: a model is found by its id, also if it contains a slash")
 def retrieved() -> None:
     for name in (CHAT, "vendor/with-slash"):
         same(client.models.retrieve(name).id, name)
 
 
-@check("embedded models: chat, embeddings and speech from this machine")
+@check("embedded models: chat, embeddings and speech")
 def embedded() -> None:
     local = OpenAI(base_url=ENGINE_URL, api_key=ENGINE_KEY, timeout=300, max_retries=20)
     question = "What is the capital of France? Answer in one word."

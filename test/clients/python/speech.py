@@ -44,7 +44,7 @@ def known_length() -> None:
     same((sent["voice"], sent["response_format"]), (VOICE, "pcm"))
 
 
-@check("speech: a WAV of unknown length opens too, and its frames are read to the end")
+@check("speech: a WAV of unknown length also opens, and its frames are read to the end")
 def unknown_length() -> None:
     samples = pcm()
     reply = client.audio.speech.create(
@@ -58,7 +58,7 @@ def unknown_length() -> None:
     same(frames, samples)
 
 
-@check("speech: pcm is the bare samples")
+@check("speech: pcm contains only the samples")
 def bare() -> None:
     samples = pcm()
     same(len(samples), SPEECH_FRAMES * 2)

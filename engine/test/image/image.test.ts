@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { ImageJob, ImageResult, Model } from "../contract.ts";
-import { weightsDir } from "../test/weights/weights-dir.ts";
-import { loadImage } from "./image.ts";
+import type { ImageJob, ImageResult, Model } from "../../contract.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
+import { loadImage } from "../../image/image.ts";
 
-const fixtures = join(import.meta.dir, "../../test/fixtures/engine");
+const fixtures = join(import.meta.dir, "../../../test/fixtures/engine");
 const photographs = [
   "cat",
   "meadow-1",

@@ -10,13 +10,13 @@ import {
   type SpeechResult,
   type VoiceName,
   voiceNames,
-} from "../contract.ts";
-import { melBands, melFrames, melRate, resample } from "../test/speech/log-mel.ts";
-import { weightsDir } from "../test/weights/weights-dir.ts";
-import { modelFiles } from "../weights/sets.ts";
-import { sampleRate } from "./audio.ts";
-import { loudness, targetLufs } from "./loudness.ts";
-import { loadSpeech } from "./speech.ts";
+} from "../../contract.ts";
+import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
+import { modelFiles } from "../../weights/sets.ts";
+import { sampleRate } from "../../speech/audio.ts";
+import { loudness, targetLufs } from "../../speech/loudness.ts";
+import { loadSpeech } from "../../speech/speech.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ImageJob, ImageResult, Model } from "../../contract.ts";
-import { weightsDir } from "../weights/weights-dir.ts";
 import { loadImage } from "../../image/image.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
 
 const fixtures = join(import.meta.dir, "../../../test/fixtures/engine");
 const photographs = [

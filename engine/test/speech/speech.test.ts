@@ -11,12 +11,12 @@ import {
   type VoiceName,
   voiceNames,
 } from "../../contract.ts";
-import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
-import { weightsDir } from "../weights/weights-dir.ts";
-import { modelFiles } from "../../weights/sets.ts";
 import { sampleRate } from "../../speech/audio.ts";
 import { loudness, targetLufs } from "../../speech/loudness.ts";
 import { loadSpeech } from "../../speech/speech.ts";
+import { modelFiles } from "../../weights/sets.ts";
+import { weightsDir } from "../weights/weights-dir.ts";
+import { melBands, melFrames, melRate, resample } from "./log-mel.ts";
 
 type Speech = Model<SpeechJob, SpeechPiece, SpeechResult>;
 

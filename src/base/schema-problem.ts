@@ -47,6 +47,8 @@ function expectation(error: ErrorObject): string {
   const schema = error.keyword === "required" ? propertySchema(error) : error.parentSchema;
   const words: unknown = schema?.[error.keyword === "discriminator" ? "x-tag" : "x-says"];
   if (typeof words === "string") return words;
+  // Something or null: neither form's words tell what would be right.
+  if (error.keyword === "anyOf") return "as the API reference describes it";
   return (error.message ?? "valid").replace(/^must be /, "");
 }
 

@@ -7,6 +7,15 @@ import type { Origin } from "./origin.ts";
 import type { ProviderKind } from "./provider-kinds.ts";
 
 /** Serves the embedded models; there without being declared. */
+/** The models that a first start creates, served by the embedded models. */
+export const seededModels = [
+  "svc-embedding-2",
+  "svc-3-flash",
+  "svc-2.5-flash-tts",
+  "svc-2.5-pro-tts",
+  "multimodal-embedding-1",
+] as const;
+
 export const engineProvider = "engine";
 
 /** How long an answer may become where neither the caller nor the model says. */

@@ -5,7 +5,7 @@ import { Problem } from "../base/problem.ts";
  * the fields that it states, by the names of svc.yaml; only the file can change those.
  */
 export interface Origin {
-  /** The file's name, without its folder. */
+  /** Its path from the folder of the config file, whose own is its name alone. */
   readonly file: string;
   readonly fields: readonly string[];
   /** The targets whose cost the file states. */

@@ -2,14 +2,15 @@ import { type SetName, setNames } from "../../engine/weights/sets.ts";
 import { fromDecimal } from "../base/decimal.ts";
 import { type Price, type PriceKey, priceScale } from "../call/price.ts";
 import type { CatalogWrite } from "../catalog/catalog.ts";
-import { engineProvider, type Model, type Route } from "../catalog/model.ts";
+import { engineProvider, type Model, type Route, type seededModels } from "../catalog/model.ts";
 
 /** The weights that a model of the engine needs; none for the operator's own files. */
 export function setOf(engineModel: string): SetName | undefined {
   return setNames.find((set) => set === engineModel.replace(/-(flash|pro)$/, ""));
 }
 
-interface Embedded extends Pick<Model, "id" | "endpoint" | "input"> {
+interface Embedded extends Pick<Model, "endpoint" | "input"> {
+  readonly id: (typeof seededModels)[number];
   readonly serves: string;
   readonly price: Partial<Record<PriceKey, string>>;
   readonly maxOutputTokens?: number;

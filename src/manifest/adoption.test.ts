@@ -93,9 +93,10 @@ describe("what belongs to whom", () => {
       origin: { file: "svc.yaml", fields: ["endpoint", "routes"] },
     });
     const seed =
-      "models:\n  m: { endpoint: chat, max_output_tokens: 512, routes: [{ provider: engine, model: chat }] }\n";
+      "models:\n  svc-3-flash: { endpoint: chat, max_output_tokens: 512, routes: [{ provider: engine, model: chat }] }\n";
     const seeded = after(planStore(seed));
-    const taken = modelOf(after(plan(model(routed), seeded), seeded));
+    const named = model(routed).replace("  m:", "  svc-3-flash:");
+    const [taken] = after(plan(named, seeded), seeded).models;
     expect(taken?.routes[0]?.provider).toBe("up");
     expect(taken?.maxOutputTokens).toBeUndefined();
   });

@@ -1,6 +1,12 @@
 import { defined } from "../base/defined.ts";
 import { Problem } from "../base/problem.ts";
-import { engineProvider, type Model, type ProviderEntry, type Route } from "../catalog/model.ts";
+import {
+  engineProvider,
+  type Model,
+  type ProviderEntry,
+  type Route,
+  seededModels,
+} from "../catalog/model.ts";
 import { ownsCost, ownsField } from "../catalog/origin.ts";
 import type { ManifestModel } from "./manifest.ts";
 
@@ -105,8 +111,9 @@ export function keeper(options: {
 }
 
 /** Put there by the gateway for a first try: a file that names it needs nobody's consent. */
-export const isSeeded = ({ routes, origin }: Model) =>
+export const isSeeded = ({ id, routes, origin }: Model) =>
   origin === undefined &&
+  seededModels.some((seeded) => seeded === id) &&
   routes.length > 0 &&
   routes.every(({ provider }) => provider === engineProvider);
 

@@ -149,7 +149,7 @@ describe("a plan", () => {
     expect(kept.write.saveModels?.[0]?.routes.map((route) => route.cost)).toEqual([cost, cost]);
   });
 
-  test("compares with the price in force now, not with one that lies ahead", () => {
+  test("replaces a price ahead by the one that the file states, at its moment", () => {
     const models = stored.models.map((model) => ({
       ...model,
       prices: [
@@ -157,7 +157,16 @@ describe("a plan", () => {
         { version: 2, effectiveAtMs: 2_000, createdAtMs: 1_000, price: { input: 7n, output: 7n } },
       ],
     }));
-    expect(plan(whole, { ...stored, models }).differences).toEqual([]);
+    const { differences, write } = plan(whole, { ...stored, models });
+    const priced = whole.match(/price:/g) ?? [];
+    expect(differences.flatMap(({ fields }) => fields.map(({ field }) => field))).toEqual(
+      priced.map(() => "price from 1970-01-01T00:00:02Z"),
+    );
+    expect(write.addPrices?.map(({ effectiveAtMs }) => effectiveAtMs)).toEqual(
+      priced.map(() => 2_000),
+    );
+    const silent = whole.replace(/price: \{[^}]*\}, /g, "");
+    expect(plan(silent, { ...stored, models }).differences).toEqual([]);
   });
 
   test("names the bounds and the vendor's costs that change", () => {

@@ -1,7 +1,14 @@
+import { toDateText } from "../base/dates.ts";
 import { Problem } from "../base/problem.ts";
 import { type Price, priceKeys } from "../call/price.ts";
 import type { CatalogContent, CatalogWrite } from "../catalog/catalog.ts";
-import { type Model, type ProviderEntry, priceAt, type Route } from "../catalog/model.ts";
+import {
+  type Model,
+  type PriceVersion,
+  type ProviderEntry,
+  priceAt,
+  type Route,
+} from "../catalog/model.ts";
 import { definedIn, ownsField } from "../catalog/origin.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { compare, type Difference, modelFields, providerFields, topName } from "./differences.ts";
@@ -56,15 +63,19 @@ export function planApply(options: PlanOptions): Plan {
     warnings: [
       ...providers.flatMap(({ after }) => providerWarnings(after, hasVariable)),
       ...models.flatMap(({ after, price }) => modelWarnings(after, price)),
+      ...rest
+        .filter(({ after }) => after.routes.length === 0)
+        .flatMap(({ after }) => modelWarnings(after, priceAt(after, nowMs)?.price)),
     ],
     write: {
       atMs: nowMs,
       saveProviders: providers.map(({ after }) => after),
       removeProviders: gone.providers,
       saveModels: [...models.map(({ after }) => after), ...rest.map(({ after }) => after)],
-      addPrices: models
-        .filter(({ isRepriced }) => isRepriced)
-        .map(({ after, price }) => newPrice(after, price, nowMs)),
+      addPrices: models.flatMap(({ after, price, isRepriced, replaced }) => [
+        ...(isRepriced ? [newPrice(after, price, nowMs)] : []),
+        ...replaced.map((effectiveAtMs) => ({ ...newPrice(after, price, nowMs), effectiveAtMs })),
+      ]),
     },
   };
 }
@@ -153,6 +164,8 @@ interface PlannedModel {
   readonly after: Model;
   readonly price: Price | undefined;
   readonly isRepriced: boolean;
+  /** When prices were to take effect that the stated one replaces. */
+  readonly replaced: readonly number[];
   readonly difference: Difference;
 }
 
@@ -168,18 +181,31 @@ function planModel(
   const price = isUnpriced === true ? undefined : (stated ?? priceBefore);
   const after = mergeModel({ given, before, file, nowMs, goneProviders });
   if (before !== undefined) checkUse({ before, after, all: current.models });
-  const difference = compare({
+  const isStated = stated !== undefined || isUnpriced === true;
+  const scheduled = isStated && file !== undefined ? scheduledPrices(before, nowMs) : [];
+  const replaced = scheduled.filter((version) => !isSamePrice(version.price, price));
+  const compared = compare({
     kind: "model",
     name: id,
     before: before && modelFields(before, priceBefore),
     after: modelFields(after, price),
   });
+  const difference = {
+    ...compared,
+    fields: [...compared.fields, ...replaced.map((version) => scheduledField(version))],
+  };
   if (file === undefined && before !== undefined) {
     const isSameRoutes = hasSameRoutes(before, after);
     const fields = difference.fields.filter(({ field }) => field !== "routes" || !isSameRoutes);
     refuseOwned({ subject: `Model ${id}`, entry: before, changed: { ...difference, fields } });
   }
-  return { after, price, isRepriced: !isSamePrice(priceBefore, price), difference };
+  return {
+    after,
+    price,
+    isRepriced: !isSamePrice(priceBefore, price),
+    replaced: replaced.map(({ effectiveAtMs }) => effectiveAtMs),
+    difference,
+  };
 }
 
 /** Models that the file does not have: some it had before, some have routes to what goes. */
@@ -228,6 +254,18 @@ const newPrice = ({ id, prices }: Model, price: Price | undefined, nowMs: number
   price,
   effectiveAtMs: prices.length === 0 ? 0 : nowMs,
   createdAtMs: nowMs,
+});
+
+/** The newest version of each moment ahead. A price that the file states holds then, too. */
+function scheduledPrices(model: Model | undefined, nowMs: number): readonly PriceVersion[] {
+  const ahead = (model?.prices ?? []).filter(({ effectiveAtMs }) => effectiveAtMs > nowMs);
+  return [...new Map(ahead.map((version) => [version.effectiveAtMs, version])).values()];
+}
+
+const scheduledField = ({ effectiveAtMs, price }: PriceVersion) => ({
+  field: `price from ${toDateText(effectiveAtMs)}`,
+  from: price === undefined ? "none" : "another price",
+  to: "as stated",
 });
 
 function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { inFile, Problem } from "../../base/problem.ts";
 import { checkSettings } from "../../config/load.ts";
 import type { Difference } from "../../manifest/differences.ts";
@@ -14,6 +14,7 @@ const apply: Command = {
     "Makes the catalogue match a file and shows the difference. The file then owns what it states. Never removes a model.",
   optional: ["FILE"],
   flags: {
+    release: { about: "let the database own what the file defined; the file need not exist" },
     adopt: { about: "let the file take over entries that it did not create" },
     "dry-run": { about: "show what would change and change nothing" },
     ...jsonFlag,
@@ -23,6 +24,7 @@ const apply: Command = {
     "svc apply svc.yaml --dry-run",
     "svc apply svc.yaml --adopt",
     "svc apply - < catalogue.yaml",
+    "svc apply old.yaml --release",
   ],
   more: () => [
     "Without FILE, the config file is applied. Entries from standard input (-) belong to no file:",
@@ -33,17 +35,37 @@ const apply: Command = {
     const { filePath } = wiring.configuration();
     const path = named ?? filePath;
     const isStream = path === "-";
+    const own = dirname(resolve(filePath));
+    const file = isStream ? undefined : relative(own, resolve(path));
+    if (switches.has("release") && file !== undefined) {
+      const released = await wiring.withOperations((operations) =>
+        operations.manifest.release({ file, dryRun }),
+      );
+      if (switches.has("json")) return printJson(released);
+      for (const { kind, name } of released.released)
+        print(`${marks.keep} ${kind} ${name} now belongs to the database`);
+      return print(
+        dryRun ? "Nothing was changed (--dry-run)." : `${style.green("released")} ${path}`,
+      );
+    }
     const text = readText(path);
     const isOwnFile = !isStream && filePath === resolve(path);
     checkSettings({ path, text });
-    const file = isStream ? undefined : basename(resolve(path));
     const adopts = switches.has("adopt");
     const view = await wiring
       .withOperations((operations) =>
         operations.manifest.apply({ text, dryRun, isOwnFile, file, adopts }),
       )
       .catch((error: unknown) => {
-        throw inFile(isStream ? "standard input" : path, error);
+        throw error instanceof Problem && error.command?.endsWith("--adopt") === true
+          ? // The hint names the file as it was typed.
+            new Problem({
+              code: error.code,
+              message: error.message,
+              command: `apply ${path} --adopt`,
+              cause: error,
+            })
+          : inFile(isStream ? "standard input" : path, error);
       });
     if (switches.has("json")) printJson(toApplyJson(view));
     else printApply(view, dryRun);
@@ -87,9 +109,7 @@ export function printApply({ differences, warnings }: ApplyView, dryRun: boolean
     print(`${marks[action]} ${kind} ${name}${note}`);
     if (action === "change")
       for (const { field, from, to } of fields)
-        print(
-          `    ${field}: ${from ?? "none"} → ${from === to ? "another value" : (to ?? "none")}`,
-        );
+        print(`    ${field}: ${from || "none"} → ${from === to ? "another value" : to || "none"}`);
   }
   printWarnings(warnings);
   const changes = differences.filter(({ action }) => action !== "keep").length;

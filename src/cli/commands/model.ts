@@ -201,6 +201,14 @@ const modelAdd = viewCommand({
         message: "A route needs a provider and the model's name there.",
         field: provider === undefined ? "provider" : "upstream",
       });
+    const route = readRoute(invocation);
+    const stray = Object.entries(route).find(([, value]) => value !== undefined);
+    if (provider === undefined && stray !== undefined)
+      throw new Problem({
+        code: "invalid",
+        message: "This belongs to a route, which needs a provider and the model's name there.",
+        field: "provider",
+      });
     const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
     return operations.catalog.create({
       id,
@@ -208,7 +216,7 @@ const modelAdd = viewCommand({
       ...(prices.length === 0 ? {} : { price: Object.fromEntries(prices) }),
       ...(provider === undefined || upstream === undefined
         ? {}
-        : { routes: [{ provider, model: upstream, ...readRoute(invocation) }] }),
+        : { routes: [{ provider, model: upstream, ...route }] }),
     });
   },
   show: (model) => printSaved(model, "added"),

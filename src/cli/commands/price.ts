@@ -38,14 +38,10 @@ const priceSet = viewCommand({
     const { from } = flags;
     return operations.prices.set({ model, price, ...defined({ from }) });
   },
-  show(row, { wiring }) {
+  show(row) {
     const when = row.in_force ? "in force now" : `in force from ${row.effective_at}`;
     print(`${style.green("priced")} ${row.model}: ${priceText(row)}`);
     print(style.dim(`version ${row.version}, ${when}`));
-    if (wiring.configuration().file !== undefined)
-      print(
-        style.dim("svc.yaml stays as it is: when it changes, applying it sets its prices again"),
-      );
   },
 });
 

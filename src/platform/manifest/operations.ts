@@ -1,4 +1,6 @@
+import { Problem } from "../../base/problem.ts";
 import type { CatalogContent } from "../../catalog/catalog.ts";
+import type { Origin } from "../../catalog/origin.ts";
 import { planAdoption } from "../../manifest/adoption.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
 import { exportManifest } from "../../manifest/export.ts";
@@ -29,6 +31,8 @@ export interface ManifestOperations {
     isOwnFile?: boolean;
     adopts?: boolean;
   }): Promise<ApplyView>;
+  /** What a file defined is the store's from now on, with its values. The file need not exist. */
+  release(input: { file: string; dryRun: boolean }): Promise<ReleaseView>;
   export(input: Record<never, never>): Promise<{ readonly yaml: string }>;
   /**
    * Adds entries to the store. A provider that is there is kept; a model that is there gets the
@@ -42,7 +46,12 @@ export interface ManifestOperations {
   }): Promise<AddedView>;
 }
 
+export interface ReleaseView {
+  readonly released: readonly { readonly kind: "provider" | "model"; readonly name: string }[];
+}
+
 export const manifestAudits = {
+  release: { action: "manifest.release", detail: ({ file }) => ({ file }) },
   apply: { action: "manifest.apply", detail: ({ file = null }) => ({ file }) },
   export: null,
   add: { action: "manifest.add" },
@@ -58,6 +67,7 @@ export function manifestOperations(
       audit({ subject: "catalogue", detail });
   return {
     apply: (input, author) => mutex.run(() => applyText(dependencies, input, toAudit(author))),
+    release: (input, author) => mutex.run(() => releaseFile(dependencies, input, toAudit(author))),
     async export() {
       return { yaml: exportManifest(await catalog.load(), clock.nowMs()) };
     },
@@ -97,6 +107,39 @@ async function applyText(
       ...(isUpgrade ? { endsAdoption: true as const } : {}),
     },
   });
+}
+
+async function releaseFile(
+  { catalog, clock, takeEffect }: CatalogChangeDependencies,
+  { file, dryRun }: Parameters<ManifestOperations["release"]>[0],
+  toAudit: Parameters<typeof put>[1]["toAudit"],
+): Promise<ReleaseView> {
+  const current = await catalog.load();
+  const isOurs = ({ origin }: { readonly origin?: Origin }) => origin?.file === file;
+  const free = <T extends { readonly origin?: Origin }>({ origin: _, ...entry }: T) => entry;
+  const [providers, models] = [current.providers.filter(isOurs), current.models.filter(isOurs)];
+  const released = [
+    ...providers.map(({ name }) => ({ kind: "provider" as const, name })),
+    ...models.map(({ id }) => ({ kind: "model" as const, name: id })),
+  ];
+  if (released.length === 0) {
+    const others = [...current.providers, ...current.models].flatMap(
+      ({ origin }) => origin?.file ?? [],
+    );
+    throw new Problem({
+      code: "not_found",
+      message: `${file} defines nothing here. Files that do: ${[...new Set(others)].join(", ") || "none"}.`,
+    });
+  }
+  if (!dryRun) {
+    const names = released.map(({ kind, name }) => `${kind} ${name}`);
+    await catalog.write(
+      { atMs: clock.nowMs(), saveProviders: providers.map(free), saveModels: models.map(free) },
+      toAudit({ released: names }),
+    );
+    await takeEffect();
+  }
+  return { released };
 }
 
 /** Whether an entry changes hands although its values stay. */

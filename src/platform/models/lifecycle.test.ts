@@ -5,6 +5,7 @@ import {
   problemOf,
 } from "../../../test/setup/operations-home.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
+import { Mutex } from "../../base/mutex.ts";
 import { Minutes } from "../../ledger/minutes.ts";
 import { modelOperations } from "./lifecycle.ts";
 
@@ -55,7 +56,14 @@ async function askThread() {
   const money = { purses, sums, flushRollups, reports };
   const takeEffect = async () => {};
   const isUsable = () => true;
-  const operations = modelOperations({ ...store, clock, takeEffect, money, isUsable });
+  const operations = modelOperations({
+    ...store,
+    clock,
+    takeEffect,
+    money,
+    isUsable,
+    mutex: new Mutex(),
+  });
   return await operations.callers({}).finally(() => reports.close());
 }
 

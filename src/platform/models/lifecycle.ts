@@ -1,4 +1,5 @@
 import { optionalDate } from "../../base/dates.ts";
+import type { Mutex } from "../../base/mutex.ts";
 import {
   Catalog,
   type CatalogStore,
@@ -34,6 +35,7 @@ export interface ModelOperations {
 interface Dependencies extends MoneyDependencies, ModelDependencies {
   readonly catalog: CatalogStore;
   readonly keys: KeyStore;
+  readonly mutex: Mutex;
 }
 
 const mostDays = 366;
@@ -48,7 +50,7 @@ export const modelAudits = {
 export function modelOperations(
   dependencies: Dependencies,
 ): Unbound<ModelOperations, typeof modelAudits> {
-  const { catalog: store, clock, takeEffect } = dependencies;
+  const { catalog: store, clock, takeEffect, mutex } = dependencies;
   const view = (model: Model, nowMs: number) => toModelView({ ...dependencies, model, nowMs });
   const load = async () => {
     const catalog = new Catalog(store);
@@ -61,24 +63,26 @@ export function modelOperations(
       const nowMs = clock.nowMs();
       return models.map((model) => view(model, nowMs));
     },
-    async deprecate({ id, from, retires, replacement }, { audit }) {
-      const nowMs = clock.nowMs();
-      const retiresAtMs = futureDate({ text: retires, field: "retires", nowMs });
-      const fromMs =
-        from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
-      const catalog = await load();
-      const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
-      await takeEffect();
-      return view(model, nowMs);
-    },
-    async retire({ id }, { audit }) {
-      const nowMs = clock.nowMs();
-      const model = retire({ catalog: await load(), id, nowMs });
-      await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
-      await takeEffect();
-      return view(model, nowMs);
-    },
+    deprecate: ({ id, from, retires, replacement }, { audit }) =>
+      mutex.run(async () => {
+        const nowMs = clock.nowMs();
+        const retiresAtMs = futureDate({ text: retires, field: "retires", nowMs });
+        const fromMs =
+          from === undefined ? undefined : futureDate({ text: from, field: "from", nowMs });
+        const catalog = await load();
+        const model = deprecate({ catalog, id, fromMs, retiresAtMs, replacement, nowMs });
+        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+        await takeEffect();
+        return view(model, nowMs);
+      }),
+    retire: ({ id }, { audit }) =>
+      mutex.run(async () => {
+        const nowMs = clock.nowMs();
+        const model = retire({ catalog: await load(), id, nowMs });
+        await store.write({ atMs: nowMs, saveModels: [model] }, audit({ subject: id }));
+        await takeEffect();
+        return view(model, nowMs);
+      }),
     async callers({ model: id }) {
       const { models } = await dependencies.catalog.load();
       const nowMs = dependencies.clock.nowMs();

@@ -190,9 +190,11 @@ async function save(
   const after = replaceModel({ given, before: model, all: current.models });
   const changed = fields.filter((field) => field !== "routes" || !hasSameRoutes(model, after));
   checkFields({ subject: `Model ${model.id}`, entry: model, fields: changed });
-  const audit = author.audit({ subject: model.id });
-  await dependencies.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
-  await dependencies.takeEffect();
+  if (!Bun.deepEquals(model, after)) {
+    const audit = author.audit({ subject: model.id });
+    await dependencies.catalog.write({ atMs: nowMs, saveModels: [after] }, audit);
+    await dependencies.takeEffect();
+  }
   return show(dependencies, model.id);
 }
 

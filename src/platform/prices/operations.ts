@@ -2,6 +2,7 @@ import type { AuditRecord } from "../../base/audit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toDateText } from "../../base/dates.ts";
 import { fromDecimal } from "../../base/decimal.ts";
+import type { Mutex } from "../../base/mutex.ts";
 import { invalid, Problem } from "../../base/problem.ts";
 import { billedClasses, pricedClasses } from "../../call/endpoint.ts";
 import {
@@ -25,6 +26,8 @@ export interface PriceDependencies {
   readonly catalog: CatalogStore;
   readonly clock: Clock;
   readonly takeEffect: () => Promise<void>;
+  /** One change of the catalog at a time: each reads what is there before it writes. */
+  readonly mutex: Mutex;
 }
 
 /** In USD: a million tokens, an image, a second of video. */
@@ -67,6 +70,7 @@ export function priceOperations({
   catalog,
   clock,
   takeEffect,
+  mutex,
 }: PriceDependencies): Unbound<PriceOperations, typeof priceAudits> {
   const find = async (id: string) => findModel((await catalog.load()).models, id);
   const add = async (
@@ -82,7 +86,7 @@ export function priceOperations({
     );
     return toRow({ model, version, atMs: clock.nowMs() });
   };
-  return {
+  const operations: Unbound<PriceOperations, typeof priceAudits> = {
     async set({ model: id, price: texts, from }, { audit }) {
       const model = await find(id);
       checkFields({ subject: `Model ${id}`, entry: model, fields: ["price"] });
@@ -134,6 +138,13 @@ export function priceOperations({
       }
       return { ...view, applied: isChange && !dryRun };
     },
+  };
+  const { set, remove, import: importPrices } = operations;
+  return {
+    ...operations,
+    set: (input, author) => mutex.run(() => set(input, author)),
+    remove: (input, author) => mutex.run(() => remove(input, author)),
+    import: (input, author) => mutex.run(() => importPrices(input, author)),
   };
 }
 

@@ -207,9 +207,12 @@ async function updateEntry(
     ...toEntry({ given, before, secrets }),
     ...(origin === undefined ? {} : { origin }),
   };
-  const write = { atMs: clock.nowMs(), saveProviders: [after] };
-  await catalog.write(write, audit({ subject: name }));
-  await takeEffect();
+  // A sealed secret has other bytes each time, so a key that is given again is a change.
+  if (!Bun.deepEquals(before, after)) {
+    const write = { atMs: clock.nowMs(), saveProviders: [after] };
+    await catalog.write(write, audit({ subject: name }));
+    await takeEffect();
+  }
   return { name, warnings: providerWarnings(after, (one) => (variable(one) ?? "") !== "") };
 }
 
@@ -218,14 +221,17 @@ function changeDraft(
   before: ProviderEntry,
   changes: ProviderChanges,
 ): { readonly draft: ProviderDraft; readonly fields: readonly string[] } {
-  const { options: passed, ...own } = toProviderDraft(before);
+  const { options: passed, ...present } = toProviderDraft(before);
   const kind = changes.kind ?? before.kind;
   // The command line hands over what was typed.
   if (!providerKinds.includes(kind))
     throw invalid({ kind: `Kind must be one of ${providerKinds.join(", ")}.` });
   const { options: known, takesOptions } = providerKindShapes[kind];
+  // Options of the kind that it had mean nothing to the new one.
+  const isOther = kind !== before.kind;
+  const own = isOther ? sharedOf(present) : present;
   const changed: ProviderDraft = {};
-  const more: ProviderDraft = isRecord(passed) ? { ...passed } : {};
+  const more: ProviderDraft = isRecord(passed) && !isOther ? { ...passed } : {};
   const fields: string[] = [];
   const set = (name: string, value: unknown) => {
     if (value === undefined) return;
@@ -238,8 +244,9 @@ function changeDraft(
   set("api_key", typeof changes.api_key === "string" ? changes.api_key.trim() : changes.api_key);
   set("allow_private", changes.allow_private);
   for (const [name, value] of Object.entries(changes.options ?? {})) {
-    if (value !== null) checkReference(referencedName(value), name);
+    if (value !== null) checkReference(referencedName(value), `options.${name}`);
     if (Object.hasOwn(known, name)) set(name, value);
+    else if (value === null && isOther) continue;
     else if (takesOptions === true) {
       more[name] = value === "" ? null : value;
       fields.push("options");
@@ -253,6 +260,13 @@ function changeDraft(
   const draft = { ...own, ...changed, ...(takesOptions === true ? { options: more } : {}) };
   return { draft, fields };
 }
+
+/** Without the vendor, whose kind is another one. */
+const sharedOf = ({ base_url, api_key, allow_private }: ProviderDraft): ProviderDraft => ({
+  ...(base_url === undefined ? {} : { base_url }),
+  ...(api_key === undefined ? {} : { api_key }),
+  ...(allow_private === undefined ? {} : { allow_private }),
+});
 
 async function removeEntry(
   { catalog, clock, takeEffect }: CatalogChangeDependencies,

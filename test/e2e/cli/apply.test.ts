@@ -295,6 +295,70 @@ describe("a start", () => {
   });
 });
 
+describe("a file", () => {
+  const acme = `providers:
+  acme: { kind: openai, base_url: "https://acme.example/v1" }
+models:
+  fast: { endpoint: chat, price: { input: 1, output: 2 }, routes: [{ provider: acme, model: m }] }
+`;
+
+  test("of the same name in another folder is another file, and removes nothing", async () => {
+    await apply(acme);
+    const other = join(home.dataDir, "svc.yaml");
+    writeFileSync(other, "models:\n  fast: { endpoint: chat }\n");
+    const { code, stderr } = await home.svc(["apply", other]);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`Try: svc apply ${other} --adopt`);
+    expect(await exported()).toContain("https://acme.example/v1");
+  });
+
+  test("that states a price replaces the prices that were scheduled", async () => {
+    await put(acme);
+    const later = ["--input", "99", "--output", "99", "--from", "2999-01-01"];
+    await home.svc(["price", "set", "fast", ...later]);
+    const { stdout } = await apply(acme, "--adopt");
+    expect(stdout).toContain("price from 2999-01-01");
+    const at = await home.json<{ price: { input: string } }[]>([
+      ...["price", "list", "fast", "--at", "2999-06-01"],
+    ]);
+    expect(at.map(({ price }) => price.input)).toEqual(["1.00"]);
+    expect((await apply(acme)).stdout).toContain("Nothing to change.");
+  });
+
+  test("that is gone is released, and its entries can be changed again", async () => {
+    const gone = join(home.dataDir, "..", "gone.yaml");
+    writeFileSync(gone, acme);
+    await home.svc(["apply", gone]);
+    expect((await home.svc(["provider", "remove", "acme", "--yes"])).code).toBe(4);
+    const { code, stdout } = await home.svc(["apply", gone, "--release"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("provider acme now belongs to")]);
+    expect((await home.svc(["provider", "remove", "acme", "--yes"])).code).toBe(0);
+    expect((await home.svc(["apply", gone, "--release"])).code).toBe(3);
+  });
+
+  test("takes over no model of an operator that runs on the embedded models", async () => {
+    await put(
+      "models:\n  mine: { endpoint: chat, context_length: 777, routes: [{ provider: engine, model: own }] }\n",
+    );
+    const { code } = await apply("models:\n  mine: { endpoint: chat }\n");
+    expect(code).toBe(4);
+    expect(await exported()).toContain("context_length: 777");
+  });
+});
+
+test("a provider changes its kind, and options of the old one go", async () => {
+  const options = ["region=eu-west-1", "access_key_id=a", "secret_access_key=b"];
+  const given = options.flatMap((option) => ["--option", option]);
+  expect((await home.svc(["provider", "add", "bedrock", "--no-models", ...given])).code).toBe(0);
+  const change = ["--kind", "openai", "--base-url", "https://x.example/v1"];
+  const { code, stderr } = await home.svc(["provider", "edit", "bedrock", ...change]);
+  expect([code, stderr]).toEqual([0, ""]);
+  const yaml = await exported();
+  expect(yaml).toContain("https://x.example/v1");
+  expect(yaml).not.toContain("eu-west-1");
+  expect((await home.svc(["provider", "edit", "bedrock", "--kind", "nope"])).code).toBe(2);
+});
+
 test("a file with wrong settings is refused, as a start would refuse it", async () => {
   const { code, stderr } = await home.svc(["apply", "-"], { stdin: "settings: { prot: 9 }\n" });
   expect(code).toBe(2);

@@ -18,6 +18,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "key.temporary": "created a 15-minute key",
   "key.update": "changed the key",
   "manifest.add": "added entries to the catalogue",
+  "manifest.release": "released what a file defined in",
   "manifest.apply": "applied a manifest",
   "member.invite": "invited a member",
   "member.remove": "removed a member",

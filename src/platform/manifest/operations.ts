@@ -116,7 +116,10 @@ async function releaseFile(
 ): Promise<ReleaseView> {
   const current = await catalog.load();
   const isOurs = ({ origin }: { readonly origin?: Origin }) => origin?.file === file;
-  const free = <T extends { readonly origin?: Origin }>({ origin: _, ...entry }: T) => entry;
+  const free = <T extends { readonly origin?: Origin }>(entry: T) => {
+    const { origin: _origin, ...rest } = entry;
+    return rest;
+  };
   const [providers, models] = [current.providers.filter(isOurs), current.models.filter(isOurs)];
   const released = [
     ...providers.map(({ name }) => ({ kind: "provider" as const, name })),

@@ -319,7 +319,11 @@ models:
     const { stdout } = await apply(acme, "--adopt");
     expect(stdout).toContain("price from 2999-01-01");
     const at = await home.json<{ price: { input: string } }[]>([
-      ...["price", "list", "fast", "--at", "2999-06-01"],
+      "price",
+      "list",
+      "fast",
+      "--at",
+      "2999-06-01",
     ]);
     expect(at.map(({ price }) => price.input)).toEqual(["1.00"]);
     expect((await apply(acme)).stdout).toContain("Nothing to change.");

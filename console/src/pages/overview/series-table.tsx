@@ -32,18 +32,18 @@ const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
     header: "Latency p50 / p95",
     isFigure: true,
     cell: ({ totals }) => (
-      <>
+      <span className="nowrap">
         <AboutTime ms={totals.latency_p50_ms} /> / <AboutTime ms={totals.latency_p95_ms} />
-      </>
+      </span>
     ),
   },
   {
     header: "First token p50 / p95, streamed answers",
     isFigure: true,
     cell: ({ totals }) => (
-      <>
+      <span className="nowrap">
         <AboutTime ms={totals.first_byte_p50_ms} /> / <AboutTime ms={totals.first_byte_p95_ms} />
-      </>
+      </span>
     ),
   },
 ];

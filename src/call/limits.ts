@@ -11,9 +11,9 @@ export interface BudgetLimit {
 
 /** What a key or an account may use; what is absent is not limited. */
 export interface Limits {
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly rpm?: number | undefined;
-  /** Tokens a minute. */
+  /** Tokens per minute. */
   readonly tpm?: number | undefined;
   /** Requests at a time. */
   readonly concurrency?: number | undefined;

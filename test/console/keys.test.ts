@@ -80,7 +80,7 @@ describe("what is chosen for a new key is in force", () => {
 
   test("its limit: one call a minute, and the next is refused", async () => {
     const form = await openForm();
-    await form.getByLabel("Requests a minute").fill("1");
+    await form.getByLabel("Requests per minute").fill("1");
     const key = await created(form, "slow");
     await stored();
     expect(await answerTo(key)).toBe("200");
@@ -106,7 +106,7 @@ describe("what is chosen for a new key is in force", () => {
 
 test("what is wrong is told at its field, and corrected there", async () => {
   const form = await openForm();
-  const limit = form.getByLabel("Requests a minute");
+  const limit = form.getByLabel("Requests per minute");
   await form.getByLabel("Name").fill("corrected");
   await limit.fill("many");
   await form.getByRole("button", { name: "Create the key" }).click();

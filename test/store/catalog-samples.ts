@@ -24,4 +24,15 @@ export const model: Model = {
   ],
   lifecycle: {},
 };
+/** For ledgers: it has an id, and nothing else matters. */
+export const plainModel: Model = {
+  id: "m",
+  endpoint: "chat",
+  input: "text",
+  ownedBy: "svc",
+  createdAtMs: 1,
+  prices: [],
+  routes: [],
+  lifecycle: {},
+};
 export const price: Price = { input: 300_000_000n, output: 123_456_789_012_345_678_901n };

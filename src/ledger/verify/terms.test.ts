@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditOf } from "../../../test/store/audit-sample.ts";
+import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
   entryOf,
   noonMs,
@@ -58,18 +59,7 @@ beforeEach(async () => {
   await store.catalog.write(
     {
       atMs: 1,
-      saveModels: [
-        {
-          id: "m",
-          endpoint: "chat",
-          input: "text",
-          ownedBy: "svc",
-          createdAtMs: 1,
-          prices: [],
-          routes,
-          lifecycle: {},
-        },
-      ],
+      saveModels: [{ ...plainModel, routes }],
       addPrices: [{ modelId: "m", effectiveAtMs: 1, createdAtMs: 1, price }],
     },
     auditOf(),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditOf } from "../../../test/store/audit-sample.ts";
+import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
   above2to53,
   entryOf,
@@ -46,18 +47,7 @@ beforeEach(async () => {
   await store.catalog.write(
     {
       atMs: 1,
-      saveModels: [
-        {
-          id: "m",
-          endpoint: "chat",
-          input: "text",
-          ownedBy: "svc",
-          createdAtMs: 1,
-          prices: [],
-          routes: [],
-          lifecycle: {},
-        },
-      ],
+      saveModels: [plainModel],
       addPrices: [
         { ...from, price },
         { ...from, price: undefined },

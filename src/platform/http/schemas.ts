@@ -60,8 +60,8 @@ export const text = (options: { readonly most: number; readonly about?: string; 
   });
 
 export const limitFields = {
-  rpm: Type.Optional(text({ most: 12, about: "Requests a minute, or `none`." })),
-  tpm: Type.Optional(text({ most: 12, about: "Tokens a minute, or `none`." })),
+  rpm: Type.Optional(text({ most: 12, about: "Requests per minute, or `none`." })),
+  tpm: Type.Optional(text({ most: 12, about: "Tokens per minute, or `none`." })),
   concurrency: Type.Optional(text({ most: 12, about: "Calls at once, or `none`." })),
   budget: Type.Optional(
     text({

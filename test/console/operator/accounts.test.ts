@@ -98,11 +98,11 @@ test("a limit holds from the next call on, and is gone when its field is emptied
   const limit = async (rpm: string) => {
     await button("Change the limits").click();
     const dialog = await openedDialog(window, `Limits of ${name}`);
-    await dialog.getByLabel("Requests a minute").fill(rpm);
+    await dialog.getByLabel("Requests per minute").fill(rpm);
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
   };
-  const shown = tile(window, "Requests a minute");
+  const shown = tile(window, "Requests per minute");
   await limit("1");
   await told(shown, /^1$/);
   expect([(await call()).status, (await call()).status]).toEqual([200, 429]);

@@ -16,7 +16,7 @@ interface DialogProps<Of> extends Pick<ModalRootProps, "size"> {
   /** What it is about, or true; undefined or false: closed. */
   readonly of: Of;
   readonly onClose: () => void;
-  /** Made anew each time it opens, so that a form in it starts afresh. */
+  /** Created each time the dialog opens, so that its form starts empty. */
   readonly children: (of: NonNullable<Exclude<Of, false>>) => ReactNode;
 }
 

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import classes from "./panel.module.css";
 
-/** Each with its value on the right: `<Facts of={{ "Tokens a minute": 100 }} />`. */
+/** Labels with their values on the right: `<Facts of={{ "Tokens per minute": 100 }} />`. */
 export function Facts({ of }: { readonly of: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className={classes.facts}>

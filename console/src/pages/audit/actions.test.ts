@@ -3,7 +3,7 @@ import { failedSignIn } from "../../../../src/people/people.ts";
 import { resources } from "../../../../src/platform/operations.ts";
 import { actionGroups, actionWords, detailOf, wordsOf } from "./actions.ts";
 
-test("every change that the audit log has is told in words", () => {
+test("every audit action has a label", () => {
   const declared = Object.values(resources).flatMap(([audits]) => Object.values(audits));
   const noted = declared.flatMap((audit) => {
     if (audit === null) return [];

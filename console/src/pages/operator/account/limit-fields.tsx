@@ -25,8 +25,8 @@ export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
   );
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-      {whole("rpm", "Requests a minute")}
-      {whole("tpm", "Tokens a minute")}
+      {whole("rpm", "Requests per minute")}
+      {whole("tpm", "Tokens per minute")}
       {whole("concurrency", "Calls at once")}
       <Group gap={8} align="flex-start" wrap="nowrap">
         <TextInput

@@ -30,8 +30,8 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
     >
       <Facts
         of={{
-          "Requests a minute": words(rpm),
-          "Tokens a minute": words(tpm),
+          "Requests per minute": words(rpm),
+          "Tokens per minute": words(tpm),
           "Calls at once": words(concurrency),
           ...(account.budget === null ? { Budget: "no limit" } : {}),
         }}

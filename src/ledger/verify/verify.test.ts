@@ -59,7 +59,8 @@ beforeEach(async () => {
   await rollups.start(noonMs);
   store.ledger.watch((receipt) => rollups.add(receipt));
   await commit(Array.from({ length: 20 }, (_, at) => begunAt(noonMs + (at % 2) * hourMs)));
-  await commit([begunAt(noonMs, { accountId: "acct_2", keyId: "key_2" })]);
+  // The newest receipt is the one the mark names; a millisecond later, it is never the first by id.
+  await commit([begunAt(noonMs + 1, { accountId: "acct_2", keyId: "key_2" })]);
   await rollups.flush(noonMs + hourMs, true);
 });
 afterEach(() => store.close());

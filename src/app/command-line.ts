@@ -1,5 +1,6 @@
 import { Problem } from "../base/problem.ts";
-import type { Configuration } from "../config/load.ts";
+import type { Wiring } from "../cli/command.ts";
+import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { Operations } from "../platform/operations.ts";
 
@@ -7,11 +8,26 @@ import type { Operations } from "../platform/operations.ts";
 const lockTries = 30;
 const lockPauseMs = 100;
 
+/** What commands get from us: all of it by the settings of this environment. */
+export function createWiring(
+  environment: Configuration["environment"],
+  processes: Pick<Wiring, "serve" | "engine">,
+): Wiring {
+  return {
+    ...processes,
+    configuration: () => loadConfiguration(environment),
+    withOperations: (run) => withOperations(loadConfiguration(environment), run),
+    // Loaded here: most commands do without it.
+    withLedger: async (run) =>
+      (await import("./store.ts")).withLedger(loadConfiguration(environment), run),
+  };
+}
+
 /**
  * Asks the running server; if none runs, opens the store for the length of one command. The store and
  * all that it needs are loaded only then, so that a command beside a server starts in a third of the time.
  */
-export async function withOperations<T>(
+async function withOperations<T>(
   configuration: Configuration,
   run: (operations: Operations) => Promise<T>,
 ): Promise<T> {

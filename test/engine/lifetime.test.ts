@@ -95,7 +95,7 @@ describe("a dying engine", () => {
 
   test("as soon as it starts is shown as failed, keeps nobody waiting, and is tried again", async () => {
     await weightsDir("text");
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     mkdirSync(home.dataDir, { recursive: true, mode: 0o700 });
     // Another one has its place: every start of ours ends at once.
     const other = Bun.serve({
@@ -195,7 +195,7 @@ test("an idle model is unloaded, and the engine answers again", async () => {
 
 describe("a gateway", () => {
   test("without embedded models does not serve, list or start them", async () => {
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     const off = await home.serve();
     const reply = await fetch(`${off.baseUrl}/models`, {
       headers: { authorization: `Bearer ${off.key}` },
@@ -217,7 +217,7 @@ models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ pro
   });
 
   test("that was started with them and is then told off keeps them out of reach", async () => {
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     const environment = { SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() };
     await weightsDir("text");
     const first = await home.serve(environment);

@@ -58,7 +58,7 @@ models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ pro
   });
 
   test("and an engine section bring the embedded ones that the catalogue lacks", async () => {
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     home.writeConfig(`
 engine: {}
 models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: codr }] } }`);
@@ -72,7 +72,7 @@ models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes:
   });
 
   test("and one that has lost its routes gets its own back, with its price", async () => {
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     const environment = { SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() };
     home.writeConfig(`
 engine: {}
@@ -95,7 +95,7 @@ models:
   });
 
   test("that is written wrongly stops the start, with every mistake", async () => {
-    const home = createHome();
+    const home = createHome({ isProcess: true });
     home.writeConfig(
       `engine: { models: { text: { file: a.gguf }, mine: { context: 5, size: 3 } }, more: 1 }`,
     );

@@ -26,7 +26,7 @@ export interface FuzzTarget {
 
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstream = await startFakeUpstream();
-  const home = createHome();
+  const home = createHome({ isProcess: true });
   home.writeConfig(capped(standardManifest).replaceAll("UPSTREAM", upstream.baseUrl));
   const server: ChildServer = await home.serve({
     FAKE_KEY: "vendor-secret",

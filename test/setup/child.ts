@@ -1,6 +1,9 @@
+import { EventEmitter } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+
+import { runCommand } from "./command.ts";
 
 const main = resolve(import.meta.dir, "../../src/main.ts");
 
@@ -18,7 +21,7 @@ export interface Home {
   /** Where SVC_CONFIG points; empty unless written. */
   readonly configPath: string;
   writeConfig(text: string): void;
-  /** Runs one `svc` command to its end. */
+  /** Runs one `svc` command to its end: in this process, unless the options need one of its own. */
   svc(words: readonly string[], options?: SvcOptions): Promise<Finished>;
   /** The result of a command that must succeed, from its --json. */
   json<T>(words: readonly string[], options?: SvcOptions): Promise<T>;
@@ -34,7 +37,6 @@ interface SvcOptions {
 }
 
 export interface ChildServer {
-  readonly pid: number;
   /** Ends in /v1. */
   readonly baseUrl: string;
   readonly origin: string;
@@ -44,18 +46,34 @@ export interface ChildServer {
   /** The key that a first start printed. */
   readonly key: string | undefined;
   readonly exited: Promise<number>;
+  /** Of its own, or of the tests. */
+  readonly pid: number;
   stdout(): string;
   stderr(): string;
   /** Resolves when this text has come on stdout. */
   waitForOutput(text: string | RegExp): Promise<void>;
   /** Resolves when this text has come on stderr. */
   waitForLog(text: string): Promise<void>;
+  /** SIGKILL needs a process. */
   signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void;
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>;
 }
 
-export function createHome({ folder = "" }: { readonly folder?: string } = {}): Home {
+export interface HomeOptions {
+  /** A folder inside of the home's own. */
+  readonly folder?: string;
+  /**
+   * Gives each server and command a process of its own, which takes a second to start. For what only
+   * processes have: signals, exit codes, crashes, locks between them.
+   */
+  readonly isProcess?: boolean;
+}
+
+export function createHome({
+  folder = "",
+  isProcess: areProcesses = false,
+}: HomeOptions = {}): Home {
   const root = mkdtempSync(join(tmpdir(), "svc-cli-"));
   const dataDir = join(root, folder, "data");
   const configPath = join(root, "svc.yaml");
@@ -72,19 +90,15 @@ export function createHome({ folder = "" }: { readonly folder?: string } = {}): 
     SVC_ENGINE: "off",
     ...more,
   });
-  const svc: Home["svc"] = async (words, { environment, stdin } = {}) => {
-    const child = Bun.spawn([process.execPath, main, ...words], {
-      env: environmentWith(environment),
-      stdin: stdin === undefined ? "ignore" : Buffer.from(stdin),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [code, stdout, stderr] = await Promise.all([
-      child.exited,
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code, stdout, stderr };
+  const svc: Home["svc"] = async (words, options = {}) => {
+    const { environment = {}, stdin } = options;
+    const isProcess =
+      areProcesses || stdin !== undefined || Object.keys(environment).some(isReadByRuntime);
+    const command = isProcess
+      ? startProcess(words, environmentWith(environment), stdin)
+      : startHere(words, environmentWith(environment));
+    const code = await command.exited;
+    return { code, stdout: command.stdout.text, stderr: command.stderr.text };
   };
   return {
     dataDir,
@@ -97,81 +111,143 @@ export function createHome({ folder = "" }: { readonly folder?: string } = {}): 
       return JSON.parse(stdout);
     },
     async serve(environment) {
-      const server = await startChild(environmentWith(environment));
+      const start = areProcesses ? startProcess : startHere;
+      const server = await listening(start(["serve"], environmentWith(environment)));
       running.add(server);
       return server;
     },
     async remove() {
-      for (const server of running) server.signal("SIGKILL");
+      for (const server of running) server.signal(areProcesses ? "SIGKILL" : "SIGTERM");
       await Promise.all([...running].map(({ exited }) => exited));
       rmSync(root, { recursive: true, force: true });
     },
   };
 }
 
-async function startChild(environment: Record<string, string>): Promise<ChildServer> {
-  const child = Bun.spawn([process.execPath, main, "serve"], {
+/** Proxies and authorities are the runtime's own: it reads them when a process starts. */
+const isReadByRuntime = (name: string) => /_proxy$|^NODE_EXTRA_CA_CERTS$/i.test(name);
+
+interface RunningCommand {
+  readonly pid: number;
+  readonly stdout: Collected;
+  readonly stderr: Collected;
+  /** After all that it has printed was read. */
+  readonly exited: Promise<number>;
+  readonly kill: (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => void;
+}
+
+function startProcess(
+  words: readonly string[],
+  environment: Environment,
+  stdin?: string,
+): RunningCommand {
+  const child = Bun.spawn([process.execPath, main, ...words], {
     env: environment,
-    stdin: "ignore",
+    stdin: stdin === undefined ? "ignore" : Buffer.from(stdin),
     stdout: "pipe",
     stderr: "pipe",
   });
-  const stdout = collect(child.stdout);
-  const stderr = collect(child.stderr);
+  const stdout = new Collected();
+  const stderr = new Collected();
+  const read = Promise.all([stdout.read(child.stdout), stderr.read(child.stderr)]);
+  return {
+    pid: child.pid,
+    stdout,
+    stderr,
+    exited: Promise.all([child.exited, read]).then(([code]) => code),
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+function startHere(words: readonly string[], environment: Environment): RunningCommand {
+  const stdout = new Collected();
+  const stderr = new Collected();
+  const signals = new EventEmitter();
+  const output = { stdout: stdout.add, stderr: stderr.add };
+  const exited = runCommand({ words, environment, output, signals }).finally(() => {
+    stdout.end();
+    stderr.end();
+    signals.removeAllListeners();
+  });
+  return {
+    pid: process.pid,
+    stdout,
+    stderr,
+    exited,
+    kill(signal) {
+      if (signal === "SIGKILL") throw new Error("a server in this process cannot be killed");
+      signals.emit(signal);
+    },
+  };
+}
+
+async function listening({
+  pid,
+  stdout,
+  stderr,
+  exited,
+  kill,
+}: RunningCommand): Promise<ChildServer> {
   await stdout.until("ctrl-c stops it");
-  const found = (pattern: RegExp) => pattern.exec(stdout.text())?.[1];
+  const found = (pattern: RegExp) => pattern.exec(stdout.text)?.[1];
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)
-    throw new Error(`the server did not start: ${stdout.text()}${stderr.text()}`);
-  const server: ChildServer = {
-    pid: child.pid,
+    throw new Error(`the server did not start: ${stdout.text}${stderr.text}`);
+  return {
+    pid,
     baseUrl,
     origin: baseUrl.replace(/\/v1$/, ""),
     platformUrl: found(/console {3}(\S+)/) ?? "",
     operatorLink: found(/operator {2}(\S+)/),
     key: found(/(sk-svc-\w+)/),
-    // What it printed last is read before its end is told.
-    exited: Promise.all([child.exited, stdout.ended, stderr.ended]).then(([code]) => code),
-    stdout: stdout.text,
-    stderr: stderr.text,
+    exited,
+    stdout: () => stdout.text,
+    stderr: () => stderr.text,
     waitForOutput: (text) => stdout.until(text),
     waitForLog: (text) => stderr.until(text),
-    signal: (name) => void child.kill(name),
+    signal: kill,
     async stop() {
-      child.kill("SIGTERM");
-      return server.exited;
+      kill("SIGTERM");
+      return exited;
     },
   };
-  return server;
 }
 
-/** All that a stream has said so far, and a way to wait for a part of it. */
-function collect(stream: ReadableStream<Uint8Array>) {
-  let text = "";
-  const state = { isOver: false };
-  const waiting = new Set<() => void>();
-  const ended = (async () => {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream) {
-      text += decoder.decode(bytes, { stream: true });
-      for (const wake of waiting) wake();
-    }
-    state.isOver = true;
-    for (const wake of waiting) wake();
-  })();
-  const has = (wanted: string | RegExp) =>
-    typeof wanted === "string" ? text.includes(wanted) : wanted.test(text);
-  return {
-    text: () => text,
-    ended,
-    /** Also resolves when the stream is over, since nothing more will come. */
-    async until(wanted: string | RegExp): Promise<void> {
-      while (!state.isOver && !has(wanted)) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        waiting.add(resolve);
-        await promise;
-        waiting.delete(resolve);
-      }
-    },
+/** All that a stream has brought so far, and a way to wait for a part of it. */
+class Collected {
+  text = "";
+  #isOver = false;
+  readonly #decoder = new TextDecoder();
+  readonly #waiting = new Set<() => void>();
+
+  readonly add = (data: string | Uint8Array): void => {
+    this.text += typeof data === "string" ? data : this.#decoder.decode(data, { stream: true });
+    this.#wake();
   };
+
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  async read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const bytes of stream) this.add(bytes);
+    this.end();
+  }
+
+  /** Also resolves when the stream is over, since nothing more will come. */
+  async until(wanted: string | RegExp): Promise<void> {
+    const has = () =>
+      typeof wanted === "string" ? this.text.includes(wanted) : wanted.test(this.text);
+    while (!this.#isOver && !has()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      await promise;
+      this.#waiting.delete(resolve);
+    }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
 }

@@ -37,7 +37,7 @@ export async function startEngineHome(options: {
   readonly config?: string;
 }): Promise<EngineHome> {
   for (const set of options.sets) await weightsDir(set);
-  const home = createHome();
+  const home = createHome({ isProcess: true });
   if (options.config !== undefined) home.writeConfig(options.config);
   const server = await home.serve({
     SVC_ENGINE: "on",

@@ -25,7 +25,7 @@ let home: PullHome;
 let commandLine: Home;
 beforeEach(async () => {
   home = await createPullHome();
-  commandLine = createHome();
+  commandLine = createHome({ isProcess: true });
 });
 afterEach(async () => {
   home.remove();

@@ -30,7 +30,7 @@ let key: string;
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
-  home = createHome();
+  home = createHome({ isProcess: true });
   home.writeConfig(`
 providers:
   fake: { kind: openai, base_url: "${upstream.baseUrl}", api_key: "\${FAKE_KEY}", allow_private: true }

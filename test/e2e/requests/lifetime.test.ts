@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => upstream.stop());
 beforeEach(() => {
   upstream.reset();
-  home = createHome();
+  home = createHome({ isProcess: true });
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterEach(() => home.remove());

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome();
+  home = createHome({ isProcess: true });
   root = dirname(home.dataDir);
   database = join(root, "shared", "svc.db");
   mkdirSync(dirname(database));

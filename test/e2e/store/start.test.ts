@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome();
+  home = createHome({ isProcess: true });
   database = join(home.dataDir, "svc.db");
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });

@@ -20,7 +20,7 @@ export interface StallTarget {
 
 export async function startStallTarget(): Promise<StallTarget> {
   const upstream = await startScriptedUpstream();
-  const home = createHome();
+  const home = createHome({ isProcess: true });
   home.writeConfig(manifest.replaceAll("UPSTREAM", upstream.baseUrl));
   const server = await home.serve({ FAKE_KEY: "vendor-secret" });
   await home.svc(["account", "credit", "default", "1000000", "--reference", "stalls"]);

@@ -1,0 +1,77 @@
+import { Problem } from "../base/problem.ts";
+import { type Configuration, loadConfiguration } from "../config/load.ts";
+import type { RunningServer } from "./server.ts";
+
+export interface ServeOptions {
+  readonly environment: Configuration["environment"];
+  readonly version: string;
+  /** The process, or what stands for it where several servers run in one. */
+  readonly signals: NodeJS.EventEmitter;
+  readonly writeLog?: (line: string) => void;
+}
+
+/** Runs until a signal asks it to stop; a second one ends it at once. */
+export async function serve({
+  environment,
+  version,
+  signals,
+  writeLog = (line) => void process.stderr.write(line),
+}: ServeOptions): Promise<void> {
+  const configuration = loadConfiguration(environment);
+  // Reading it refuses a file that is named and not there: before the store is opened, or created.
+  void configuration.file;
+  // Loaded here, so that the other commands start without it.
+  const [{ startServer }, { completeFirstStart }, { printServing }] = await Promise.all([
+    import("./server.ts"),
+    import("./first-start.ts"),
+    import("../cli/welcome.ts"),
+  ]);
+  const output = { write: writeLog };
+  const server = await startServer({
+    configuration,
+    version,
+    writeLog: (line) => output.write(line),
+  });
+  signals.on("unhandledRejection", (reason) =>
+    server.log.error("unhandled rejection", { detail: String(reason) }),
+  );
+  // Before the first word is printed: its reader may stop us at once.
+  const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
+  const first = await completeFirstStart(server.operations, configuration.settings);
+  const screen = await printServing({ server, configuration, version, first });
+  output.write = (line) => screen.above(() => writeLog(line));
+  const isTakenOver = await Promise.race([
+    stopped.then(() => false),
+    server.takenOver.then(() => true),
+  ]);
+  screen.end();
+  if (isTakenOver)
+    throw new Problem({
+      code: "failed",
+      message:
+        "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
+    });
+}
+
+function stopOnSignal(
+  server: RunningServer,
+  signals: NodeJS.EventEmitter,
+  graceMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let firstMs: number | undefined;
+    const onSignal = () => {
+      // A terminal's ctrl-c reaches us twice, directly and through npm: that is one wish.
+      if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
+      if (firstMs !== undefined) return;
+      firstMs = Date.now();
+      server.log.info("stopping: running calls may finish", { within_s: graceMs / 1000 });
+      void server.stop().then(resolve, (error: unknown) => {
+        server.log.error("stopping failed", { detail: String(error) });
+        process.exit(1);
+      });
+    };
+    signals.on("SIGTERM", onSignal);
+    signals.on("SIGINT", onSignal);
+  });
+}

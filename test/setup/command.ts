@@ -1,0 +1,56 @@
+/** Runs `svc` commands in this process: what they load is loaded once, and not for each of them. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { EventEmitter } from "node:events";
+import packageJson from "../../package.json" with { type: "json" };
+import { createWiring } from "../../src/app/command-line.ts";
+import { serve } from "../../src/app/serve.ts";
+
+export interface CommandOutput {
+  stdout(data: string | Uint8Array): void;
+  stderr(data: string | Uint8Array): void;
+}
+
+/** The command on whose behalf code runs; several can run side by side. */
+const running = new AsyncLocalStorage<CommandOutput>();
+
+for (const name of ["stdout", "stderr"] as const) divert(name);
+// A terminal in front of the tests is none of the commands' business.
+for (const name of ["stdin", "stdout", "stderr"] as const)
+  Object.defineProperty(process[name], "isTTY", { value: false });
+
+/** What a command writes goes to its reader; all else goes where it always went. */
+function divert(name: keyof CommandOutput): void {
+  const stream = process[name];
+  const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
+  stream.write = ((data: string | Uint8Array, ...rest: unknown[]) => {
+    const output = running.getStore();
+    if (output === undefined) return write(data, ...rest);
+    output[name](data);
+    const done = rest.find((word) => typeof word === "function");
+    if (done !== undefined) queueMicrotask(done as () => void);
+    return true;
+  }) as typeof stream.write;
+}
+
+/** Returns the exit code. `serve` runs until a signal of its own stops it. */
+export async function runCommand({
+  words,
+  environment,
+  output,
+  signals,
+}: {
+  readonly words: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly output: CommandOutput;
+  readonly signals: EventEmitter;
+}): Promise<number> {
+  // After the streams were diverted: what it prints with looks at them when it is loaded.
+  const { runCli } = await import("../../src/cli/cli.ts");
+  const { version } = packageJson;
+  const wiring = createWiring(environment, {
+    serve: () => serve({ environment, version, signals, writeLog: output.stderr }),
+    engine: () => Promise.reject(new Error("the engine needs a process of its own")),
+  });
+  return running.run(output, () => runCli(words, wiring, version));
+}

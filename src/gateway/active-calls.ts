@@ -318,7 +318,7 @@ export class ActiveCalls {
     this.#nowMs = nowMs;
     const { connectMs, firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs } = limits;
     const leastMs = Math.min(connectMs, firstByteMs, idleMs, readerMs, keepAliveMs, maxCallMs);
-    // A model's own limits are a second at the least.
+    // A model's own limits can be shorter; they are then up to a quarter of a second late.
     const tickMs = Math.min(250, Math.max(10, leastMs / 4));
     this.#ticker = setInterval(() => this.#tick(), tickMs);
     this.#ticker.unref();

@@ -97,6 +97,23 @@ export class Fields {
     return undefined;
   }
 
+  /** Decimal, to the millisecond. */
+  optionalSeconds(
+    name: string,
+    { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  ): number | undefined {
+    if (!this.has(name)) return undefined;
+    const given = this.#values[name];
+    const value =
+      typeof given === "string" && /^\d{1,9}(\.\d{1,3})?$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    this.wrong(
+      name,
+      `must be a number of seconds from ${minimum} to ${maximum}, with at most 3 decimal places`,
+    );
+    return undefined;
+  }
+
   inner(name: string): Fields {
     return new Fields({
       value: this.#values[name],

@@ -168,7 +168,7 @@ function readTimeouts(fields: Fields): Timeouts | undefined {
   given.only(Object.keys(timeoutNames));
   const timeouts: Partial<Record<keyof Timeouts, number>> = {};
   for (const [name, key] of Object.entries(timeoutNames)) {
-    const seconds = given.optionalInteger(name, { minimum: 1, maximum: 86_400 });
+    const seconds = given.optionalSeconds(name, { minimum: 0.1, maximum: 86_400 });
     if (seconds !== undefined) timeouts[key] = seconds;
   }
   return timeouts;

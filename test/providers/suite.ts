@@ -26,6 +26,15 @@ export function providerContract(dialect: Dialect): void {
   });
 }
 
+/** For a vendor that differs in its requests alone from one whose dialect keeps the whole contract. */
+export function requestContract(dialect: Dialect): void {
+  describe(`${dialect.name} keeps the contract of a provider's requests`, () => {
+    const stage = new Stage(dialect);
+    coverageCases(stage);
+    requestCases(stage);
+  });
+}
+
 /** What every vendor has: a dialect that leaves it out would pass without being tried. */
 const everyVendorHas: readonly ErrorClass[] = [
   "badKey",

@@ -16,11 +16,12 @@ const ajv = new Ajv({ strict: false, allErrors: true, strictNumbers: true }).add
 ]);
 
 function problems(schema: TSchema): (value: unknown) => readonly string[] {
-  const isValid: ValidateFunction = ajv.compile(schema);
-  return (value) =>
-    isValid(value)
-      ? []
-      : (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  let compiled: ValidateFunction | undefined;
+  return (value) => {
+    compiled ??= ajv.compile(schema);
+    if (compiled(value)) return [];
+    return (compiled.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  };
 }
 
 export const problemsOf = {

@@ -26,9 +26,14 @@ export interface Home {
   /** The result of a command that must succeed, from its --json. */
   json<T>(words: readonly string[], options?: SvcOptions): Promise<T>;
   /** Starts `svc serve` and waits until it listens. */
-  serve(environment?: Environment): Promise<ChildServer>;
+  serve(environment?: Environment, options?: ServeOptions): Promise<ChildServer>;
   /** Kills what still runs and removes the folder. */
   remove(): Promise<void>;
+}
+
+interface ServeOptions {
+  /** Gives it a process of its own, which can be killed. */
+  readonly isProcess?: boolean;
 }
 
 interface SvcOptions {
@@ -58,6 +63,8 @@ export interface ChildServer {
   signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void;
   /** SIGTERM, and the exit code. */
   stop(): Promise<number>;
+  /** Ends it if it still runs: at once where it can be killed. */
+  end(): void;
 }
 
 export interface HomeOptions {
@@ -110,14 +117,14 @@ export function createHome({
       if (code !== 0) throw new Error(`svc ${words.join(" ")} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    async serve(environment) {
-      const start = areProcesses ? startProcess : startHere;
+    async serve(environment, { isProcess = areProcesses } = {}) {
+      const start = isProcess ? startProcess : startHere;
       const server = await listening(start(["serve"], environmentWith(environment)));
       running.add(server);
       return server;
     },
     async remove() {
-      for (const server of running) server.signal(areProcesses ? "SIGKILL" : "SIGTERM");
+      for (const server of running) server.end();
       await Promise.all([...running].map(({ exited }) => exited));
       rmSync(root, { recursive: true, force: true });
     },
@@ -206,6 +213,7 @@ async function listening({
     waitForOutput: (text) => stdout.until(text),
     waitForLog: (text) => stderr.until(text),
     signal: kill,
+    end: () => kill(pid === process.pid ? "SIGTERM" : "SIGKILL"),
     async stop() {
       kill("SIGTERM");
       return exited;

@@ -184,8 +184,9 @@ export function fromUsd(text: string): bigint {
 }
 
 const patienceMs = 20_000;
+const pauseMs = 3;
 
-/** Looks again after every turn of the event loop. */
+/** Looks again every few milliseconds: looking costs work that others wait for. */
 export async function waitUntil(
   what: string,
   isTrue: () => boolean | Promise<boolean>,
@@ -193,7 +194,7 @@ export async function waitUntil(
   const endMs = Date.now() + patienceMs;
   while (!(await isTrue())) {
     if (Date.now() > endMs) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
+    await Bun.sleep(pauseMs);
   }
 }
 

@@ -94,11 +94,8 @@ export async function joinMember(
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { "date-time": true, date: true } });
-const checks = new Map<string, ValidateFunction>(
-  routes.flatMap((route) =>
-    route.reply === undefined ? [] : [[route.name, ajv.compile(closed(route.reply) as object)]],
-  ),
-);
+const replies = new Map(routes.map(({ name, reply }) => [name, reply]));
+const checks = new Map<string, ValidateFunction>();
 const isRefusal = ajv.compile({
   type: "object",
   required: ["error"],
@@ -119,9 +116,18 @@ const isRefusal = ajv.compile({
 
 /** What is not described is not said: a field too many may be a secret. */
 function checkReply(name: string, status: number, body: unknown): void {
-  const isRight = status === 200 ? checks.get(name) : isRefusal;
+  const isRight = status === 200 ? checkOf(name) : isRefusal;
   if (isRight !== undefined && !isRight(body))
     throw new Error(`reply of ${name}: ${ajv.errorsText(isRight.errors)}`);
+}
+
+/** Compiled on first use: a file asks for few of the routes. */
+function checkOf(name: string): ValidateFunction | undefined {
+  const reply = replies.get(name);
+  if (reply === undefined) return undefined;
+  const check = checks.get(name) ?? ajv.compile(closed(reply) as object);
+  checks.set(name, check);
+  return check;
 }
 
 function closed(schema: unknown): unknown {

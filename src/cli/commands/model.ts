@@ -72,7 +72,7 @@ const modelFlags = {
 function readModel({ flags, lists }: Invocation): ModelChanges {
   const { endpoint, input } = flags;
   const timeouts = readPairs(lists["timeout"] ?? [], "timeout", timeoutNames).map(
-    ([name, text]) => [name, readCount(text, "timeout")] as const,
+    ([name, text]) => [name, readSeconds(text)] as const,
   );
   return {
     endpoint,
@@ -90,6 +90,16 @@ const timeoutNames = ["connect", "first_byte", "idle", "total"] as const;
 
 const optionalCount = (flags: Invocation["flags"], name: string) =>
   flags[name] === undefined ? undefined : readCount(flags[name], name.replaceAll("-", "_"));
+
+function readSeconds(text: string): number | null {
+  if (text === "none") return null;
+  if (/^\d{1,5}(\.\d{1,3})?$/.test(text)) return Number(text);
+  throw new Problem({
+    code: "invalid",
+    message: `"${text}" is not a number of seconds, such as 30 or 2.5.`,
+    field: "timeout",
+  });
+}
 
 function readCount(text: string, field: string): number | null {
   if (text === "none") return null;

@@ -86,15 +86,15 @@ const mixed = () => many(() => many(pick(makers), 1 + upTo(20)), 10);
 const runOfOne = () => shorten(pick(makers)().repeat(1 + upTo(199)));
 
 function samples(): string[] {
-  const each = makers.flatMap((make) => Array.from({ length: 150 }, () => sample(make)));
-  const others = Array.from({ length: 300 }, () => [mixed(), runOfOne()]).flat();
+  const each = makers.flatMap((make) => Array.from({ length: 50 }, () => sample(make)));
+  const others = Array.from({ length: 100 }, () => [mixed(), runOfOne()]).flat();
   return [...each, ...others];
 }
 
 describe("what is counted", () => {
   test("every kind of text has the tokenizer's own count, and no more tokens than bytes", async () => {
     const texts = samples();
-    expect(texts.length).toBeGreaterThan(2_000);
+    expect(texts.length).toBeGreaterThan(800);
     const counts: number[] = [];
     for (let at = 0; at < texts.length; at += 500)
       counts.push(

@@ -41,6 +41,9 @@ const mostBodyWeight = 1_500_000;
 /** Of the questions to the ledger that one person or one token has open. */
 const reportLimits = { maxRunning: 4, maxWaiting: 20 };
 
+const bodyAjv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
+const queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
+
 interface Checks {
   readonly query: ValidateFunction | undefined;
   readonly body: ValidateFunction | undefined;
@@ -63,8 +66,6 @@ export class Api {
   readonly #reportQueue = new FairQueue(reportLimits);
   readonly #changeLimits = new ChangeLimits();
   readonly #checks = new Map<Route, Checks>();
-  readonly #ajv = new Ajv({ strict: false, verbose: true, strictNumbers: true });
-  readonly #queryAjv = new Ajv({ strict: false, verbose: true, coerceTypes: "array" });
 
   constructor({ dependencies, routes, extend }: ApiOptions) {
     this.#dependencies = dependencies;
@@ -214,8 +215,8 @@ export class Api {
     if (known !== undefined) return known;
     const compile = (ajv: Ajv, schema: TSchema | undefined) => schema && ajv.compile(schema);
     const made = {
-      query: compile(this.#queryAjv, route.query),
-      body: compile(this.#ajv, route.body),
+      query: compile(queryAjv, route.query),
+      body: compile(bodyAjv, route.body),
       strip: route.reply === undefined ? (reply: unknown) => reply : toStrip(route.reply),
     };
     this.#checks.set(route, made);

@@ -50,7 +50,7 @@ const routeReply = Type.Object({
 });
 export type RouteView = View<typeof routeReply>;
 
-const seconds = Type.Integer({ description: "Seconds." });
+const seconds = Type.Number({ description: "Seconds." });
 
 const status = oneOf(["active", "deprecated", "retired"]);
 const retirement = {
@@ -157,6 +157,8 @@ export type RouteInput = Input<typeof routeBody>;
 
 const count = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
 
+const timeout = Type.Optional(nullable(Type.Number({ minimum: 0.1, maximum: 86_400 })));
+
 /** What is not named stays; null takes it away. */
 const modelFields = {
   endpoint: Type.Optional(model.endpoint),
@@ -169,10 +171,10 @@ const modelFields = {
   timeouts: Type.Optional(
     nullable(
       fields({
-        connect: count(86_400),
-        first_byte: count(86_400),
-        idle: count(86_400),
-        total: count(86_400),
+        connect: timeout,
+        first_byte: timeout,
+        idle: timeout,
+        total: timeout,
       }),
     ),
   ),

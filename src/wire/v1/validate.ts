@@ -30,8 +30,11 @@ export function readSpeechRequest(body: JsonObject): SpeechRequest {
 
 /** Checks a body and returns it under its type, or throws an error that names the field. */
 export function reader<T>(schema: TSchema): (body: JsonObject) => T {
-  const isValid: ValidateFunction = ajv.compile(schema);
+  // Compiled on first use: it takes a good part of a start, and most commands never need it.
+  let compiled: ValidateFunction | undefined;
   return (body) => {
+    compiled ??= ajv.compile(schema);
+    const isValid = compiled;
     if (isValid(body)) return body as T;
     const found = schemaProblem(isValid.errors ?? []);
     if (found === undefined)

@@ -58,7 +58,7 @@ async function beginStop(server: ChildServer): Promise<void> {
       });
       socket.once("error", () => resolve(true));
     });
-  while (!(await isRefused()));
+  while (!(await isRefused())) await Bun.sleep(5);
 }
 
 describe("SIGTERM", () => {

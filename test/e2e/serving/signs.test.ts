@@ -32,10 +32,10 @@ beforeAll(async () => {
   bridged: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
     models: `
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
-  shared: { endpoint: chat, ${price}, timeouts: { total: 4 }, routes: ${both} }
-  lively: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: ${only} }
-  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: other, model: m3 }] }
-  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: [{ provider: bridged, model: m4 }] }
+  shared: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
+  lively: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: ${only} }
+  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: [{ provider: other, model: m3 }] }
+  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: [{ provider: bridged, model: m4 }] }
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.2" },
   });
@@ -75,7 +75,7 @@ describe("a target that sends nothing but comments within its answer", () => {
     return [
       { send: Buffer.concat([head, ...parts.slice(0, 2)]) },
       ...Array.from({ length: comments }, (_, at) => [
-        { until: Bun.sleep(400 * (at + 1)) },
+        { until: Bun.sleep(200 * (at + 1)) },
         { send: httpChunk(": PROCESSING\n\n") },
       ]).flat(),
       { send: Buffer.concat([...parts.slice(2), end]) },
@@ -126,7 +126,7 @@ describe("the limit of the whole call", () => {
     const stream = parseStream(await (await payer.chat({ model: "shared", stream: true })).text());
     expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the upstream was silent for 2000 ms), second/m2",
+      attempts: "first/m1 upstream_timeout (the upstream was silent for 1000 ms), second/m2",
       charged: cost,
     });
     expect(await health()).toMatchObject({ requests: 1, failures: 1 });
@@ -187,7 +187,7 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
       const call = payer.call(path, body, { signal });
       // A stream's head may go out before its model speaks.
       const read = call.then((response) => new BodyReader(response).rest());
-      while ((await health())?.state !== "resting") await Bun.sleep(1);
+      while ((await health())?.state !== "resting") await Bun.sleep(5);
       expect((await payer.standing()).held > 0n).toBe(true);
       await leave(read);
       const { outcome, charged, cost: worth, units, attempts } = await payer.receipt();

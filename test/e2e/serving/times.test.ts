@@ -28,20 +28,20 @@ beforeAll(async () => {
   home = await startServing({
     providers: `  deaf: { kind: openai, base_url: "http://127.0.0.1:${deaf.port}/v1", allow_private: true }`,
     models: `
-  quick: { endpoint: chat, ${price}, timeouts: { first_byte: 1 }, routes: ${both} }
-  quick-only: { endpoint: chat, ${price}, timeouts: { first_byte: 1 }, routes: [{ provider: first, model: m1 }] }
-  quick-vectors: { endpoint: embeddings, input: text, price: { input: 1 }, timeouts: { first_byte: 1 }, routes: ${both} }
-  quick-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, timeouts: { first_byte: 1 }, routes: ${voices} }
-  far: { endpoint: chat, ${price}, timeouts: { connect: 1 }, routes: [{ provider: deaf, model: m }, { provider: second, model: m2, priority: 2 }] }
-  near: { endpoint: chat, ${price}, timeouts: { connect: 1 }, routes: ${both} }
-  far-only: { endpoint: chat, ${price}, timeouts: { connect: 1 }, routes: [{ provider: deaf, model: other }] }
+  quick: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5 }, routes: ${both} }
+  quick-only: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5 }, routes: [{ provider: first, model: m1 }] }
+  quick-vectors: { endpoint: embeddings, input: text, price: { input: 1 }, timeouts: { first_byte: 0.5 }, routes: ${both} }
+  quick-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, timeouts: { first_byte: 0.5 }, routes: ${voices} }
+  far: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: [{ provider: deaf, model: m }, { provider: second, model: m2, priority: 2 }] }
+  near: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: ${both} }
+  far-only: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: [{ provider: deaf, model: other }] }
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${both} }
-  halved: { endpoint: chat, ${price}, timeouts: { total: 4 }, routes: ${both} }
-  shorter: { endpoint: chat, ${price}, timeouts: { first_byte: 1, total: 2 }, routes: ${both} }
-  lively: { endpoint: chat, ${price}, timeouts: { idle: 1 }, routes: ${both} }
-  slower: { endpoint: chat, ${price}, timeouts: { idle: 3 }, routes: ${both} }
+  halved: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
+  shorter: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5, total: 1 }, routes: ${both} }
+  lively: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: ${both} }
+  slower: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: ${both} }
 `,
-    environment: { SVC_KEEP_ALIVE_S: "0.2" },
+    environment: { SVC_KEEP_ALIVE_S: "0.1" },
   });
 });
 afterAll(async () => {
@@ -55,7 +55,7 @@ const usage = usageOf({ prompt: 20, completion: 7 });
 const cost = 20n * flash.input + 7n * flash.output;
 
 describe("a target that is silent for the model's first-byte limit", () => {
-  const silent = "first/m1 upstream_timeout (the upstream was silent for 1000 ms), second/m2";
+  const silent = "first/m1 upstream_timeout (the upstream was silent for 500 ms), second/m2";
 
   test("loses a whole chat to the next one, and has its connection closed", async () => {
     const payer = await openPayer(home.gateway);
@@ -114,7 +114,7 @@ describe("a target that is silent for the model's first-byte limit", () => {
     });
     expect(home.first.requests.length).toBe(1);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the upstream was silent for 1000 ms)",
+      attempts: "first/m1 upstream_timeout (the upstream was silent for 500 ms)",
       outcome: "upstream_timeout",
       charged: 0n,
     });
@@ -122,7 +122,7 @@ describe("a target that is silent for the model's first-byte limit", () => {
 
   test("does not count a pause that it asked for: the time of an attempt is its own", async () => {
     const payer = await openPayer(home.gateway);
-    home.first.replyOnce(rateLimits.millisecondsAlone(1_500));
+    home.first.replyOnce(rateLimits.millisecondsAlone(750));
     home.first.replyOnce(chatAnswers.plain({ usage }));
     expect((await payer.chat({ model: "quick-only" })).status).toBe(200);
     const { attempts } = await payer.receipt();
@@ -171,7 +171,7 @@ describe("a target that takes no connection", () => {
     });
     const request = await arrived;
     // Past the limit by far, and past the look at it.
-    await Bun.sleep(2_500);
+    await Bun.sleep(1_300);
     expect(request.abortedByClient).toBe(false);
     spoken.resolve();
     expect(await (await call).text()).toContain("from the first");
@@ -200,7 +200,7 @@ describe("the limit of the whole call", () => {
     await (await arrived).closed;
     const { attempts, outcome, charged } = await payer.receipt();
     expect({ outcome, charged }).toEqual({ outcome: "upstream_timeout", charged: 0n });
-    expect(attempts).toStartWith("first/m1 upstream_timeout (the upstream was silent for 1000 ms)");
+    expect(attempts).toStartWith("first/m1 upstream_timeout (the upstream was silent for 500 ms)");
     expect(attempts).toContain(", second/m2");
   });
 
@@ -240,7 +240,7 @@ describe("silence within an answer", () => {
     expect((await arrived).abortedByClient).toBe(true);
     expect(home.second.requests.length).toBe(0);
     const { attempts, charged } = await payer.receipt();
-    expect(attempts).toBe("first/m1 upstream_timeout (the upstream was silent for 1000 ms)");
+    expect(attempts).toBe("first/m1 upstream_timeout (the upstream was silent for 500 ms)");
     expect(charged > 0n).toBe(true);
     expect((await home.targets("first"))["m1"]).toMatchObject({ requests: 1, failures: 1 });
   });
@@ -251,7 +251,7 @@ describe("silence within an answer", () => {
     return [
       { send: recording.head },
       ...recording.parts.flatMap((send, at) => [
-        ...(between(at) ? [{ until: Bun.sleep(900 * at) }] : []),
+        ...(between(at) ? [{ until: Bun.sleep(450 * at) }] : []),
         { send },
       ]),
       { send: recording.end },

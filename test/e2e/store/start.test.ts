@@ -32,13 +32,14 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome({ isProcess: true });
+  home = createHome();
   database = join(home.dataDir, "svc.db");
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterEach(() => home.remove());
 
 const serve = () => home.serve({ FAKE_KEY: "x" });
+const serveInProcess = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
 
 /** With 1 USD, made through the running server. */
 async function openAccount(): Promise<string> {
@@ -89,7 +90,7 @@ describe("a database that is missing", () => {
   });
 
   test("beside its write-ahead log leaves the log as it is", async () => {
-    const server = await serve();
+    const server = await serveInProcess();
     await call(server, await openAccount());
     server.signal("SIGKILL");
     await server.exited;
@@ -179,7 +180,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
     await call(first, key);
     await first.stop();
     const before = readFileSync(database);
-    const server = await serve();
+    const server = await serveInProcess();
     const lost = await call(server, key);
     server.signal("SIGKILL");
     await server.exited;
@@ -201,7 +202,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
   });
 
   test("are not seen where none are: after a crash, a restart and a command in between", async () => {
-    const server = await serve();
+    const server = await serveInProcess();
     const key = await openAccount();
     for (let calls = 0; calls < 3; calls++) await call(server, key);
     server.signal("SIGKILL");

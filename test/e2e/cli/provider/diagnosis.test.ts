@@ -143,7 +143,7 @@ describe("a vendor that hangs", () => {
 
   test("is waited for as long as the model says", async () => {
     stage.upstream.replyWith([{ hang: true }]);
-    await applied(openai(), "timeouts: { first_byte: 1 }, ");
+    await applied(openai(), "timeouts: { first_byte: 0.5 }, ");
     expect(await problemOf()).toMatchObject({
       trouble: "timeout",
       what: "p did not answer within 1 s.",
@@ -205,7 +205,7 @@ describe("what to do is told for the command that was given", () => {
       [vendor, "the status page of the vendor"],
       [`${vendor}, base_url: "https://far.example/v1"`, "check base_url"],
     ] as const) {
-      await applied(fields, "timeouts: { first_byte: 1 }, ");
+      await applied(fields, "timeouts: { first_byte: 0.5 }, ");
       // Nothing leaves this machine: the proxy takes the call and is silent.
       const { trouble, advice } = await problemOf({ P_KEY: "gsk-a-key", HTTPS_PROXY: origin() });
       expect([trouble, advice.includes(words)]).toEqual(["timeout", true]);

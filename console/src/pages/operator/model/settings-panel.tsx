@@ -180,6 +180,9 @@ function SettingsForm({ entry }: { readonly entry: Entry }) {
             <NumberInput
               key={name}
               {...countProps(draft.timeouts[name], isLocked("timeouts"))}
+              min={0.1}
+              allowDecimal
+              decimalScale={3}
               label={label}
               onChange={(value) =>
                 edit({ timeouts: { ...draft.timeouts, [name]: toCount(value) } })

@@ -1,0 +1,127 @@
+/** The words that we do not use: in documents, messages, help, log lines and the console. */
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "..");
+
+const units = "request|minute|call|chunk|second|day|month|hour|week|million";
+
+/** What is written, and what to write in its place. */
+const avoided: readonly (readonly [RegExp, string])[] = [
+  [/\bunless told\b/i, "default: …"],
+  [/\bso (?:many|long)\b(?! as)/i, "the number, or the time"],
+  [/\banew\b/i, "again"],
+  [/\bunder way\b/i, "in flight, running"],
+  [/\bin force\b/i, "active, current"],
+  [/\b(?:let|lets|letting) in\b/i, "admitted"],
+  [/\btaken? back\b/i, "rolled back, withdrawn"],
+  [/\bat the door\b/i, "before admission"],
+  [/\baskings?\b/i, "attempt, request"],
+  [/\bmend(?:s|ed|ing)?\b/i, "fix"],
+  [/\bblanks\b/i, "spaces"],
+  [/\b(?:is|are|was|were|be|been) told\b/i, "gets, sees, receives"],
+  [/\btells?\b/i, "returns, reports, shows"],
+  [/\b(?:nobody|somebody|anybody)\b/i, "no user, another user, anyone"],
+  [/\bwhom\b/i, "who, or the noun"],
+  [/\bof that name\b/i, '"X" does not exist'],
+  [
+    /\b(?:is|are) no (?:number|date|model|text|key|such|whole|valid|vendor|address)\b/i,
+    "is not a …",
+  ],
+  [
+    new RegExp(
+      `\\b(?:lines?|tokens?|requests|calls|cents?|dollars?|USD|µs|ms|bytes) an? (?:${units})\\b`,
+      "i",
+    ),
+    "per",
+  ],
+  [/\bwho (?:names|leaves|asks|calls|pays)\b/i, "the noun: a caller who …"],
+  [/\bwhat lacks\b/i, "the noun"],
+  [/\bbook(?:ed|s)? money\b/i, "add credit"],
+  [/\bwords? too many\b/i, "unexpected arguments"],
+  [
+    /\b(?:catalogues?|colours?|behaviours?|licences?|favourites?|recognis\w+|organis\w+)\b/i,
+    "American spelling",
+  ],
+  [/\bnobody like that\b/i, "no matches"],
+  [/(?<![\w/.])\.\/svc\b/, "svc"],
+];
+
+interface Text {
+  readonly place: string;
+  readonly text: string;
+}
+
+function problemsOf({ place, text }: Text): readonly string[] {
+  return avoided.flatMap(([pattern, better]) => {
+    const found = pattern.exec(text);
+    if (found === null) return [];
+    const around = text
+      .slice(Math.max(0, found.index - 40), found.index + 60)
+      .replaceAll("\n", " ");
+    return [`${place}: "${found[0]}" (better: ${better}) in: ${around}`];
+  });
+}
+
+function filesOf(folder: string, pattern: RegExp): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .map((path) => join(folder, path))
+    .filter(
+      (path) => pattern.test(path) && !/(^|\/)(node_modules|dist|fixtures|recordings)\//.test(path),
+    );
+}
+
+/** Paragraphs, rows and items of a page, without its examples of code. */
+function textsOfPage(path: string): readonly Text[] {
+  const page = readFileSync(join(root, path), "utf8").replaceAll(/^```[^]*?^```/gm, "");
+  return page
+    .split("\n")
+    .map((line, at) => ({ place: `${path}:${at + 1}`, text: line.replaceAll(/`[^`]*`/g, "`…`") }));
+}
+
+/** The transpiler drops comments and types, and makes strings of the texts between tags. */
+function textsOfCode(path: string): readonly Text[] {
+  const loader = path.endsWith(".tsx") ? "tsx" : "ts";
+  const code = new Bun.Transpiler({ loader }).transformSync(readFileSync(join(root, path), "utf8"));
+  const literals = code.match(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+  return literals
+    .filter((literal) => /[a-z] [a-z]|^.[A-Z][a-z]+.$/.test(literal))
+    .map((text) => ({ place: path, text }));
+}
+
+describe("no avoided word is", () => {
+  test("in a page", () => {
+    const pages = [
+      ...readdirSync(root).filter((name) => name.endsWith(".md")),
+      ...["docs", "src", "test", "engine", "console", "bench"].flatMap((folder) =>
+        filesOf(folder, /\.md$/),
+      ),
+    ];
+    expect(pages.length).toBeGreaterThan(50);
+    expect(pages.flatMap(textsOfPage).flatMap(problemsOf)).toEqual([]);
+  });
+
+  test("in a message, a help text or the console", () => {
+    const files = ["src", "console/src", "engine", "scripts"].flatMap((folder) =>
+      filesOf(folder, /(?<!\.test)\.(ts|tsx|mjs)$/).filter((path) => !path.includes("/test/")),
+    );
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.flatMap(textsOfCode).flatMap(problemsOf)).toEqual([]);
+  });
+});
+
+describe("the words are found", () => {
+  test.each([
+    ["The request is under way.", true],
+    ["tokens a minute", true],
+    ["30 requests a minute", true],
+    ["Whom the gateway calls", true],
+    ["a request that a minute ago was new", false],
+    ["The request is in flight.", false],
+    ["tokens per minute", false],
+  ])("%s: %p", (text, isAvoided) => {
+    expect(problemsOf({ place: "here", text }).length > 0).toBe(isAvoided);
+  });
+});

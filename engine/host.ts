@@ -35,7 +35,7 @@ process.on("message", (message: ToHost) => {
       void run(message.id, message.job);
       return;
     case "cancel":
-      running.get(message.id)?.abort(new Error("the caller has left"));
+      running.get(message.id)?.abort(new Error("the caller disconnected"));
       return;
     default:
       message satisfies never;

@@ -72,7 +72,7 @@ export async function loadChat({
   return {
     async run(job, { signal, emit }) {
       const slot = free.pop();
-      if (slot === undefined) throw new Error("more conversations at once than were agreed");
+      if (slot === undefined) throw new Error("too many concurrent conversations");
       try {
         const history = toHistory(job);
         const { contextText } = slot.chat.chatWrapper.generateContextState({
@@ -128,7 +128,7 @@ export async function loadChat({
 function tooLong(promptTokens: number, contextTokens: number): EngineError {
   return new EngineError({
     code: "context_length_exceeded",
-    message: `The conversation has ${promptTokens} tokens; this model's maximum context length is ${contextTokens}, its answer included. Shorten it.`,
+    message: `The conversation has ${promptTokens} tokens; this model's maximum context length is ${contextTokens}, including its answer. Shorten it.`,
     param: "messages",
   });
 }
@@ -145,7 +145,7 @@ function isWholeJson(text: string): boolean {
 
 function badSchema(error: unknown): EngineError {
   return new EngineError({
-    message: `response_format holds a schema that this model cannot follow: ${error instanceof Error ? error.message : String(error)}`,
+    message: `response_format has a schema that this model does not support: ${error instanceof Error ? error.message : String(error)}`,
     param: "response_format",
   });
 }

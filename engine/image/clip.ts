@@ -51,10 +51,10 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
     source: toSource(withoutFragmentIndex(video), reads),
   });
   const track = await reading(() => input.getPrimaryVideoTrack());
-  if (!track) throw videoRefusal("no picture track was found in it");
+  if (!track) throw videoRefusal("it has no video track");
   const codec = await reading(() => track.getCodec());
   if (!isKnownCodec(codec))
-    throw videoRefusal(`its codec is ${codec ?? "unknown"}, and only H.264, VP8 and VP9 are read`);
+    throw videoRefusal(`its codec is ${codec ?? "unknown"}; only H.264, VP8 and VP9 are supported`);
   const sink = new EncodedPacketSink(track);
   const times: PacketTime[] = [];
   for await (const packet of packetsOf(sink, { options: { metadataOnly: true }, signal, reads })) {
@@ -65,7 +65,7 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
       isKey: packet.type === "key",
     });
   }
-  if (times.length === 0) throw videoRefusal("it has no frames, or they were cut off");
+  if (times.length === 0) throw videoRefusal("it has no frames, or the file is truncated");
   return { codec, ...(await reading(() => describe(track))), times, packets: whole() };
 
   // A file that was cut off still lists all of its frames.
@@ -76,14 +76,14 @@ export async function openClip({ video, signal }: ClipOptions): Promise<Clip> {
       count++;
     }
     if (count < times.length)
-      throw videoRefusal(`it is cut off after ${count} of ${times.length} frames`);
+      throw videoRefusal(`it is truncated after ${count} of ${times.length} frames`);
   }
 }
 
-/** What is said of a video that cannot be used, and why. */
+/** The error for a video that cannot be used, with the reason. */
 export function videoRefusal(reason: string): EngineError {
   return new EngineError({
-    message: `input is not a video that can be decoded: ${reason}`,
+    message: `input cannot be decoded as a video: ${reason}.`,
     param: "input",
   });
 }
@@ -126,7 +126,7 @@ class ReadBudget {
   private left = ReadBudget.max;
 
   spend(): void {
-    if (this.left === 0) throw new Error("the reader does not get on");
+    if (this.left === 0) throw new Error("the reader makes no progress");
     this.left--;
   }
 

@@ -68,7 +68,7 @@ function loadBinding(): Binding {
     loaded ??= createRequire(import.meta.url)(`@node-webcodecs/static-${machine}`) as Binding;
     return loaded;
   } catch {
-    const message = `videos cannot be read here: there is no decoder for ${machine}`;
+    const message = `videos are not supported on this machine: no decoder for ${machine}`;
     throw new EngineError({ status: 501, code: "unsupported", message, param: "input" });
   }
 }

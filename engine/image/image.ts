@@ -22,7 +22,7 @@ export async function loadImage({
   async function embed(picture: Picture): Promise<Float32Array> {
     const input = new Tensor("float32", toInput(picture), [1, 3, inputSide, inputSide]);
     const { data } = (await session.run({ [inputName]: input }))[outputName] ?? {};
-    if (!(data instanceof Float32Array)) throw new Error("the network gave no features");
+    if (!(data instanceof Float32Array)) throw new Error("the network returned no features");
     return toUnitLength(data);
   }
 
@@ -58,7 +58,7 @@ async function readImages(
 function refuse(error: unknown, index: number): never {
   if (!(error instanceof PictureError)) throw error;
   throw new EngineError({
-    message: `input[${index}] is not an image that can be decoded: ${error.message}`,
+    message: `input[${index}] cannot be decoded as an image: ${error.message}.`,
     param: `input[${index}]`,
   });
 }
@@ -85,6 +85,6 @@ function meanOf(vectors: readonly Float32Array[]): Float32Array {
 
 function toUnitLength(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  if (!(length > 0)) throw new Error("the network gave a vector without length");
+  if (!(length > 0)) throw new Error("the network returned a zero vector");
   return vector.map((value) => value / length);
 }

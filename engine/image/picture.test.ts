@@ -75,8 +75,8 @@ test("a picture of more pixels than fit in memory is refused by its header", asy
 });
 
 test.each([
-  ["truncated.jpg", "it is damaged or cut short"],
-  ["header-only.png", "it is damaged or cut short"],
+  ["truncated.jpg", "it is damaged or truncated"],
+  ["header-only.png", "it is damaged or truncated"],
   ["text.png", "it is not a PNG, JPEG, WebP or GIF"],
   ["cat-h264.mp4", "it is not a PNG, JPEG, WebP or GIF"],
 ])("%s is refused: %s", async (name, reason) => {

@@ -13,7 +13,7 @@ export class PictureError extends Error {
 /** Reads a PNG, JPEG, WebP or GIF: its first frame, upright, over white. */
 export async function readPicture(bytes: Uint8Array): Promise<Picture> {
   // Asked first, because sharp reads more than this, SVG among it, and each is a way in.
-  if (!isKnownFormat(bytes)) throw new PictureError("it is not a PNG, JPEG, WebP or GIF");
+  if (!isKnownFormat(bytes)) throw new PictureError("it is not a PNG, JPEG, WebP or GIF file");
   try {
     return await shrink(
       sharp(bytes, {
@@ -25,7 +25,7 @@ export async function readPicture(bytes: Uint8Array): Promise<Picture> {
   } catch (error) {
     const isTooLarge = String(error).includes("exceeds pixel limit");
     throw new PictureError(
-      isTooLarge ? `it has more than ${maxPixels} pixels` : "it is damaged or cut short",
+      isTooLarge ? `it has more than ${maxPixels} pixels` : "it is damaged or truncated",
       { cause: error },
     );
   }

@@ -30,23 +30,23 @@ test("red, green and blue planes have the colors of the same clip in luma and ch
 });
 
 test.each([
-  ["engine/truncated.mp4", "it is cut off after 2 of 50 frames"],
-  ["engine/no-frames.webm", "it has no frames, or they were cut off"],
+  ["engine/truncated.mp4", "it is truncated after 2 of 50 frames"],
+  ["engine/no-frames.webm", "it has no frames, or the file is truncated"],
   ["engine/text.png", "it is not an MP4 or WebM file, or it is damaged"],
   ["engine/cat.jpg", "it is not an MP4 or WebM file, or it is damaged"],
-  ["media/audio-only.mp4", "no picture track was found in it"],
+  ["media/audio-only.mp4", "it has no video track"],
 ])("%s is refused: %s", async (name, reason) => {
   await expect(read(await bytesOf(name))).rejects.toMatchObject({
     name: "EngineError",
     status: 400,
     param: "input",
-    message: `input is not a video that can be decoded: ${reason}`,
+    message: `input cannot be decoded as a video: ${reason}.`,
   });
 });
 
 test("a file without its end, where the tables are, is refused", async () => {
   const video = await bytesOf("engine/cat-one-frame.mp4");
-  await expect(read(video.subarray(0, 2000))).rejects.toThrow("no picture track was found in it");
+  await expect(read(video.subarray(0, 2000))).rejects.toThrow("it has no video track");
 });
 
 test("frames larger than 4096 a side are refused before they are decoded", async () => {
@@ -54,7 +54,9 @@ test("frames larger than 4096 a side are refused before they are decoded", async
   // In a key frame of VP8, width and height follow this mark.
   const size = video.indexOf(Buffer.from([0x9d, 0x01, 0x2a])) + 3;
   video.writeUInt16LE(9000, size);
-  await expect(read(video)).rejects.toThrow("its frames are 9000x170, and 4096 a side is the most");
+  await expect(read(video)).rejects.toThrow(
+    "its frames are 9000x170; the maximum is 4096 pixels per side",
+  );
 });
 
 test("a table that lists more frames than fit in memory is refused", async () => {

@@ -20,7 +20,8 @@ export async function readVideo(options: VideoOptions): Promise<readonly Picture
   const clip = await openClip(options);
   const maxDecoded = Math.floor(maxDecodedPixels / Math.max(1, clip.width * clip.height));
   const runs = planFrames({ packets: clip.times, count: frameCount, maxDecoded });
-  if (!runs) throw videoRefusal("its key frames are too far apart; send a shorter or smaller one");
+  if (!runs)
+    throw videoRefusal("its key frames are too far apart; send a shorter or smaller video");
   const guard = new ShapeGuard(clip);
   const pictures: Picture[] = [];
   let index = 0;
@@ -45,7 +46,7 @@ export async function readVideo(options: VideoOptions): Promise<readonly Picture
 
 function toPicture(clip: Clip, frame: RawFrame): Promise<Picture> {
   const rgb = toRgb(frame, clip.colors);
-  if (!rgb) throw videoRefusal("its frames are laid out in a way that is not known");
+  if (!rgb) throw videoRefusal("its frames have an unknown pixel format");
   return fromRgb({ rgb, width: frame.width, height: frame.height, rotation: clip.rotation });
 }
 
@@ -76,7 +77,9 @@ class ShapeGuard {
 
   private admit({ width, height, bitDepth }: FrameShape): void {
     if (width > maxSide || height > maxSide)
-      throw videoRefusal(`its frames are ${width}x${height}, and ${maxSide} a side is the most`);
+      throw videoRefusal(
+        `its frames are ${width}x${height}; the maximum is ${maxSide} pixels per side`,
+      );
     this.shape = { width, height, bitDepth: Math.max(bitDepth, this.shape.bitDepth) };
   }
 }
@@ -123,7 +126,7 @@ class RunReader {
     this.guard.check(data);
     this.decoder.decode(data, isKey);
     if (index === this.run.last && !this.isDone) this.drain();
-    if (this.problem !== undefined) throw videoRefusal("a frame of it is damaged");
+    if (this.problem !== undefined) throw videoRefusal("one of its frames is damaged");
     const { frames } = this;
     this.frames = [];
     return frames;
@@ -138,7 +141,7 @@ class RunReader {
   private drain(): void {
     this.decoder.flush();
     if (this.isDone) return;
-    if (!this.last) throw videoRefusal("a part of it shows no frame");
+    if (!this.last) throw videoRefusal("part of it has no frames");
     this.frames.push(this.copy(this.last));
     this.taken = this.run.wanted.length;
   }

@@ -33,7 +33,7 @@ export function numberIn(
     value <= maximum &&
     (whole === undefined || Number.isInteger(value));
   if (isGood) return value;
-  const kind = whole === undefined ? "a number" : "a whole number";
+  const kind = whole === undefined ? "a number" : "an integer";
   throw new EngineError({
     message: `${name} must be ${kind} from ${minimum} to ${maximum}.`,
     param: name,

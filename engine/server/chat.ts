@@ -55,7 +55,7 @@ async function streamChat({ model, job, signal, identity }: StreamOptions): Prom
       send = (text) => controller.enqueue(encoder.encode(text));
       close = () => controller.close();
     },
-    cancel: () => left.abort(new Error("the caller has left")),
+    cancel: () => left.abort(new Error("the caller disconnected")),
   });
   let isFirst = true;
   const result = model
@@ -97,15 +97,15 @@ export function toChatJob(body: Body): ChatJob {
   const { messages } = body;
   if (!Array.isArray(messages) || messages.length === 0)
     throw new EngineError({
-      message: "messages must be a list of at least one.",
+      message: "messages must be a list of at least one message.",
       param: "messages",
     });
   if ((numberIn(body, "n", { minimum: 1, maximum: 128, whole: true }) ?? 1) > 1)
-    throw new EngineError({ message: "This model gives one answer: n must be 1.", param: "n" });
+    throw new EngineError({ message: "n must be 1 for this model.", param: "n" });
   const choice = body["tool_choice"];
   if (choice === "required" || isRecord(choice))
     throw new EngineError({
-      message: "This model calls no tools: tool_choice must be auto or none.",
+      message: "tool_choice must be auto or none. This model does not support tools.",
       param: "tool_choice",
     });
   const most = Number.MAX_SAFE_INTEGER;
@@ -160,7 +160,7 @@ function toText(content: unknown, at: number): string {
       if (isRecord(part) && part["type"] === "text" && typeof part["text"] === "string")
         return part["text"];
       throw new EngineError({
-        message: `messages[${at}].content holds a part that is no text; this model reads text only.`,
+        message: `messages[${at}].content must contain only text. This model does not support other content.`,
         param: `messages[${at}].content`,
       });
     })
@@ -172,6 +172,9 @@ function toStop(value: unknown): readonly string[] {
   const words: unknown[] = Array.isArray(value) ? value : [value];
   return words.map((word) => {
     if (typeof word === "string" && word !== "") return word;
-    throw new EngineError({ message: "stop must be text, or a list of texts.", param: "stop" });
+    throw new EngineError({
+      message: "stop must be a string or a list of strings.",
+      param: "stop",
+    });
   });
 }

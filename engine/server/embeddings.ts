@@ -54,7 +54,7 @@ function toTexts(input: unknown): readonly string[] {
   const texts = isTokens(list) ? [fromTokens(list)] : list.map(toOneText);
   if (texts.length >= 1 && texts.length <= maxTexts) return texts;
   throw new EngineError({
-    message: `input must be a text or a list of 1 to ${maxTexts} texts.`,
+    message: `input must be a string or a list of 1 to ${maxTexts} strings.`,
     param: "input",
   });
 }
@@ -62,7 +62,7 @@ function toTexts(input: unknown): readonly string[] {
 function toOneText(value: unknown, at: number): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && isTokens(value)) return fromTokens(value);
-  throw new EngineError({ message: `input[${at}] must be a text.`, param: `input[${at}]` });
+  throw new EngineError({ message: `input[${at}] must be a string.`, param: `input[${at}]` });
 }
 
 function isTokens(list: readonly unknown[]): list is readonly number[] {
@@ -75,7 +75,7 @@ function fromTokens(tokens: readonly number[]): string {
     return decode(tokens);
   } catch {
     throw new EngineError({
-      message: "input holds token ids that are not of the cl100k_base vocabulary. Send text.",
+      message: "input contains token ids outside the cl100k_base vocabulary. Send text.",
       param: "input",
     });
   }
@@ -88,7 +88,10 @@ function toImageJob(input: unknown): ImageJob {
   if (typeof bytes === "string") return { kind: "video", video: Buffer.from(bytes, "base64") };
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   if (list.length < 1 || list.length > maxImages)
-    throw new EngineError({ message: `input must hold 1 to ${maxImages} images.`, param: "input" });
+    throw new EngineError({
+      message: `input must contain 1 to ${maxImages} images.`,
+      param: "input",
+    });
   return { kind: "images", images: list.map(toImage) };
 }
 

@@ -14,7 +14,7 @@ export function toJsonFormat(value: unknown): ChatJob["json"] {
   if (!isRecord(schema)) return "any";
   if (unfolded(schema, schema) > mostNodes)
     throw new EngineError({
-      message: `response_format holds a schema that unfolds to more than ${mostNodes} parts. Make it smaller.`,
+      message: `response_format has a schema that expands to more than ${mostNodes} nodes. Simplify it.`,
       param: "response_format",
     });
   return withOneOf(schema) as Body;

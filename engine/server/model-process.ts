@@ -82,7 +82,7 @@ export class ModelProcess {
         new EngineError({
           status: 503,
           code: "overloaded",
-          message: `The model is busy and ${maxWaiting} requests wait already. Try again later.`,
+          message: `The model is busy and its queue is full (${maxWaiting} waiting requests). Try again later.`,
         }),
       );
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -116,7 +116,7 @@ export class ModelProcess {
 
   #waitIdle(child: Child): void {
     this.#idleTimer = setTimeout(() => {
-      this.#options.log.info(`${this.#options.name} was idle: its memory is freed`);
+      this.#options.log.info(`${this.#options.name} was idle; its memory was freed`);
       // A job that comes before the process is gone gets another.
       if (this.#child === child) this.#child = undefined;
       child.kill("SIGKILL");
@@ -132,9 +132,7 @@ export class ModelProcess {
     this.#send({ type: "cancel", id: job.id });
     const overdue = setTimeout(() => {
       if (!this.#active.has(job.id) || this.#child !== child) return;
-      this.#options.log.error(
-        `${this.#options.name} did not let go of a job: its process is ended`,
-      );
+      this.#options.log.error(`${this.#options.name} did not cancel a job; stopping its process`);
       child.kill("SIGKILL");
     }, letGoMs);
     overdue.unref();
@@ -172,7 +170,7 @@ export class ModelProcess {
         return;
       case "unloadable":
         this.#options.log.error(
-          `${this.#options.name} cannot be loaded: ${message.problem}. If its files are broken, remove and fetch them again (svc engine remove, svc engine pull)`,
+          `${this.#options.name} cannot be loaded: ${message.problem}. If its files are damaged, remove them and download them again (svc engine remove, svc engine pull)`,
         );
         this.#giveUp("could not be loaded");
         return;
@@ -207,7 +205,7 @@ export class ModelProcess {
   }
 
   #onExit(child: Child, how: string): void {
-    if (this.#child === child) this.#giveUp(`ended with ${how} while it worked`);
+    if (this.#child === child) this.#giveUp(`exited with ${how} during a job`);
   }
 
   /** The process is done with, dead or not: its jobs fail, those in line get another process. */
@@ -225,7 +223,8 @@ export class ModelProcess {
         new EngineError({
           status: 502,
           code: "model_failed",
-          message: "The model's process ended while it worked. The next request starts it again.",
+          message:
+            "The model's process exited during the request. Try again; the next request restarts it.",
         }),
       );
     if (this.#waiting.length > 0) this.#startNext();
@@ -234,6 +233,6 @@ export class ModelProcess {
   #watch(): void {
     clearTimeout(this.#stuckTimer);
     if (this.#active.size === 0) return;
-    this.#stuckTimer = setTimeout(() => this.#giveUp("was stuck: its process is ended"), stuckMs);
+    this.#stuckTimer = setTimeout(() => this.#giveUp("was stuck; stopping its process"), stuckMs);
   }
 }

@@ -56,7 +56,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   );
   if (isAlive)
     throw new Error(
-      `An engine listens on ${socket} already: svc serve has started it, or somebody by hand.`,
+      `An engine is already listening on ${socket}. Stop it first; svc serve starts one by itself.`,
     );
   // Left by a process that is dead.
   rmSync(socket, { force: true });
@@ -101,7 +101,7 @@ async function route(
     throw new EngineError({
       status: 404,
       code: "not_found",
-      message: `There is no model ${String(body["model"])} at ${pathname}.`,
+      message: `Model ${String(body["model"])} does not exist at ${pathname}.`,
     });
   return entry.answer({ model: entry.open(), body, signal: request.signal });
 }
@@ -122,11 +122,11 @@ function entriesOf(
   const dir = (set: SetName): string => {
     const found = readyDir(options.cacheDir, set);
     if (found !== undefined) return found;
-    throw notReady(`The weights of ${set} are not here yet.`);
+    throw notReady(`The weights of ${set} are not downloaded yet.`);
   };
   const own = options.models.map(({ name, file, contextTokens, parallel }): [string, Entry] => {
     const load = (): LoadMessage => {
-      if (!existsSync(file)) throw notReady(`The file of ${name} is not there.`);
+      if (!existsSync(file)) throw notReady(`The file of ${name} does not exist.`);
       const usual = { usualTemperature: 0.8, isProneToLoops: false };
       const options = { file, contextTokens, parallel, ...usual };
       return { type: "load", kind: "chat", options };

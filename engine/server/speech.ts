@@ -21,7 +21,7 @@ export async function answerSpeech(options: {
     start(own) {
       controller = own;
     },
-    cancel: () => left.abort(new Error("the caller has left")),
+    cancel: () => left.abort(new Error("the caller disconnected")),
   });
   const result = model.run(job, AbortSignal.any([signal, left.signal]), (piece) => {
     if (!(piece instanceof Int16Array)) return;
@@ -43,7 +43,7 @@ function toSpeechJob(body: Body, style: SpeechJob["style"]): SpeechJob {
   const { input, voice: wanted, response_format: format } = body;
   if (typeof input !== "string" || input === "" || [...input].length > maxCharacters)
     throw new EngineError({
-      message: `input must be a text of 1 to ${maxCharacters} characters.`,
+      message: `input must be a string of 1 to ${maxCharacters} characters.`,
       param: "input",
     });
   const voice = voiceNames.find((name) => name === wanted);
@@ -53,6 +53,6 @@ function toSpeechJob(body: Body, style: SpeechJob["style"]): SpeechJob {
       param: "voice",
     });
   if (format !== undefined && format !== "pcm")
-    throw new EngineError({ message: "The engine speaks pcm.", param: "response_format" });
+    throw new EngineError({ message: "response_format must be pcm.", param: "response_format" });
   return { text: input, voice, style };
 }

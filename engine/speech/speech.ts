@@ -70,9 +70,7 @@ async function loadVoices(dir: string): Promise<Voices> {
     voiceNames.map(async (name) => {
       const bytes = await readFile(join(dir, "voices", `${voiceFiles[name]}.bin`));
       if (bytes.length !== styleCount * styleSize * 4) {
-        throw new Error(
-          `The voice file of ${name} has ${bytes.length} bytes, which is not its size.`,
-        );
+        throw new Error(`The voice file of ${name} has the wrong size (${bytes.length} bytes).`);
       }
       return [name, new Float32Array(Uint8Array.from(bytes).buffer)] as const;
     }),
@@ -89,7 +87,7 @@ interface Speaking {
 
 async function speak({ session, voices, job, context }: Speaking): Promise<SpeechResult> {
   const voice = voices.get(job.voice);
-  if (voice === undefined) throw new Error(`There is no voice ${job.voice}.`);
+  if (voice === undefined) throw new Error(`Voice ${job.voice} does not exist.`);
   let samples = 0;
   for (const piece of piecesOf(job)) {
     // The runtime blocks while it computes: between pieces the caller's leaving can be heard.
@@ -107,15 +105,14 @@ async function speak({ session, voices, job, context }: Speaking): Promise<Speec
 function piecesOf({ text, style }: SpeechJob): Piece[] {
   if ([...text].length > maximumCodePoints) {
     throw new EngineError({
-      message: `The text is longer than ${maximumCodePoints} characters.`,
+      message: `input must not be longer than ${maximumCodePoints} characters.`,
       param: "input",
     });
   }
   const pieces = toPieces(text, style);
   if (pieces.length > 0) return pieces;
   throw new EngineError({
-    message:
-      "There is nothing to speak: the text holds no word or number that the voices can read.",
+    message: "input must contain at least one word or number that the voices can read.",
     param: "input",
   });
 }
@@ -142,7 +139,7 @@ async function synthesise({
     throw new EngineError({
       status: 500,
       code: "speech_failed",
-      message: "The speech model gave no usable sound for this text.",
+      message: "The speech model produced no usable audio for this text.",
     });
   }
   return trim(data);

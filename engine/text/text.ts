@@ -33,7 +33,7 @@ export async function loadText({
       token_type_ids: whole(ids.map(() => 0)),
     });
     const hidden = output["last_hidden_state"]?.data;
-    if (!(hidden instanceof Float32Array)) throw new TypeError("the model gave no vectors");
+    if (!(hidden instanceof Float32Array)) throw new TypeError("the model returned no vectors");
     return meanOf(hidden, ids.length);
   };
 

@@ -46,7 +46,9 @@ describe("a broken connection", () => {
     const broken = { kind: "status", status: 502 } as const;
     home.registry.answerNext({ kind: "cut", afterBytes: half }, broken, broken, broken, broken);
     const { results } = await home.pull([first]);
-    expect(results[0]?.problem).toMatch(/answered 502 for one-model@1\.0\.0\. Run it again later/);
+    expect(results[0]?.problem).toMatch(
+      /returned 502 for one-model@1\.0\.0\. Downloaded data is kept/,
+    );
     const keptBytes = stateOf({ cacheDir: home.cacheDir, sets: [first] })[0]?.partialBytes ?? 0;
     expect(keptBytes).toBeGreaterThan(0);
     await home.pull([first]);
@@ -69,7 +71,7 @@ describe("a tarball", () => {
     for (const bytes of [one.packed.bytes - 100, one.packed.bytes + 100]) {
       home.registry.answerNext({ kind: "other-bytes", bytes: noise("other", bytes) });
       expect((await home.pull([first])).results[0]?.problem).toContain(
-        "one-model@1.0.0 is not what it must be",
+        "one-model@1.0.0 failed its integrity check",
       );
       expect(existsSync(partialPath(home.cacheDir, one.packed))).toBe(false);
     }

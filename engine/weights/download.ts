@@ -182,7 +182,7 @@ function wrongBytes({ packed, found, path }: Wrong): WrongBytes {
   const difference = `expected ${packed.integrity} (${packed.bytes} bytes), found ${found}`;
   return new WrongBytes(
     path === undefined
-      ? `${spec} is not what it must be: ${difference}. The file was removed: run it again to fetch it anew. If that does not help, the registry serves something else under this name.`
-      : `${path} is not what it must be: ${difference}. Make it anew with: npm pack ${spec}`,
+      ? `${spec} failed its integrity check: ${difference}. The file was deleted; run the command again to download it. If it fails again, the registry serves a different package under this name.`
+      : `${path} failed its integrity check: ${difference}. Create it again with: npm pack ${spec}`,
   );
 }

@@ -66,7 +66,7 @@ async function main(): Promise<number> {
   const unknown = positionals.find((name) => !isKnown(name));
   if (values.cache === undefined || unknown !== undefined) {
     process.stderr.write(
-      unknown === undefined ? "--cache is missing\n" : `there is no set ${unknown}\n`,
+      unknown === undefined ? "--cache is required\n" : `unknown set ${unknown}\n`,
     );
     return 2;
   }

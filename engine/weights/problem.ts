@@ -1,4 +1,4 @@
-/** What keeps a set from being made, in words for the person who can change it. */
+/** What keeps a set from being created, in words for the person who can fix it. */
 export class WeightsProblem extends Error {
   override readonly name = "WeightsProblem";
   /** Whether another try a moment later may do. */
@@ -16,7 +16,7 @@ interface WeightsProblemOptions {
 }
 
 const stopped =
-  "It was stopped. What was fetched so far is kept: run it again, and it goes on from there.";
+  "The download was stopped. Downloaded data is kept, so run the command again to resume.";
 
 /** The sentence for whatever ended a pull. */
 export function explain(error: unknown, cacheDir: string): string {
@@ -36,14 +36,14 @@ export function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
-const elsewhere = "or name another folder with SVC_CACHE_DIR";
+const elsewhere = "or set SVC_CACHE_DIR to another directory";
 const diskFull = (_path: string, cacheDir: string) =>
-  `The disk of ${cacheDir} is full. What was fetched so far is kept: free some space and run it again, ${elsewhere}.`;
+  `The disk that holds ${cacheDir} is full. Free some space and run the command again to resume the download, ${elsewhere}.`;
 const notAllowed = (path: string) =>
-  `${path} may not be written by this user. Give it the right to write there, ${elsewhere}.`;
-/** Below a link that leads nowhere, or where the system lets nobody make a folder. */
+  `This user cannot write to ${path}. Grant write permission, ${elsewhere}.`;
+/** Below a dangling link, or where the system allows no new directories. */
 const notMade = (path: string, code: string) =>
-  `The folder ${path} cannot be made (${code}). Make it yourself, ${elsewhere}.`;
+  `The directory ${path} cannot be created (${code}). Create it yourself, ${elsewhere}.`;
 
 const diskSentences: Readonly<Record<string, (path: string, cacheDir: string) => string>> = {
   ENOSPC: diskFull,
@@ -52,10 +52,11 @@ const diskSentences: Readonly<Record<string, (path: string, cacheDir: string) =>
   EPERM: notAllowed,
   SQLITE_CANTOPEN: (_path, cacheDir) => notAllowed(cacheDir),
   SQLITE_READONLY: (_path, cacheDir) => notAllowed(cacheDir),
-  EROFS: (path) => `${path} is on a file system that is read-only. Make it writable, ${elsewhere}.`,
+  EROFS: (path) => `${path} is on a read-only file system. Make it writable, ${elsewhere}.`,
   ENOTDIR: (path) =>
-    `A part of ${path} is a file, not a folder. Move that file away, ${elsewhere}.`,
-  EEXIST: (path) => `${path} is a file where a folder belongs. Move that file away, ${elsewhere}.`,
+    `Part of the path ${path} is a file, not a directory. Move that file away, ${elsewhere}.`,
+  EEXIST: (path) =>
+    `${path} is a file, but must be a directory. Move that file away, ${elsewhere}.`,
 };
 
 export function megabytes(bytes: number): string {

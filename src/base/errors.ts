@@ -5,7 +5,7 @@
 export interface ErrorKind {
   readonly status: number;
   readonly type: string;
-  /** Whether the same request may succeed later; if not, clients are told not to try again. */
+  /** Whether the same request may succeed later; if not, the reply asks clients not to retry. */
   readonly retryable: boolean;
   /** The endpoints whose contract has no 403 answer with 400 instead. */
   readonly statusOffChat?: number;
@@ -53,7 +53,7 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Whose it is to mend what went wrong. */
+/** Who has to fix it. */
 type Fault = "caller" | "upstream" | "gateway";
 
 export function faultOf(code: ErrorCode): Fault {
@@ -106,7 +106,7 @@ export interface UpstreamTrouble {
 
 export interface ApiErrorOptions {
   readonly code: ErrorCode;
-  /** For the caller: says what is wrong and what would be right. Never a vendor, key or address. */
+  /** For the caller: what is wrong and what to do next. Never a vendor, key or address. */
   readonly message: string;
   readonly param?: string | undefined;
   /** For the operator's log only. */
@@ -152,12 +152,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Anything thrown becomes an ApiError; what we did not foresee is our fault, not the caller's. */
+/** Anything thrown becomes an ApiError; unexpected exceptions are the gateway's fault, not the caller's. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError({
     code: "internal_error",
-    message: "Something failed inside the gateway. The operator finds it in the log by request id.",
+    message: "Internal error in the gateway. Give the operator the x-request-id of this response.",
     detail: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
     cause: thrown,
   });

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 
-/** What is wrong with a field, to be said behind its name. */
+/** What is wrong with a field, worded to follow its name. */
 export interface SchemaProblem {
   /** messages[0].role, as the SDKs know it. */
   readonly field: string;
@@ -29,7 +29,7 @@ export function schemaProblem(errors: readonly ErrorObject[]): SchemaProblem | u
       best.params["tagValue"] === undefined);
   return {
     field: toParam(pathOf(best)),
-    problem: isMissing ? `is missing: it must be ${expected}` : `must be ${expected}`,
+    problem: isMissing ? `is required and must be ${expected}` : `must be ${expected}`,
   };
 }
 
@@ -47,8 +47,8 @@ function expectation(error: ErrorObject): string {
   const schema = error.keyword === "required" ? propertySchema(error) : error.parentSchema;
   const words: unknown = schema?.[error.keyword === "discriminator" ? "x-tag" : "x-says"];
   if (typeof words === "string") return words;
-  // Something or null: neither form's words tell what would be right.
-  if (error.keyword === "anyOf") return "as the API reference describes it";
+  // Something or null: the words of neither form describe what is valid.
+  if (error.keyword === "anyOf") return "valid as described in the API reference";
   return (error.message ?? "valid").replace(/^must be /, "");
 }
 

@@ -33,6 +33,6 @@ export async function ensureEngineInstalled({
   signal?.throwIfAborted();
   throw new Problem({
     code: "failed",
-    message: `The runtime of the embedded models could not be installed: ${lines.slice(-6).join(" · ") || "npm said nothing"}. It is tried again; without network see docs/engine.md.`,
+    message: `The runtime of the embedded models could not be installed: ${lines.slice(-6).join(" · ") || "npm printed no error"}. The gateway will try again. To install offline, see docs/engine.md.`,
   });
 }

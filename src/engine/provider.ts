@@ -33,7 +33,7 @@ export function createEngineProvider({ socket, whenReady }: EngineProviderOption
   const ready =
     <T, R>(call: ((options: ProviderCall<T>) => Promise<R>) | undefined) =>
     async (options: ProviderCall<T>): Promise<R> => {
-      if (call === undefined) throw new TypeError("the engine cannot do this");
+      if (call === undefined) throw new TypeError("the engine does not support this call");
       for (let tries = 1; ; tries++) {
         await whenReady(options.target.model, options.signal);
         try {

@@ -83,7 +83,7 @@ export class EngineSupervisor {
     this.#options = options;
   }
 
-  /** What the catalogue routes to the engine; called whenever that may have changed. */
+  /** Sets the models that the catalog routes to the engine; called whenever they may have changed. */
   need(models: Iterable<string>): void {
     const names = [...new Set(models)];
     for (const name of names) {
@@ -97,7 +97,7 @@ export class EngineSupervisor {
     } else if (this.#child !== undefined) void this.#pull();
   }
 
-  /** Fetches what the operator asks for in the background, and at once what had failed. */
+  /** Downloads what the operator requests in the background, and retries failed downloads at once. */
   fetchWeights(names: readonly string[]): void {
     const sets = setNames.filter((set) => names.includes(set) && !this.#isReady(set));
     for (const set of sets) {
@@ -107,7 +107,7 @@ export class EngineSupervisor {
     if (sets.length === 0) return;
     this.#hurry.abort();
     this.#hurry = new AbortController();
-    // What is prepared here needs the libraries; an install that is under way fetches at its end.
+    // Preparing weights needs the libraries; an install in progress downloads at its end.
     if (this.#child !== undefined) void this.#pull();
     else if (!this.#isStarted) void this.#installAndPull();
   }
@@ -124,7 +124,7 @@ export class EngineSupervisor {
     );
   }
 
-  /** Throws `model_loading` with how far it is; waits for an engine that is just (re)starting. */
+  /** Throws `model_loading` with the progress; waits for an engine that is (re)starting. */
   async whenReady(model: string, signal: AbortSignal): Promise<void> {
     const set = this.#setOf(model);
     if (set !== undefined && !this.#isReady(set)) {
@@ -137,7 +137,7 @@ export class EngineSupervisor {
       throw new ApiError({
         code: "upstream_unavailable",
         message:
-          "The model cannot be reached at present. The operator finds the reason in the log.",
+          "The model is unavailable. If this continues, give the operator the x-request-id of this response.",
         detail: `engine: ${problem}`,
       });
     if (this.#isListening) return;
@@ -150,17 +150,17 @@ export class EngineSupervisor {
     await Promise.race([this.#listening.promise, patience]).finally(() => clearTimeout(timer));
   }
 
-  /** What keeps a model from ever being served, until the operator mends it. */
+  /** What keeps a model from being served until the operator fixes it. */
   problemOf(model: string): string | undefined {
     const own = this.#options.ownModels.find(({ name }) => name === model);
     if (own === undefined)
       return setOf(model) === undefined
-        ? `there is no model ${model}; the embedded ones are chat, text, image, speech-flash and speech-pro, others stand in engine.models of svc.yaml`
+        ? `model ${model} does not exist; the embedded models are chat, text, image, speech-flash and speech-pro, and svc.yaml defines others in engine.models`
         : undefined;
-    return existsSync(own.file) ? undefined : `the file of ${model}, ${own.file}, is not there`;
+    return existsSync(own.file) ? undefined : `the file of ${model}, ${own.file}, does not exist`;
   }
 
-  /** How far the weights are that the catalogue needs. */
+  /** Download progress of the weights that the catalog needs. */
   get progress(): readonly SetProgress[] {
     return this.#wanted.map((set) => {
       const totalBytes = packedBytes(weightSets[set]);
@@ -257,7 +257,7 @@ export class EngineSupervisor {
       );
       if (sets.length === 0) break;
       const hurry = this.#hurry.signal;
-      log.info(`engine: fetching the weights of ${sets.join(", ")}`);
+      log.info(`engine: downloading the weights of ${sets.join(", ")}`);
       await pullWeights({
         environment: this.#options.environment,
         cacheDir,
@@ -278,7 +278,9 @@ export class EngineSupervisor {
     this.#progress.set(progress.set, progress);
     if (this.#stopping.signal.aborted) return;
     if (progress.phase === "failed" && before?.problem !== progress.problem)
-      this.#options.log.error(`engine: ${progress.set} is not here. ${progress.problem ?? ""}`);
+      this.#options.log.error(
+        `engine: the weights of ${progress.set} could not be downloaded. ${progress.problem ?? ""}`,
+      );
     this.#tell(progress);
   }
 
@@ -308,7 +310,7 @@ export class EngineSupervisor {
   #onExit(child: Child): void {
     if (this.#child !== child) return;
     this.#child = undefined;
-    // Those who wait already are told by the same promise when another start has come through.
+    // Calls that already wait share this promise: it resolves when a later start succeeds.
     if (this.#isListening) this.#listening = Promise.withResolvers();
     this.#isListening = false;
     if (this.#stopping.signal.aborted) return;
@@ -316,8 +318,8 @@ export class EngineSupervisor {
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);
     const code = child.signalCode ?? child.exitCode;
-    if (pauseMs >= hopelessMs) this.#problem = `its process ends with ${code} as soon as it starts`;
-    this.#options.log.error("engine: its process ended; it is started again", {
+    if (pauseMs >= hopelessMs) this.#problem = `its process exits with ${code} on startup`;
+    this.#options.log.error("engine: process exited; restarting it", {
       code,
       in_ms: pauseMs,
     });
@@ -345,21 +347,21 @@ export class EngineSupervisor {
     if (this.#child === undefined)
       return this.#problem === undefined
         ? "its runtime is being installed"
-        : "its runtime could not be installed; the operator finds the reason in the log";
+        : "its runtime could not be installed";
     switch (progress?.phase) {
       case "fetching": {
         const { doneBytes, totalBytes } = progress;
         const percent = Math.floor((100 * doneBytes) / Math.max(1, totalBytes));
-        return `${percent}% of its ${Math.round(totalBytes / 1e6)} MB of weights are here`;
+        return `${percent}% of its ${Math.round(totalBytes / 1e6)} MB of weights are downloaded`;
       }
       case "preparing":
-        return "its weights are here and are being prepared";
+        return "its weights are being prepared";
       case "failed":
-        return "its weights could not be fetched; the operator finds the reason in the log, and it is tried again";
+        return "the download of its weights failed and will be retried";
       case "waiting":
-        return "its weights wait for those of others to be fetched";
+        return "its weights are queued for download";
       default:
-        return "its weights are about to be fetched";
+        return "its weights are about to be downloaded";
     }
   }
 
@@ -377,7 +379,7 @@ export class EngineSupervisor {
   #starting(): ApiError {
     return new ApiError({
       code: "model_loading",
-      message: "The embedded models are being started. Try again after the time in Retry-After.",
+      message: "The embedded models are starting. Try again after the time in Retry-After.",
       detail: "engine: not listening",
       retryAfterMs: 5_000,
     });

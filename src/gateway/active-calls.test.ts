@@ -62,7 +62,7 @@ describe("a call", () => {
     call.waitForReader(7);
     expect(call.isWaitingForReader).toBe(true);
     call.tick(7 + limits.readerMs);
-    expect(call.signal.reason).toMatchObject({ message: "The caller has left." });
+    expect(call.signal.reason).toMatchObject({ message: "The caller disconnected." });
   });
 
   test("ends at the longest time a call may take, however lively it is", () => {

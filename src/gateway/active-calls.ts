@@ -193,18 +193,18 @@ export class ActiveCall implements RoutedCall {
       this.onLong?.();
     }
     if (nowMs - this.#startedMs >= maxCallMs)
-      return this.abort(lasted(`the call took ${maxCallMs} ms`));
+      return this.abort(lasted(`the call exceeded ${maxCallMs} ms`));
     if (this.isReadingOn) return;
     if (this.#readerSinceMs !== undefined && nowMs - this.#readerSinceMs >= readerMs)
-      return this.leave(callerLeft("the caller has stopped reading"));
+      return this.leave(callerLeft("the caller stopped reading"));
     if (this.#upstreamSinceMs === undefined) return;
     if (this.#hasBegun) {
       if (nowMs - Math.max(this.#upstreamSinceMs, this.#heardMs) >= idleMs)
-        return this.abort(tooLong(`the upstream was silent for ${idleMs} ms`));
+        return this.abort(tooLong(`the provider sent nothing for ${idleMs} ms`));
     } else {
       const waitedMs = nowMs - this.#attemptMs;
       if (waitedMs >= firstByteMs)
-        return this.#failAttempt(tooLong(`the upstream was silent for ${firstByteMs} ms`));
+        return this.#failAttempt(tooLong(`the provider sent nothing for ${firstByteMs} ms`));
       if (waitedMs >= connectMs) this.#look();
     }
     if (
@@ -225,13 +225,12 @@ const maxReadOn = 100;
 /** Well below the time after which the runtime cuts a silent connection (server.ts). */
 const longMs = 5_000;
 
-const leftMessage = "The caller has left.";
+const leftMessage = "The caller disconnected.";
 
-/** The caller hears nothing of it: nobody is there. */
 export function shuttingDown(): ApiError {
   return new ApiError({
     code: "shutting_down",
-    message: "The gateway is shutting down. Try again.",
+    message: "The gateway is shutting down. Try again in a moment.",
   });
 }
 
@@ -246,7 +245,7 @@ export function isCallerLeft({ message }: ApiError): boolean {
 function tooLong(detail: string): ApiError {
   return new ApiError({
     code: "upstream_timeout",
-    message: "The model took too long to answer.",
+    message: "The model took too long to respond. Try again.",
     detail,
     upstream: { reason: "timeout" },
   });
@@ -256,7 +255,7 @@ function tooLong(detail: string): ApiError {
 function lasted(detail: string): ApiError {
   return new ApiError({
     code: "upstream_timeout",
-    message: "The model took too long to answer.",
+    message: "The model took too long to respond. Try again.",
     detail,
   });
 }
@@ -264,7 +263,7 @@ function lasted(detail: string): ApiError {
 function unreachable(detail: string): ApiError {
   return new ApiError({
     code: "upstream_timeout",
-    message: "The model cannot be reached at present.",
+    message: "The model is unavailable. Try again.",
     detail,
     upstream: { reason: "unreachable" },
   });

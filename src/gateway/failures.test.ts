@@ -44,7 +44,7 @@ test("faults of ours are errors, those of upstreams and of a stop warnings, all 
       ? "error: request failed"
       : isIn(levels.warn)
         ? "warn: request failed"
-        : "debug: request refused";
+        : "debug: request rejected";
     expect(linesOf(code)).toEqual([code, line]);
   }
 });

@@ -51,15 +51,15 @@ function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error
     key_id: key?.id,
     detail: detailOf(error),
   };
-  if (isCallerLeft(error)) return log.debug("caller left", fields);
+  if (isCallerLeft(error)) return log.debug("caller disconnected", fields);
   const fault = faultOf(error.code);
   switch (fault) {
     case "caller":
-      return log.debug("request refused", fields);
+      return log.debug("request rejected", fields);
     case "upstream":
       return log.warn("request failed", fields);
     case "gateway":
-      // Not a defect: somebody stops the server, or sends more than it can hold.
+      // Not a defect: the server is stopping, or callers send more than it can hold.
       if (error.code === "shutting_down" || error.code === "gateway_overloaded")
         return log.warn("request failed", fields);
       return log.error("request failed", fields);
@@ -71,12 +71,12 @@ function logFailure({ log, clock }: FailureDependencies, exchange: Failed, error
 const mostFrames = 8;
 
 /**
- * Of what we did not foresee: where it was thrown. What it says may quote the text that it choked
- * on, a prompt or a reply.
+ * Unexpected exceptions are logged with their stack location only: their message may quote a prompt
+ * or a reply.
  */
 function detailOf({ code, cause, detail }: ApiError): string | undefined {
   if (code !== "internal_error" || cause === undefined) return detail;
-  if (!(cause instanceof Error)) return "something was thrown that is no error";
+  if (!(cause instanceof Error)) return "a value that is not an Error was thrown";
   const frames = (cause.stack ?? "").split("\n").filter((line) => /^\s*at /.test(line));
   return [cause.name, ...frames.slice(0, mostFrames).map((frame) => frame.trim())].join(" ");
 }
@@ -84,7 +84,8 @@ function detailOf({ code, cause, detail }: ApiError): string | undefined {
 export function notProvided(model: Model): ApiError {
   return new ApiError({
     code: "upstream_unavailable",
-    message: "The model cannot be reached at present. The operator finds the reason in the log.",
-    detail: `a provider of ${model.id} does not serve ${model.endpoint}`,
+    message:
+      "The model is unavailable. If this continues, give the operator the x-request-id of this response.",
+    detail: `a provider of ${model.id} does not support ${model.endpoint}`,
   });
 }

@@ -211,19 +211,19 @@ function refusal(
   if (first.bodyHash !== bodyHash)
     return new ApiError({
       code: "idempotency_key_reused",
-      message: `This Idempotency-Key was used for another request (${firstRequestId}), or with a former secret of this API key. Use a new key for a new request.`,
+      message: `This Idempotency-Key was already used for a different request (${firstRequestId}) or with an earlier secret of this API key. Use a new Idempotency-Key for a new request.`,
       firstRequestId,
     });
   if (!first.isDone)
     return new ApiError({
       code: "idempotency_in_progress",
-      message: `The request with this Idempotency-Key (${firstRequestId}) is still running. Try again in a moment.`,
+      message: `The first request with this Idempotency-Key (${firstRequestId}) is still in progress. Try again in a moment.`,
       retryAfterMs: Math.min(longestWaitMs, Math.max(1_000, ranMs)),
       firstRequestId,
     });
   return new ApiError({
     code: "idempotency_reply_not_kept",
-    message: `The request with this Idempotency-Key (${firstRequestId}) is done and paid for, but its reply was streamed or too large to be kept. Use a new key to ask again.`,
+    message: `The first request with this Idempotency-Key (${firstRequestId}) completed and was billed, but its reply was streamed or too large to store. Use a new Idempotency-Key to send the request again.`,
     firstRequestId,
   });
 }

@@ -120,21 +120,27 @@ function healthEndpoints(checkReady: () => Promise<void>): Endpoints {
   };
 }
 
-/** Some paths are a client's mistake that we know: those get told what to set. */
+/** Known client mistakes get a hint about what to set. */
 function notFound(url: string, paths: readonly string[]): ApiError {
   const path = requestPath(url);
+  // One SDK calls it by default.
+  if (path.endsWith("/responses"))
+    return new ApiError({
+      code: "not_found",
+      message:
+        "The Responses API is not supported. Use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible).",
+    });
   const served = paths.filter((one) => path.startsWith(`${one.slice(0, one.indexOf("/", 1))}/`));
-  const hint = path.endsWith("/responses")
-    ? "The responses format is not served: use chat completions (in the AI SDK, `provider.chat(model)` or @ai-sdk/openai-compatible)."
-    : served.length > 0
-      ? `Served are ${served.join(", ").replaceAll("*", "{id}")}.`
-      : "The base URL ends in /v1.";
-  return new ApiError({ code: "not_found", message: `There is nothing at this path. ${hint}` });
+  const hint =
+    served.length > 0
+      ? `Available paths: ${served.join(", ").replaceAll("*", "{id}")}.`
+      : "The base URL must end in /v1.";
+  return new ApiError({ code: "not_found", message: `Unknown path. ${hint}` });
 }
 
 function wrongMethod(methods: readonly string[]): ApiError {
   return new ApiError({
     code: "method_not_allowed",
-    message: `This path answers ${methods.join(", ")} only.`,
+    message: `Method not allowed. Use ${methods.join(" or ")}.`,
   });
 }

@@ -110,8 +110,8 @@ describe("while the store fails", () => {
     expect([first.now, second.now]).toEqual(["written", "written"]);
     expect(journal.isFailing).toBe(false);
     expect(lines).toEqual([
-      "error: the ledger cannot be written: no call is let in until it can",
-      "info: the ledger can be written again",
+      "error: ledger is not writable: rejecting calls until it is",
+      "info: ledger is writable again",
     ]);
   });
 
@@ -287,7 +287,7 @@ describe("a write that the store can never take", () => {
     await turn();
     expect(states.map(({ now }) => now)).toEqual(["written", "taken back", "written"]);
     expect(journal.isFailing).toBe(false);
-    expect(lines).toEqual(["error: a write to the ledger was dropped"]);
+    expect(lines).toEqual(["error: ledger write dropped"]);
     await journal.idle(1e8);
   });
 

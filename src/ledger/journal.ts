@@ -156,7 +156,7 @@ export class Journal {
     if (this.#failingSinceMs === undefined || this.#fenced !== undefined) return;
     const afterMs = this.#options.nowMs() - this.#failingSinceMs;
     this.#failingSinceMs = undefined;
-    this.#options.log.info("the ledger can be written again", { after_ms: afterMs });
+    this.#options.log.info("ledger is writable again", { after_ms: afterMs });
     if (this.#line.length > 0) this.#flush();
   }
 
@@ -169,7 +169,7 @@ export class Journal {
     const now = nowMs();
     if (this.#failingSinceMs === undefined) {
       this.#failingSinceMs = now;
-      log.error("the ledger cannot be written: no call is let in until it can", {
+      log.error("ledger is not writable: rejecting calls until it is", {
         detail: String(error instanceof NotSyncedError ? error.cause : error),
       });
     }
@@ -184,7 +184,7 @@ export class Journal {
     }, retryMs);
   }
 
-  /** None of it will ever be written, except what stands already. */
+  /** None of it will ever be written, except what is on disk already. */
   #giveUp(batch: readonly Pending[], error: FencedError): void {
     this.#fenced = error;
     this.#failingSinceMs ??= this.#options.nowMs();
@@ -200,7 +200,7 @@ export class Journal {
     if (only !== undefined && others.length === 0) {
       const { write, reject } = only;
       const id = write.type === "receipt" ? write.receipt.id : write.type;
-      this.#options.log.error("a write to the ledger was dropped", { id, detail: error.message });
+      this.#options.log.error("ledger write dropped", { id, detail: error.message });
       reject(new JournalError(true, error));
       // That the store refuses a value shows that it is well.
       this.#recover();

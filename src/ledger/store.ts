@@ -106,7 +106,7 @@ export class FencedError extends Problem {
     super({
       code: "failed",
       message:
-        "Another process has opened the database since: this one writes nothing any more. Only one may run on a database.",
+        "Another process has opened the database, so this one has stopped writing. Only one gateway can use a database at a time.",
     });
   }
 }

@@ -44,7 +44,7 @@ describe("readImageDataUri", () => {
   test("refuses empty data", () => {
     expect(readImageDataUri("data:image/png;base64,")).toEqual({
       ok: false,
-      problem: "is empty where base64 data is expected",
+      problem: "has no base64 data",
     });
   });
 
@@ -105,11 +105,11 @@ describe("readBase64", () => {
     ["AQÉD", "unexpected character at offset 2"],
     ["AQIDA", "a length of 5 characters cannot be base64"],
     ["AQIDA===", "unexpected character at offset 5"],
-    ["AQ=", "1 padding characters where 2 are due"],
-    ["AQI==", "2 padding characters where 1 are due"],
-    ["AQID=", "1 padding characters where 0 are due"],
-    ["AR==", "the last character carries stray bits"],
-    ["AQJ", "the last character carries stray bits"],
+    ["AQ=", "expected 2 padding characters, found 1"],
+    ["AQI==", "expected 1 padding character, found 2"],
+    ["AQID=", "expected 0 padding characters, found 1"],
+    ["AR==", "the last character has extra bits"],
+    ["AQJ", "the last character has extra bits"],
   ])("refuses %p: %s", (text, reason) => {
     expect(readBase64(text)).toEqual({ ok: false, problem: `is not valid base64: ${reason}` });
   });

@@ -61,7 +61,7 @@ async function readBase64InTurns(text: string): Promise<Base64Reading> {
  * each in its own way: what we accept must mean the same bytes to every upstream that decodes it again.
  */
 export function readBase64(text: string): Base64Reading {
-  if (text.length === 0) return { ok: false, problem: "is empty where base64 data is expected" };
+  if (text.length === 0) return { ok: false, problem: "has no base64 data" };
   const strayAt = withoutPadding(text).search(outsideTheAlphabet);
   if (strayAt !== -1) return invalid(`unexpected character at offset ${strayAt}`);
   const fault = faultOf(text);
@@ -86,12 +86,12 @@ function faultOf(text: string): string | undefined {
   if (lastGroupCharacters === 1) return `a length of ${digits.length} characters cannot be base64`;
   const paddingDue = (4 - lastGroupCharacters) % 4;
   if (paddingCharacters !== 0 && paddingCharacters !== paddingDue)
-    return `${paddingCharacters} padding characters where ${paddingDue} are due`;
+    return `expected ${paddingDue} padding ${paddingDue === 1 ? "character" : "characters"}, found ${paddingCharacters}`;
   const last = digits.at(-1) ?? "";
   const strayBits =
     (lastGroupCharacters === 2 && !lastOfTwo.includes(last)) ||
     (lastGroupCharacters === 3 && !lastOfThree.includes(last));
-  return strayBits ? "the last character carries stray bits" : undefined;
+  return strayBits ? "the last character has extra bits" : undefined;
 }
 
 function invalid(reason: string): Base64Reading {

@@ -50,11 +50,11 @@ export class BoxReader {
       sizeBytes = start + 16 <= parentEnd ? Number(this.#view.getBigUint64(start + 8)) : Infinity;
     // "To the end of the file".
     if (sizeBytes === 0 && parentEnd === fileEnd) sizeBytes = parentEnd - start;
-    if (sizeBytes < headerBytes) throw damaged("one of its boxes is smaller than a box can be");
+    if (sizeBytes < headerBytes) throw damaged("one of its boxes is too small");
     if (start + sizeBytes > parentEnd) {
       throw parentEnd === fileEnd
-        ? new UnreadableVideo("is truncated: one of its boxes reaches past the end of the file")
-        : damaged("one of its boxes reaches past the box around it");
+        ? new UnreadableVideo("is truncated: one of its boxes extends past the end of the file")
+        : damaged("one of its boxes extends past its parent box");
     }
     const name = latin1(this.#view, start + 4);
     return { name, start, contentStart: start + headerBytes, end: start + sizeBytes };
@@ -103,7 +103,7 @@ export function all(boxes: readonly Box[], name: string): readonly Box[] {
 /** Readers add up what two tables of a kind say, or believe one of them; no writer makes any. */
 export function only(boxes: readonly Box[], name: string): Box | undefined {
   const [box, second] = all(boxes, name);
-  if (second !== undefined) throw damaged(`it has two ${name} boxes in one place`);
+  if (second !== undefined) throw damaged(`it has a duplicate ${name} box`);
   return box;
 }
 

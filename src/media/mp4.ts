@@ -129,7 +129,7 @@ class Mp4 {
         start += sizeBytes;
       }
     }
-    if (places.length < sizes.length) throw damaged("its chunks do not hold all of its frames");
+    if (places.length < sizes.length) throw damaged("its chunks do not contain all of its frames");
     return places;
   }
 
@@ -244,7 +244,7 @@ class Mp4 {
       next(0x4_00); // its flags
       const shift = next(0x8_00) ?? 0;
       if (duration === undefined || sizeBytes === undefined)
-        throw damaged("a frame of it has no duration or no size");
+        throw damaged("one of its frames has no duration or no size");
       this.#checkPresent({ start, sizeBytes: sizeBytes >>> 0 });
       const time = track.decodeTime + (this.#boxes.isVersion1(run) ? shift : shift >>> 0);
       track.span.add({ time, duration: duration >>> 0 });

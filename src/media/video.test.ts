@@ -222,7 +222,7 @@ describe("inspectVideo of hostile bytes", () => {
     bytes.set(Buffer.from("stts"), Buffer.from(bytes).indexOf("stss"));
     expect(inspect(bytes)).toEqual({
       ok: false,
-      problem: "is a damaged MP4: it has two stts boxes in one place",
+      problem: "is a damaged MP4: it has a duplicate stts box",
     });
   });
 

@@ -144,7 +144,7 @@ class Webm {
   }
 
   #readSegment(segment: Element): void {
-    if (segment.end !== this.#view.byteLength) throw damaged("it goes on after its segment");
+    if (segment.end !== this.#view.byteLength) throw damaged("it has data after its segment");
     for (let position = segment.contentStart; position < segment.end; ) {
       const element = this.#elementAt({ position, end: segment.end });
       position = element.id === ids.cluster ? this.#readCluster(element) : sizedEnd(element);
@@ -152,7 +152,7 @@ class Webm {
       else if (element.id === ids.tracks) this.#readTracks(element);
       // Readers search the rest of the file, byte by byte, for something they know.
       else if (element.idBytes !== 1 && !topLevelIds.has(element.id))
-        throw damaged("its segment holds an unknown element");
+        throw damaged("its segment contains an unknown element");
     }
   }
 
@@ -160,7 +160,8 @@ class Webm {
     const scale = this.#only(this.#childrenOf(info), ids.timestampScale);
     if (scale === undefined) return;
     const scaleNs = this.#unsigned(scale);
-    if (scaleNs !== (this.#timestampScaleNs ?? scaleNs)) throw damaged("it has two time scales");
+    if (scaleNs !== (this.#timestampScaleNs ?? scaleNs))
+      throw damaged("it has more than one time scale");
     this.#timestampScaleNs = scaleNs;
   }
 
@@ -189,7 +190,7 @@ class Webm {
       if (cluster.hasUnknownSize && topLevelIds.has(element.id)) return position;
       position = sizedEnd(element);
       if (element.id === ids.timestamp) {
-        if (time !== undefined) throw damaged("a cluster of it has two times");
+        if (time !== undefined) throw damaged("one of its clusters has two timestamps");
         time = this.#unsigned(element);
       } else if (element.id === ids.simpleBlock) {
         this.#readBlock(element, { clusterTime: time, duration: 0 });
@@ -216,9 +217,9 @@ class Webm {
     const track = readVariableInteger(this.#view, { ...block, position: block.contentStart });
     const timeAt = block.contentStart + (track?.sizeBytes ?? 0);
     if (track === undefined || timeAt + 2 >= block.end)
-      throw damaged("one of its blocks is shorter than a block can be");
+      throw damaged("one of its blocks is too short");
     if (around.clusterTime === undefined)
-      throw damaged("a block comes before the time of its cluster");
+      throw damaged("one of its blocks comes before its cluster's timestamp");
     const isLaced = (this.#view.getUint8(timeAt + 2) & 0b0000_0110) !== 0;
     const hasCount = isLaced && timeAt + 3 < block.end;
     this.#blocks.push({
@@ -241,7 +242,7 @@ class Webm {
 
   #only(elements: readonly Element[], id: number): Element | undefined {
     const [element, second] = elements.filter((candidate) => candidate.id === id);
-    if (second !== undefined) throw damaged("it states one thing twice");
+    if (second !== undefined) throw damaged("it has a duplicate element");
     return element;
   }
 
@@ -260,7 +261,7 @@ class Webm {
 }
 
 function sizedEnd(element: Element): number {
-  if (element.hasUnknownSize) throw damaged("an element that is no cluster has no size");
+  if (element.hasUnknownSize) throw damaged("an element other than a cluster has no size");
   return element.end;
 }
 
@@ -269,7 +270,7 @@ function readElement(view: DataView, { position: start, end: parentEnd }: Range)
   const id = readVariableInteger(view, { position: start, end: parentEnd });
   const size = id && readVariableInteger(view, { position: start + id.sizeBytes, end: parentEnd });
   if (id === undefined || size === undefined) throw cut(isInFile);
-  if (id.sizeBytes > 4) throw damaged("one of its elements has no valid id");
+  if (id.sizeBytes > 4) throw damaged("one of its elements has an invalid id");
   const contentStart = start + id.sizeBytes + size.sizeBytes;
   const hasUnknownSize = size.value === 2 ** (7 * size.sizeBytes) - 1;
   const end = hasUnknownSize ? parentEnd : contentStart + size.value;
@@ -280,8 +281,8 @@ function readElement(view: DataView, { position: start, end: parentEnd }: Range)
 
 function cut(isInFile: boolean): UnreadableVideo {
   return isInFile
-    ? new UnreadableVideo("is truncated: one of its elements reaches past the end of the file")
-    : damaged("one of its elements reaches past the element around it");
+    ? new UnreadableVideo("is truncated: one of its elements extends past the end of the file")
+    : damaged("one of its elements extends past its parent element");
 }
 
 interface VariableInteger {

@@ -68,10 +68,12 @@ export class Connection {
   async list(): Promise<TrialOutcome> {
     const outcome = await this.#timed(async () => {
       const models = await this.offered();
-      if (models !== undefined) return `${models.length} offered`;
+      if (models !== undefined)
+        return `${models.length} ${models.length === 1 ? "model" : "models"} listed`;
       throw new Problem({
         code: "failed",
-        message: "It has no route yet and cannot list its models. Name a model to call.",
+        message:
+          "The provider has no route yet and cannot list its models. Specify a model to call.",
       });
     });
     return { kind: "models", model: null, ...outcome };
@@ -84,7 +86,7 @@ export class Connection {
       error instanceof NotSet
         ? {
             trouble: "bad_key",
-            what: `${error.variable} is not set where the gateway runs.`,
+            what: `${error.variable} is not set in the gateway's environment.`,
             advice: "Set it in the environment of svc serve and restart the gateway.",
           }
         : error instanceof Problem

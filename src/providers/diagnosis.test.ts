@@ -62,7 +62,7 @@ describe("what an upstream answers", () => {
       operatorErrors.badKey,
       {
         trouble: "bad_key",
-        what: "acme does not accept the key (401, invalid_api_key invalid_request_error).",
+        what: "acme rejected the key (401, invalid_api_key invalid_request_error).",
       },
     ],
     ["no right to use it", operatorErrors.forbidden, { trouble: "bad_key" }],
@@ -75,7 +75,7 @@ describe("what an upstream answers", () => {
     [
       "its own failure",
       failures.internal,
-      { trouble: "failed", what: "acme itself failed (it answered 500)." },
+      { trouble: "failed", what: "acme failed with status 500." },
     ],
     [
       "a page of a web server",
@@ -102,7 +102,7 @@ describe("what an upstream answers", () => {
           body: [],
           framing: "length",
         }),
-      { trouble: "proxy", what: "The proxy in between wants a name and password (407)." },
+      { trouble: "proxy", what: "The proxy requires a user name and password (407)." },
     ],
     [
       "a refusal",
@@ -179,7 +179,7 @@ describe("404", () => {
     upstream.replyWith(operatorErrors.modelMissing());
     const { trouble, what, advice } = await about(["m-2", "m-3"]);
     expect(trouble).toBe("model_missing");
-    expect(what).toContain("no model m-1");
+    expect(what).toContain('no model "m-1"');
     expect(advice).toContain("m-2, m-3");
   });
 
@@ -201,12 +201,12 @@ describe("the key's place", () => {
   };
 
   test("is told, so that the right one is mended", async () => {
-    expect(await advice("ACME_KEY")).toContain("Check ACME_KEY where the gateway runs");
+    expect(await advice("ACME_KEY")).toContain("the key in ACME_KEY is for this vendor");
     expect(await advice(null)).toContain("replace the stored key");
-    expect(await advice(undefined)).toContain("It has no key: give the provider one.");
+    expect(await advice(undefined)).toContain("The provider has no key. Add one.");
     const isNew = true;
     const added = await diagnosisOf(upstream.baseUrl, { isNew, keyVariable: "ACME_KEY" });
-    expect(added.advice).toStartWith("Check ACME_KEY. ");
+    expect(added.advice).toStartWith("Check that the key in ACME_KEY is ");
     expect((await diagnosisOf(upstream.baseUrl, { isNew })).advice).toContain("--key-env");
   });
 });
@@ -220,7 +220,7 @@ describe("the way there", () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await diagnosisOf(`http://127.0.0.1:${port}/v1`)).toMatchObject({
       trouble: "wrong_address",
-      what: `Nothing listens at http://127.0.0.1:${port}/v1.`,
+      what: `http://127.0.0.1:${port}/v1 refused the connection.`,
     });
   });
 
@@ -228,22 +228,22 @@ describe("the way there", () => {
     // Longer than a part of a name can be: it is refused without asking anybody.
     const diagnosis = await diagnosisOf(`https://${"x".repeat(64)}.example/v1`);
     expect(diagnosis.trouble).toBe("wrong_address");
-    expect(diagnosis.what).toContain("is not known");
-    expect(diagnosis.advice).toContain("Check base_url for a slip");
+    expect(diagnosis.what).toContain("cannot be resolved");
+    expect(diagnosis.advice).toContain("Check base_url for typos");
     const usual = { isUsualAddress: true };
     const own = await diagnosisOf(`https://${"x".repeat(64)}.example/v1`, usual);
-    expect(own.advice).toBe("Is this machine online, and can it look up names?");
+    expect(own.advice).toBe("Check that this machine is online and can resolve host names.");
   });
 
   test("an address of the own network that was not allowed", async () => {
     const diagnosis = await diagnosisOf("http://127.0.0.1:9/v1", { allowPrivate: false });
     expect(diagnosis.trouble).toBe("private_address");
-    expect(diagnosis.advice).toContain("set allow_private of the provider");
+    expect(diagnosis.advice).toContain("set allow_private on the provider");
     const added = { allowPrivate: false, isNew: true };
     expect((await diagnosisOf("http://127.0.0.1:9/v1", added)).advice).toContain("--allow-private");
     const metadata = await diagnosisOf("http://169.254.169.254/v1");
     expect(metadata.trouble).toBe("private_address");
-    expect(metadata.what).toContain("never called");
+    expect(metadata.what).toContain("blocked address");
   });
 
   test("a server that takes the connection and closes it", async () => {
@@ -253,7 +253,7 @@ describe("the way there", () => {
 
   test("https where http is spoken", async () => {
     const diagnosis = await diagnosisOf(upstream.baseUrl.replace("http:", "https:"));
-    expect(diagnosis.what).toContain("does not speak TLS");
+    expect(diagnosis.what).toContain("does not support TLS");
     expect(diagnosis.advice).toContain("http://");
   });
 
@@ -294,7 +294,7 @@ describe("the way there", () => {
     const silent = runTrial(provider, { kind: "chat", model: "m-1" }, within);
     const error = await silent.catch((thrown: unknown) => thrown);
     expect(diagnose(error, { provider: "acme", baseUrl: "" }).what).toBe(
-      "acme did not answer within 1 s.",
+      "acme did not respond within 1 s.",
     );
     gate.resolve();
     expect(await stream).toContain("answered");
@@ -303,7 +303,7 @@ describe("the way there", () => {
   test("a proxy that is set is named where it may be the cause", async () => {
     const about = { proxyVariable: "HTTPS_PROXY" };
     const url = upstream.baseUrl.replace("http:", "https:");
-    expect((await diagnosisOf(url, about)).advice).toContain("HTTPS_PROXY is set");
+    expect((await diagnosisOf(url, about)).advice).toContain("the proxy in HTTPS_PROXY");
     upstream.replyWith(operatorErrors.badKey());
     expect((await diagnosisOf(upstream.baseUrl, about)).advice).not.toContain("HTTPS_PROXY");
   });
@@ -336,7 +336,7 @@ describe("certificates", () => {
 
   test("that nobody else has signed", async () => {
     const { trouble, what } = await served(createCertificate({ name: "127.0.0.1" }));
-    expect([trouble, what.includes("signed by nobody but itself")]).toEqual(["certificate", true]);
+    expect([trouble, what.includes("is self-signed")]).toEqual(["certificate", true]);
   });
 
   test("that have expired", async () => {
@@ -349,7 +349,10 @@ describe("certificates", () => {
   test("of an authority that is not known here", async () => {
     const issuer = createCertificate({ name: "Some Authority", isAuthority: true });
     const { trouble, what } = await served(createCertificate({ name: "127.0.0.1", issuer }));
-    expect([trouble, what.includes("does not know")]).toEqual(["certificate", true]);
+    expect([trouble, what.includes("an unknown certificate authority")]).toEqual([
+      "certificate",
+      true,
+    ]);
   });
 });
 
@@ -377,7 +380,7 @@ describe("settings that no call can be made with", () => {
       [createVertexProvider({ ...parts, options: {}, dialer }), "project must be the id"],
       [
         createVertexProvider({ ...parts, options: { project: "a", location: "global" }, dialer }),
-        "acme has nothing to sign in with.",
+        "acme has no credentials.",
       ],
       [
         createAiSdkProvider({ ...parts, kind: "bedrock", options, dialer, takesUrls: false }),
@@ -387,9 +390,9 @@ describe("settings that no call can be made with", () => {
       const error = await runTrial(provider, trial, limits).catch((thrown: unknown) => thrown);
       const { trouble, what, advice } = diagnose(error, about);
       expect([trouble, what.includes(words)]).toEqual(["settings", true]);
-      expect(advice).toEndWith("Edit the provider to correct it.");
+      expect(advice).toEndWith("Edit the provider to change it.");
       const inFile = diagnose(error, { ...about, file: "svc.yaml" }).advice;
-      expect(inFile).toEndWith("Correct it in svc.yaml and apply the file.");
+      expect(inFile).toEndWith("Change it in svc.yaml and apply the file.");
       expect(diagnose(error, { ...about, isNew: true }).advice).not.toMatch(/svc\.yaml|Edit/);
     }
   });

@@ -17,13 +17,13 @@ import {
 import { faultOf } from "./kit/setup-fault.ts";
 import { networkFinding } from "./network-finding.ts";
 
-/** Says in plain words why a call failed. */
+/** Explains in plain words why a call failed. */
 export function diagnose(thrown: unknown, circumstances: Circumstances): Diagnosis {
   const fault = faultOf(thrown);
   if (fault !== undefined) {
     const { kind, message, advice } = fault;
-    const mending = kind === "settings" || kind === "credentials" ? edit(circumstances) : "";
-    return { trouble: kind, what: message, advice: (advice + mending).trim() };
+    const hint = kind === "settings" || kind === "credentials" ? edit(circumstances) : "";
+    return { trouble: kind, what: message, advice: (advice + hint).trim() };
   }
   const facts: Facts = (thrown instanceof ApiError ? thrown.upstream : undefined) ?? {};
   const [usual, words] =
@@ -40,34 +40,34 @@ const bySymptom: Readonly<Record<UpstreamSymptom, Finding>> = {
   unsendable_key: [
     "unsendable_key",
     (about) => ({
-      what: `The key of ${about.provider} has characters that cannot be sent: it was not copied as it is.`,
-      advice: `Keys have letters of the English alphabet, digits and signs, without blanks. Copy it once more${intoPlace(about)}.`,
+      what: `The key of ${about.provider} contains characters that cannot be sent in a header.`,
+      advice: `Keys contain only ASCII letters, digits and punctuation, with no spaces. Copy the key again${intoPlace(about)}.`,
     }),
   ],
   private_address: [
     "private_address",
     (about) => ({
-      what: `${at(about)} is, or leads to, an address of your own network.`,
+      what: `${at(about)} is, or resolves to, a private network address.`,
       advice:
         about.isNew === true
-          ? "If that is meant, say so with --allow-private."
-          : `If that is meant, set allow_private of the provider.${edit(about)}`,
+          ? "If that is intended, add --allow-private."
+          : `If that is intended, set allow_private on the provider.${edit(about)}`,
     }),
   ],
   forbidden_address: [
     "private_address",
     (about) => ({
-      what: `${at(about)} leads to an address that is never called (link-local, or where a cloud keeps credentials).`,
+      what: `${at(about)} resolves to a blocked address (link-local or cloud metadata).`,
       advice: `Use another address.${edit(about)}`,
     }),
   ],
-  unknown_name: wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
-  unconnected: wrongAddress("No connection to ADDRESS could be made.", (about) =>
+  unknown_name: wrongAddress("The host name in ADDRESS cannot be resolved.", unknownNameAdvice),
+  unconnected: wrongAddress("Could not connect to ADDRESS.", (about) =>
     about.isUsualAddress === true
-      ? "Check the network of this machine: is a firewall in between?"
-      : `Check host and port of ${field(about)}, and whether a firewall is in between.${edit(about)}`,
+      ? "Check this machine's network and firewall."
+      : `Check the host and port in ${field(about)}, and any firewall.${edit(about)}`,
   ),
-  not_an_api: wrongAddress("What answers at ADDRESS is no API for models: it sent no JSON."),
+  not_an_api: wrongAddress("ADDRESS does not appear to be a model API. It did not return JSON."),
 };
 
 function byStatus(status: number): Finding | undefined {
@@ -75,17 +75,17 @@ function byStatus(status: number): Finding | undefined {
     return [
       "proxy",
       () => ({
-        what: "The proxy in between wants a name and password (407).",
+        what: "The proxy requires a user name and password (407).",
         advice: proxyAdvice,
       }),
     ];
   if (status >= 300 && status < 400)
     return wrongAddress(
-      `ADDRESS sends callers on to another address (${status}), which is never followed.`,
-      (about) => `Use the address that it leads to.${edit(about)}`,
+      `ADDRESS redirects to another address (${status}). Redirects are not followed.`,
+      (about) => `Use the redirect target as the address.${edit(about)}`,
     );
   if (status === 405 || status === 501)
-    return wrongAddress(`ADDRESS does not know this kind of call (${status}).`);
+    return wrongAddress(`ADDRESS does not support this kind of call (${status}).`);
   return undefined;
 }
 
@@ -94,9 +94,9 @@ const failed: Finding = [
   (about, facts) => ({
     what:
       facts.status !== undefined && facts.status >= 500
-        ? `${about.provider} itself failed (it answered ${facts.status}).`
-        : `${about.provider} did not answer as expected${codeWords(facts)}.`,
-    advice: "Try again; if it stays so, look at the status page of the vendor or the server's log.",
+        ? `${about.provider} failed with status ${facts.status}.`
+        : `${about.provider} returned an unexpected response${codeWords(facts)}.`,
+    advice: "Try again. If it keeps failing, check the vendor's status page or the server's log.",
   }),
 ];
 
@@ -104,51 +104,51 @@ const byReason: Readonly<Record<UpstreamReason, Finding>> = {
   auth: [
     "bad_key",
     (about, facts) => ({
-      what: `${about.provider} does not accept the key${codeWords(facts)}.`,
+      what: `${about.provider} rejected the key${codeWords(facts)}.`,
       advice: keyAdvice(about),
     }),
   ],
   quota: [
     "no_credit",
     (about) => ({
-      what: `The key works, but there is no credit or quota left at ${about.provider}.`,
-      advice: "Add credit, or raise the limit, in the vendor's console.",
+      what: `The key works, but ${about.provider} reports no remaining credit or quota.`,
+      advice: "Add credit or raise the limit in the vendor's console.",
     }),
   ],
   missing: ["model_missing", missing],
   limited: [
     "limited",
     (about) => ({
-      what: `${about.provider} takes no more requests just now: a rate limit was reached.`,
-      advice: "Wait a minute and try again. The key and the address are right.",
+      what: `${about.provider} is rate limiting requests.`,
+      advice: "Wait a minute and try again. The key and the address are correct.",
     }),
   ],
   overloaded: [
     "overloaded",
     (about) => ({
-      what: `${about.provider} is overloaded, or still loading the model.`,
+      what: `${about.provider} is overloaded or still loading the model.`,
       advice: "Try again in a moment.",
     }),
   ],
   timeout: [
     "timeout",
     (about, facts) => ({
-      what: `${about.provider} did not answer ${timeWords(facts)}.`,
+      what: `${about.provider} did not respond ${timeWords(facts)}.`,
       advice:
         about.isUsualAddress === true
-          ? "Try again; if it stays so, look at the status page of the vendor."
-          : `A server that loads its model first may need longer: try again. Else check ${field(about)}.`,
+          ? "Try again. If it keeps failing, check the vendor's status page."
+          : `The server may still be loading the model, so try again. If it keeps failing, check ${field(about)}.`,
     }),
   ],
   unreachable: wrongAddress("ADDRESS could not be reached."),
   refused: [
     "refused",
     (about, facts) => ({
-      what: `${about.provider} refused the call${codeWords(facts)}.`,
+      what: `${about.provider} rejected the call${codeWords(facts)}.`,
       advice:
         about.model === undefined
           ? addressAdvice(about)
-          : `Is ${about.model} a model for this kind of call? Check the endpoint of its model here.`,
+          : `Check that ${about.model} supports this kind of call and that its endpoint here is correct.`,
     }),
   ],
   failed,
@@ -170,45 +170,46 @@ function timeWords({ withinMs }: Facts): string {
 
 function intoPlace({ keyVariable, isNew, file }: Circumstances): string {
   if (typeof keyVariable === "string")
-    return ` into ${keyVariable} where the gateway runs, and restart the gateway`;
+    return ` into ${keyVariable} in the gateway's environment and restart the gateway`;
   if (isNew === true) return "";
   return file === undefined
-    ? ", and replace the key of the provider"
-    : ` to api_key in ${file}, and apply the file`;
+    ? " and replace the provider's key"
+    : ` into api_key in ${file} and apply the file`;
 }
 
 function keyAdvice({ keyVariable, isNew = false, file }: Circumstances): string {
   if (keyVariable === undefined && isNew)
-    return "It was given no key: name its variable with --key-env, or hand it over with --key-stdin.";
+    return "No key was provided. Set its variable with --key-env or pass the key with --key-stdin.";
   if (keyVariable === undefined)
     return file === undefined
-      ? "It has no key: give the provider one."
-      : `It has no api_key: add one in ${file}, such as api_key: \${NAME}, and apply the file.`;
-  const check = "Is it of this vendor, whole, and not revoked? May it use this model?";
-  if (isNew) return keyVariable === null ? check : `Check ${keyVariable}. ${check}`;
+      ? "The provider has no key. Add one."
+      : `The provider has no api_key. Add one in ${file}, such as api_key: \${NAME}, and apply the file.`;
+  const key = keyVariable === null ? "the key" : `the key in ${keyVariable}`;
+  const check = `Check that ${key} is for this vendor, complete, not revoked, and allowed to use this model.`;
+  if (isNew) return check;
   return keyVariable === null
-    ? `${check} If not, replace the stored key${file === undefined ? "" : ` at api_key in ${file}`}.`
-    : `Check ${keyVariable} where the gateway runs, then restart it. ${check}`;
+    ? `${check} If not, replace ${file === undefined ? "the stored key" : `api_key in ${file}`}.`
+    : `${check} If not, correct it in the gateway's environment and restart the gateway.`;
 }
 
-/** 404 is for a wrong path as well: what else the server tells decides. */
+/** 404 can also mean a wrong path: the rest of the reply decides. */
 function missing(about: Circumstances, facts: Facts): Said {
   const { provider, model, offered, baseUrl } = about;
-  // An address that the kind makes by itself has no slip; who says "model", or has another status
-  // for it than that of a wrong path, has found the path.
+  // An address that the kind builds itself has no typo. A code that names a model, or a status other
+  // than that of a wrong path, shows that the path exists.
   const isOfModel =
     namesModel.test(facts.vendorCode ?? "") || baseUrl === "" || facts.status !== 404;
   if (model === undefined || (offered === null && !isOfModel))
     return {
       trouble: "wrong_address",
-      what: `Nothing is found at ${at(about)}${codeWords(facts)}.`,
+      what: `${at(about)} was not found${codeWords(facts)}.`,
       advice: addressAdvice(about),
     };
   const some = offered?.slice(0, 8).join(", ") ?? "";
   const more = (offered?.length ?? 0) > 8 ? ", …" : "";
   return {
-    what: `${provider} has no model ${model}, or this key may not use it.`,
-    advice: `${some === "" ? "" : `It offers: ${some}${more}. `}Correct the model of the route.`,
+    what: `${provider} has no model "${model}", or this key cannot use it.`,
+    advice: `${some === "" ? "" : `Available models: ${some}${more}. `}Correct the model name in the route.`,
   };
 }
 
@@ -219,5 +220,5 @@ const byNetwork: readonly Trouble[] = ["wrong_address", "certificate", "timeout"
 
 function proxyHint(trouble: Trouble, { proxyVariable }: Circumstances): string {
   if (proxyVariable === undefined || !byNetwork.includes(trouble)) return "";
-  return ` ${proxyVariable} is set, so calls go through that proxy: if that is not meant, set NO_PROXY for this host.`;
+  return ` Calls go through the proxy in ${proxyVariable}. To bypass it, set NO_PROXY for this host.`;
 }

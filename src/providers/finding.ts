@@ -39,7 +39,7 @@ export interface Circumstances {
   readonly proxyVariable?: string | undefined;
   /** What the upstream offers, where that could be asked; null: asked, and it did not tell. */
   readonly offered?: readonly string[] | null | undefined;
-  /** It is not in force yet: what is wrong is corrected in the command. */
+  /** It is not saved yet: the operator corrects the command. */
   readonly isNew?: boolean | undefined;
   /** The file that defines it, where it is to be corrected. */
   readonly file?: string | undefined;
@@ -53,27 +53,28 @@ export type Facts = Partial<UpstreamTrouble>;
 type Words = (circumstances: Circumstances, facts: Facts) => Said;
 export type Finding = readonly [trouble: Trouble, words: Words];
 
-export const at = ({ baseUrl }: Circumstances) => (baseUrl === "" ? "its address" : baseUrl);
+export const at = ({ baseUrl, provider }: Circumstances) =>
+  baseUrl === "" ? `${provider}'s address` : baseUrl;
 export const isLocal = ({ baseUrl }: Circumstances) =>
   /^https?:\/\/(127\.|localhost\b)/.test(baseUrl);
 /** As what the operator knows it. */
 export const field = ({ isNew }: Circumstances) => (isNew === true ? "the address" : "base_url");
 
-/** Begins with a blank: it stands behind what to look at. */
+/** Starts with a space: it follows another sentence. */
 export function edit({ isNew, file }: Circumstances): string {
   if (isNew === true) return "";
   return file === undefined
-    ? " Edit the provider to correct it."
-    : ` Correct it in ${file} and apply the file.`;
+    ? " Edit the provider to change it."
+    : ` Change it in ${file} and apply the file.`;
 }
 
 export const addressAdvice = (about: Circumstances) =>
-  `Check ${field(about)}: most end in /v1.${edit(about)}`;
+  `Check ${field(about)}. Most addresses end in /v1.${edit(about)}`;
 
 export const unknownNameAdvice = (about: Circumstances) =>
   about.isUsualAddress === true
-    ? "Is this machine online, and can it look up names?"
-    : `Check ${field(about)} for a slip, and whether this machine is online.${edit(about)}`;
+    ? "Check that this machine is online and can resolve host names."
+    : `Check ${field(about)} for typos, and check that this machine is online.${edit(about)}`;
 
 export type Advice = string | ((about: Circumstances) => string);
 export const adviceFor = (advice: Advice, about: Circumstances) =>
@@ -84,11 +85,11 @@ export const wrongAddress = (what: string, advice: Advice = addressAdvice): Find
   (about, { isSignIn }) =>
     isSignIn === true
       ? {
-          what: what.replace("ADDRESS", `the server where ${about.provider} signs in`),
-          advice: "Check token_uri in its credentials, and the network of this machine.",
+          what: what.replace("ADDRESS", `${about.provider}'s sign-in server`),
+          advice: "Check token_uri in its credentials and this machine's network.",
         }
       : { what: what.replace("ADDRESS", at(about)), advice: adviceFor(advice, about) },
 ];
 
 export const proxyAdvice =
-  "Give name and password in the proxy's address (http://name:password@host:port), or set NO_PROXY for this host, and restart the gateway.";
+  "Put a user name and password in the proxy's address (http://name:password@host:port), or set NO_PROXY for this host. Then restart the gateway.";

@@ -38,16 +38,16 @@ function byProxy(codes: string, { proxyVariable }: Circumstances): Finding | und
   return [
     "proxy_unreachable",
     () => ({
-      what: `The proxy that ${proxyVariable} names cannot be reached: ${problem}.`,
-      advice: `Start the proxy or correct ${proxyVariable} where the gateway runs; to go past it, set NO_PROXY for this host. Then restart the gateway.`,
+      what: `The proxy in ${proxyVariable} cannot be reached: ${problem}.`,
+      advice: `Start the proxy, correct ${proxyVariable} in the gateway's environment, or set NO_PROXY for this host to bypass it. Then restart the gateway.`,
     }),
   ];
 }
 
 const proxyProblems: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/, "nothing listens there"],
-  [/ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/, "its name is not known"],
-  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to it from here"],
+  [/ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/, "connection refused"],
+  [/ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/, "its host name cannot be resolved"],
+  [/EHOSTUNREACH|ENETUNREACH/, "no route to host"],
 ];
 
 const certificate = (what: string, advice: Advice): Finding => [
@@ -59,34 +59,36 @@ const certificate = (what: string, advice: Advice): Finding => [
 ];
 
 const trustAdvice =
-  "If the server is your own, name the file of its authority in NODE_EXTRA_CA_CERTS where the gateway runs and restart it; if not, somebody may be in between (a proxy of your network?).";
+  "If you run the server, set NODE_EXTRA_CA_CERTS to the file of its certificate authority in the gateway's environment and restart the gateway. Otherwise a proxy may be intercepting the connection.";
 
 /** Codes of the runtime and of TLS, in the order in which they are looked for. */
 const codeTable: readonly (readonly [RegExp, Finding])[] = [
   [
     /CERT_HAS_EXPIRED/,
-    certificate("has expired", "Its owner must renew it. Is the clock of this machine right?"),
+    certificate(
+      "has expired",
+      "The server's owner must renew it. Also check this machine's clock.",
+    ),
   ],
-  [/CERT_NOT_YET_VALID/, certificate("is not valid yet", "Is the clock of this machine right?")],
+  [/CERT_NOT_YET_VALID/, certificate("is not valid yet", "Check this machine's clock.")],
   [
     /ERR_TLS_CERT_ALTNAME_INVALID/,
     certificate(
-      "is for another name",
-      (about) =>
-        `The server belongs to somebody else, or ${field(about)} names it otherwise.${edit(about)}`,
+      "is for another host name",
+      (about) => `Check the host name in ${field(about)}.${edit(about)}`,
     ),
   ],
-  [/SELF_SIGNED_CERT/, certificate("is signed by nobody but itself", trustAdvice)],
+  [/SELF_SIGNED_CERT/, certificate("is self-signed", trustAdvice)],
   [
     /UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|CERT_(UNTRUSTED|SIGNATURE_FAILURE|CHAIN)/,
-    certificate("is signed by an authority that this machine does not know", trustAdvice),
+    certificate("is signed by an unknown certificate authority", trustAdvice),
   ],
   [
     /ERR_PROXY_TUNNEL/,
     [
       "proxy",
       () => ({
-        what: "The proxy in between did not let the call through.",
+        what: "The proxy rejected the call.",
         advice: proxyAdvice,
       }),
     ],
@@ -94,32 +96,32 @@ const codeTable: readonly (readonly [RegExp, Finding])[] = [
   [
     /EPROTO|ERR_SSL|WRONG_VERSION_NUMBER/,
     wrongAddress(
-      "ADDRESS does not speak TLS.",
-      (about) => `Does it need http:// in place of https://, or another port?${edit(about)}`,
+      "ADDRESS does not support TLS.",
+      (about) => `Try http:// instead of https://, or another port.${edit(about)}`,
     ),
   ],
   [
     /ENOTFOUND|EAI_AGAIN|EAI_NODATA|DNS/,
-    wrongAddress("The name in ADDRESS is not known.", unknownNameAdvice),
+    wrongAddress("The host name in ADDRESS cannot be resolved.", unknownNameAdvice),
   ],
   [
     /ECONNREFUSED|ConnectionRefused|FailedToOpenSocket/,
-    wrongAddress("Nothing listens at ADDRESS.", (about) =>
+    wrongAddress("ADDRESS refused the connection.", (about) =>
       about.isUsualAddress === true && !isLocal(about)
-        ? "Check the network of this machine: something in between does not let the call out."
-        : `Start the server, or check host and port of ${field(about)}.${edit(about)}`,
+        ? "Check this machine's network. A firewall may be blocking outgoing calls."
+        : `Start the server, or check the host and port in ${field(about)}.${edit(about)}`,
     ),
   ],
   [
     /EHOSTUNREACH|ENETUNREACH/,
-    wrongAddress("ADDRESS cannot be reached from here.", "Check the network of this machine."),
+    wrongAddress("ADDRESS cannot be reached from this machine.", "Check this machine's network."),
   ],
   [
     /ECONNRESET|ConnectionClosed|EPIPE/,
     wrongAddress(
-      "ADDRESS took the connection and closed it.",
+      "ADDRESS accepted the connection and closed it.",
       (about) =>
-        `Does it need https:// in place of http://? If not, try again: the server may be restarting.${edit(about)}`,
+        `Try again in case the server is restarting, or use https:// instead of http://.${edit(about)}`,
     ),
   ],
 ];

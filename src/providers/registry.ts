@@ -72,7 +72,7 @@ export class ProviderRegistry {
     if (settings.apiKey !== undefined && !isSendable.test(settings.apiKey))
       return createBroken({
         name,
-        problem: "the key has characters that cannot be sent",
+        problem: "the key contains characters that cannot be sent in a header",
         symptom: "unsendable_key",
       });
     return builders[settings.kind]({ ...settings, dialer, takesUrls: takesUrls(settings) });

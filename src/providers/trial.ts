@@ -57,7 +57,7 @@ async function limited<T>(
     if (problem !== undefined) fail(problem, { symptom: "unconnected" });
   }, lookMs);
   const late = (withinMs: number) =>
-    setTimeout(() => fail(`no answer within ${withinMs} ms`, { withinMs }), withinMs);
+    setTimeout(() => fail(`no response within ${withinMs} ms`, { withinMs }), withinMs);
   const begin = late(Math.min(firstByteMs, withinMs));
   const end = late(withinMs);
   try {
@@ -88,8 +88,8 @@ const runs: Readonly<Record<TrialKind, Run>> = {
   async chat(provider, { ask }) {
     if (provider.chat === undefined) throw unable(provider);
     const { choices, usage } = await provider.chat(ask(hello));
-    if (choices.length === 0) throw broken(provider, "sent no answer");
-    return usage === undefined ? "answered, usage not told" : "answered";
+    if (choices.length === 0) throw broken(provider, "sent no choices");
+    return usage === undefined ? "answered, no usage reported" : "answered";
   },
   async stream(provider, { ask, onBegun }) {
     if (provider.streamChat === undefined) throw unable(provider);
@@ -102,7 +102,7 @@ const runs: Readonly<Record<TrialKind, Run>> = {
         onBegun();
         if (parts.some(({ type }) => type === "usage")) hasUsage = true;
         if (parts.some(({ type }) => type === "done"))
-          return hasUsage ? "answered" : "answered, usage not told";
+          return hasUsage ? "answered" : "answered, no usage reported";
       }
     } finally {
       stream.cancel();
@@ -117,7 +117,7 @@ const runs: Readonly<Record<TrialKind, Run>> = {
       for (;;) {
         const bytes = await stream.read();
         if (bytes === undefined) throw broken(provider, "sent no audio");
-        if (bytes.length > 0) return "spoke";
+        if (bytes.length > 0) return "sent audio";
       }
     } finally {
       stream.cancel();
@@ -132,18 +132,18 @@ async function embed(provider: Provider, ask: Ask, input: EmbedInput): Promise<s
   );
   const [vector] = vectors;
   if (vector === undefined) throw broken(provider, "sent no vector");
-  return `${lengthOf(vector)} numbers`;
+  return `${lengthOf(vector)} dimensions`;
 }
 
 const unable = ({ name }: Provider) =>
   upstreamError("upstream_error", {
-    detail: `${name} cannot make this kind of call`,
+    detail: `${name} does not support this kind of call`,
     reason: "refused",
   });
 
 const broken = ({ name }: Provider, what: string) =>
   upstreamError("upstream_error", { detail: `${name} ${what}`, reason: "failed" });
 
-/** 32 × 32 points of one colour. */
+/** 32 × 32 pixels of one color. */
 const smallImage =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR42mO4YKBAU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULAGWUgD1SPs07AAAAAElFTkSuQmCC";

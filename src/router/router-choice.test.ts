@@ -62,7 +62,7 @@ describe("targets that are out", () => {
     const told = await served.call(one);
     expect(served.takeAsked()).toBe("a");
     expect(told).toMatchObject({ code: "upstream_unavailable", message: "auth" });
-    expect((told as ApiError).detail).toContain("30 s more: a answered 401");
+    expect((told as ApiError).detail).toContain("another 30 s: a answered 401");
     expect((told as ApiError).retryAfterMs).toBe(30_000);
   });
 

@@ -106,7 +106,7 @@ export class Tries {
   }
 }
 
-const leftOut = new ApiError({ code: "internal_error", message: "The caller has left." });
+const leftOut = new ApiError({ code: "internal_error", message: "The caller disconnected." });
 
 function limited(failures: readonly ApiError[], waits: readonly number[]): ApiError {
   const [overLimit] = failures;
@@ -116,9 +116,8 @@ function limited(failures: readonly ApiError[], waits: readonly number[]): ApiEr
   const soonestMs = Math.min(...(waits.length > 0 ? waits : told), 60_000);
   return new ApiError({
     code: "upstream_rate_limited",
-    message:
-      "The model is receiving too many requests just now. Try again after the time in Retry-After.",
-    detail: failures.at(-1)?.detail ?? "every target has asked to be left alone",
+    message: "The model is receiving too many requests. Try again after the time in Retry-After.",
+    detail: failures.at(-1)?.detail ?? "every target is rate limited",
     retryAfterMs: Math.max(1_000, soonestMs),
     upstream: { reason: "limited" },
   });
@@ -129,19 +128,19 @@ function tooLarge({ detail, upstream }: ApiError): ApiError {
   return new ApiError({
     code: "upstream_rate_limited",
     message:
-      "The request has more tokens than the model takes per minute. Shorten it, or ask for fewer output tokens.",
+      "The request has more tokens than the model accepts per minute. Shorten it or lower max_tokens.",
     detail,
     retryable: false,
     upstream,
   });
 }
 
-/** What a target said that is left out for it, told again to a call that did not ask it. */
+/** The last failure of a target that is being skipped, for a call that did not try it. */
 function toldAgain(error: ApiError, leftMs: number): ApiError {
   return new ApiError({
     code: error.code,
     message: error.message,
-    detail: `left out for ${Math.ceil(leftMs / 1000)} s more: ${error.detail ?? error.code}`,
+    detail: `skipped for another ${Math.ceil(leftMs / 1000)} s: ${error.detail ?? error.code}`,
     retryAfterMs: Math.max(1_000, leftMs),
     upstream: error.upstream,
   });
@@ -150,7 +149,8 @@ function toldAgain(error: ApiError, leftMs: number): ApiError {
 function unusable(modelId: string): ApiError {
   return new ApiError({
     code: "upstream_unavailable",
-    message: "The model cannot be reached at present. The operator finds the reason in the log.",
-    detail: `no route of ${modelId} leads to a provider that can be used`,
+    message:
+      "The model is unavailable. If this continues, give the operator the x-request-id of this response.",
+    detail: `no route of ${modelId} has a usable provider`,
   });
 }

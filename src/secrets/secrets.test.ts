@@ -50,7 +50,7 @@ test("refuses a damaged secret instead of making another one", () => {
 test("makes no new secret beside a database that belongs to another", () => {
   const dataDir = join(dir, "restored");
   expect(() => masterSecret({ fromEnvironment: undefined, dataDir, hasDatabase: true })).toThrow(
-    "set SVC_SECRET, or restore",
+    "Set SVC_SECRET or restore",
   );
   expect(existsSync(dataDir)).toBe(false);
 });

@@ -55,7 +55,7 @@ export function masterSecret(options: MasterSecretOptions): string {
     if (hasDatabase)
       throw new Problem({
         code: "failed",
-        message: `The master secret of this database is missing: set SVC_SECRET, or restore ${path}.`,
+        message: `The master secret of this database is missing. Set SVC_SECRET or restore ${path}.`,
       });
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
@@ -65,7 +65,7 @@ export function masterSecret(options: MasterSecretOptions): string {
   if (secret.length < 32)
     throw new Problem({
       code: "failed",
-      message: `${path} is damaged: it holds no secret of 32 characters or more.`,
+      message: `${path} is damaged. It must contain a secret of at least 32 characters; restore it from a backup or set SVC_SECRET.`,
     });
   return secret;
 }

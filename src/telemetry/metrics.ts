@@ -8,7 +8,7 @@ import { Exposition, toLabels } from "./exposition.ts";
 import type { ModelTraffic } from "./model-traffic.ts";
 import { Traffic } from "./traffic.ts";
 
-/** What is asked when somebody reads, instead of being counted all the time. */
+/** Values that are read on each scrape instead of being counted all the time. */
 interface MetricsSources {
   readonly version: string;
   readonly calls: { readonly size: number };
@@ -17,7 +17,7 @@ interface MetricsSources {
   readonly journal: Pick<Journal, "isFailing">;
 }
 
-/** A catalogue has far fewer; should one have more, the worst of the rest stands for them. */
+/** Catalogs have far fewer. Beyond this number, one series shows the worst of the rest. */
 const mostTargets = 500;
 
 /** The numbers of this process, as text for a monitoring system. */
@@ -45,7 +45,7 @@ export class Metrics {
       .family({
         name: "svc_event_loop_lag_seconds",
         type: "histogram",
-        help: "How late the event loop came to a timer, looked at 20 times a second.",
+        help: "Event loop delay, sampled 20 times per second.",
       })
       .addHistogram("", this.#lag.late);
     return text.text();
@@ -55,7 +55,7 @@ export class Metrics {
     this.#lag.close();
   }
 
-  /** Those that have receipts; others were refused, and have no more than a count. */
+  /** Models with receipts. Rejected requests are only counted. */
   *#served(): Iterable<ModelTraffic> {
     for (const traffic of this.traffic.models) if (traffic.receipts > 0) yield traffic;
   }
@@ -64,7 +64,7 @@ export class Metrics {
     text.family({
       name: "svc_requests_total",
       type: "counter",
-      help: "Requests that were answered, by outcome: ok, left, replayed or an error code; and by whose fault it was.",
+      help: "Answered requests by outcome (ok, left, replayed or an error code) and by fault (caller, upstream or gateway).",
     });
     for (const { labels, requests } of this.traffic.models)
       for (const [outcome, { count }] of requests)
@@ -75,7 +75,7 @@ export class Metrics {
     text.family({
       name: "svc_tokens_total",
       type: "counter",
-      help: "Tokens on receipts, by class; each token is in one class.",
+      help: "Tokens on receipts by class. Each token belongs to exactly one class.",
     });
     for (const traffic of this.#served())
       for (const [name, count] of tokensOf(traffic))
@@ -83,13 +83,13 @@ export class Metrics {
     text.family({
       name: "svc_images_total",
       type: "counter",
-      help: "Images that were embedded, by receipts.",
+      help: "Embedded images on receipts.",
     });
     for (const { labels, images } of this.#served()) if (images > 0) text.add(labels, images);
     text.family({
       name: "svc_video_seconds_total",
       type: "counter",
-      help: "Whole seconds of video that were embedded, by receipts.",
+      help: "Whole seconds of embedded video on receipts.",
     });
     for (const { labels, videoSeconds } of this.#served())
       if (videoSeconds > 0) text.add(labels, videoSeconds);
@@ -97,9 +97,9 @@ export class Metrics {
 
   #addMoney(text: Exposition): void {
     const sums = [
-      ["charged", "What accounts were charged."],
-      ["vendorCost", "What vendors ask for the same calls, where routes say so."],
-      ["shortfall", "What calls cost beyond what their accounts had: the operator's loss."],
+      ["charged", "Total charged to accounts."],
+      ["vendorCost", "Vendor cost of calls whose route has a known cost."],
+      ["shortfall", "Cost of calls beyond their holds, borne by the operator."],
     ] as const;
     const names = { charged: "charged", vendorCost: "vendor_cost", shortfall: "shortfall" };
     for (const [sum, help] of sums) {
@@ -112,13 +112,13 @@ export class Metrics {
     text.family({
       name: "svc_request_duration_seconds",
       type: "histogram",
-      help: "From the request to its end, for calls that were let in, whatever became of them.",
+      help: "Duration of admitted calls from request to end, for every outcome.",
     });
     for (const { labels, duration } of this.#served()) text.addHistogram(labels, duration);
     text.family({
       name: "svc_first_byte_seconds",
       type: "histogram",
-      help: "From the request to the first byte of the answer, where one went out.",
+      help: "Time from the request to the first byte of the reply, for calls that sent one.",
     });
     for (const { labels, firstByte } of this.#served()) text.addHistogram(labels, firstByte);
   }
@@ -127,7 +127,7 @@ export class Metrics {
     text.family({
       name: "svc_upstream_attempts_total",
       type: "counter",
-      help: "Askings of providers for calls that were let in, by what came of each.",
+      help: "Upstream attempts of admitted calls by outcome. A call may need more than one.",
     });
     for (const [provider, counters] of this.traffic.attempts)
       for (const [outcome, { count }] of counters) text.add(toLabels({ provider, outcome }), count);
@@ -136,24 +136,24 @@ export class Metrics {
   #addState(text: Exposition): void {
     const { version, calls, purses, journal } = this.#sources;
     text
-      .family({ name: "svc_calls_under_way", type: "gauge", help: "Calls that have not ended." })
+      .family({ name: "svc_calls_under_way", type: "gauge", help: "Calls in flight." })
       .add("", calls.size)
       .family({
         name: "svc_held_usd",
         type: "gauge",
-        help: "Money set aside for calls under way, in all accounts.",
+        help: "Money on hold for calls in flight, across all accounts.",
       })
       .add("", toUsd(purses.heldNano()))
       .family({
         name: "svc_ledger_failing",
         type: "gauge",
-        help: "1 while receipts cannot be written and no call is let in.",
+        help: "1 while receipts cannot be written and no calls are admitted.",
       })
       .add("", journal.isFailing ? 1 : 0)
       .family({
         name: "svc_build_info",
         type: "gauge",
-        help: "Always 1; the labels say what runs.",
+        help: "Always 1. The labels show the version and the runtime.",
       })
       .add(toLabels({ version, runtime: `bun ${Bun.version}` }), 1);
   }
@@ -172,13 +172,13 @@ export class Metrics {
     text.family({
       name: "svc_breaker_state",
       type: "gauge",
-      help: "Of a target, a provider's model: 0 in service, 1 about to be tried again, 2 left out because it fails.",
+      help: "Circuit breaker state of a target (provider and model): 0 closed, 1 half-open, 2 open.",
     });
     for (const { labels, target } of told) text.add(labels, Math.max(...target.map(stateNumber)));
     text.family({
       name: "svc_target_resting",
       type: "gauge",
-      help: "1 while a target is left alone because it asked for it.",
+      help: "1 while a target is skipped because it asked for a pause (rate limit).",
     });
     for (const { labels, target } of told)
       text.add(labels, target.some(({ state }) => state === "resting") ? 1 : 0);
@@ -221,21 +221,21 @@ function addProcess(text: Exposition, startedS: number): void {
     .family({
       name: "svc_process_cpu_seconds_total",
       type: "counter",
-      help: "Processor time of this process, all of its threads.",
+      help: "CPU time of this process, all threads.",
     })
     .add("", (user + system) / 1e6)
     .family({
       name: "svc_process_resident_memory_bytes",
       type: "gauge",
-      help: "Memory of this process that is in RAM.",
+      help: "Resident memory of this process.",
     })
     .add("", rss)
-    .family({ name: "svc_process_heap_bytes", type: "gauge", help: "Of it, objects in use." })
+    .family({ name: "svc_process_heap_bytes", type: "gauge", help: "Heap memory in use." })
     .add("", heapUsed)
     .family({
       name: "svc_process_start_time_seconds",
       type: "gauge",
-      help: "When this process began, in seconds since 1970.",
+      help: "Start time of this process, in seconds since the Unix epoch.",
     })
     .add("", startedS);
 }

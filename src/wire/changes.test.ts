@@ -29,7 +29,7 @@ test("as text, each change tells all it knows", () => {
   const text = toChangesText(readChanges(entry(removed) + entry(deprecated)));
   for (const said of [
     "2027-05-20  v1  removed",
-    "how to move: send speaker",
+    "migration: send speaker",
     "2026-11-20  v1  deprecated",
     "use instead: SpeechRequest.speaker",
     "works until: 2027-05-20",

@@ -43,23 +43,24 @@ export function readChanges(text: string = readFileSync(changesPath, "utf8")): r
   return changes;
 }
 
-/** What each kind must tell, so that nobody learns of a removal from a failed call. */
+/** What each kind must include, so that callers learn of a removal before a call fails. */
 function changeProblems(changes: readonly Change[]): readonly string[] {
   return changes.flatMap((entry, at) => {
     const { kind, what, date: on, target, replacement, removal_date: removal, migration } = entry;
     const found: string[] = [];
     const older = changes[at + 1];
-    if (older !== undefined && older.date > on) found.push("is not newest first");
+    if (older !== undefined && older.date > on) found.push("is not in newest-first order");
     if (
       kind === "deprecated" &&
       (target === undefined || replacement === undefined || removal === undefined)
     )
       found.push("needs a target, a replacement and a removal_date");
-    if (removal !== undefined && removal <= on) found.push("has a removal_date that is not ahead");
+    if (removal !== undefined && removal <= on)
+      found.push("has a removal_date that is not after its date");
     if ((kind === "breaking" || kind === "removed") && migration === undefined)
       found.push("needs a migration note");
     if (kind === "removed" && !wasAnnounced(changes.slice(at + 1), entry))
-      found.push("was not deprecated before, or goes before its removal_date");
+      found.push("was not deprecated first, or is removed before its removal_date");
     return found.map((problem) => `"${what}" ${problem}`);
   });
 }
@@ -79,18 +80,18 @@ export function toChangesText(changes: readonly Change[]): string {
       "\n",
     );
   });
-  return `Changes of the API\n\n${entries.join("\n\n")}\n`;
+  return `API changes\n\n${entries.join("\n\n")}\n`;
 }
 
-/** What an entry tells besides, in the order in which it is read. */
+/** An entry's other fields, in reading order. */
 export function notesOf(entry: Change): readonly (readonly [string, string])[] {
   const { target, replacement, removal_date: removal, migration } = entry;
   return (
     [
-      ["concerns", target],
+      ["affects", target],
       ["use instead", replacement],
       ["works until", removal],
-      ["how to move", migration],
+      ["migration", migration],
     ] as const
   ).flatMap(([name, words]) => (words === undefined ? [] : [[name, words] as const]));
 }

@@ -256,10 +256,12 @@ test("answers from the first second: a model whose weights are not here is 503 w
     type: "server_error",
   });
   expect(Number(early.headers.get("retry-after"))).toBeGreaterThan(0);
-  await engine.server.waitForLog("text is not here");
+  await engine.server.waitForLog("the weights of text could not be downloaded");
   const late = await engine.call("/embeddings", body);
   expect(late.status).toBe(503);
-  expect(((await late.json()) as ErrorBody).error.message).toContain("could not be fetched");
+  expect(((await late.json()) as ErrorBody).error.message).toContain(
+    "the download of its weights failed",
+  );
   expect(readyDir(cache, "text")).toBeUndefined();
   rmSync(cache, { recursive: true, force: true });
 });
@@ -295,10 +297,10 @@ test("while weights come, callers and the first screen are told how far they are
   const reply = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
   expect(reply.status).toBe(503);
   expect(((await reply.json()) as ErrorBody).error.message).toContain(
-    "30% of its 17 MB of weights are here",
+    "30% of its 17 MB of weights are downloaded",
   );
   const chat = await engine.call("/chat/completions", story);
-  expect(((await chat.json()) as ErrorBody).error.message).toContain("wait for those of others");
+  expect(((await chat.json()) as ErrorBody).error.message).toContain("are queued for download");
   await engine.stop();
   engine = undefined;
   await registry.stop(true);

@@ -63,7 +63,7 @@ models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ pro
 engine: {}
 models: { svc-3-flash: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ provider: engine, model: codr }] } }`);
     const server = await home.serve({ SVC_ENGINE: "on", SVC_CACHE_DIR: testCacheDir() });
-    expect(server.stdout()).toContain("there is no model codr");
+    expect(server.stdout()).toContain("model codr does not exist");
     const models = await home.json<{ id: string; routes: string[] }[]>(["model", "list"]);
     expect(models).toHaveLength(5);
     // What the operator has written is left as it is.

@@ -48,5 +48,5 @@ export function endCall({ charge, input, output }: Running, how: Ending, use: Us
 
 const isLeft = (how: Ending) => how === "left" || how === "left-early";
 const left = callerLeft("gone");
-const broken = new ApiError({ code: "upstream_error", message: "The model failed to answer." });
+const broken = new ApiError({ code: "upstream_error", message: "The model failed to respond." });
 const nothing: PlainUnits = { input: 0, cached_input: 0, output: 0 };

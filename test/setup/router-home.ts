@@ -69,7 +69,7 @@ export class Call implements RoutedCall {
   }
 }
 
-export const left = new ApiError({ code: "internal_error", message: "The caller has left." });
+export const left = new ApiError({ code: "internal_error", message: "The caller disconnected." });
 
 /** What a target does: answers, or fails with this. */
 type Answer = ApiError | "ok";

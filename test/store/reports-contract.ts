@@ -119,7 +119,7 @@ export function reportTests(opened: () => Opened): void {
     using(async ({ reports }) => {
       const fromMs = noonMs - (mostSteps + 1) * hourMs;
       const query = { fromMs, toMs: noonMs, grain: "hour", by: "none" } as const;
-      await expect(reports.usage(query)).rejects.toThrow("steps of time");
+      await expect(reports.usage(query)).rejects.toThrow("time steps");
     }));
 
   halfFoldedTest(opened);
@@ -214,7 +214,9 @@ function pageTests(using: Using): void {
   test("a page of nothing, or of more than fit, is refused", () =>
     using(async ({ reports }) => {
       for (const limit of [0, -1, 1_001, Number.NaN])
-        await expect(reports.receipts({ limit })).rejects.toThrow("A page has 1 to 1000");
+        await expect(reports.receipts({ limit })).rejects.toThrow(
+          "limit must be between 1 and 1000",
+        );
     }));
 }
 

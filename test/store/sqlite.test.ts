@@ -277,7 +277,9 @@ test("a reader that is closed leaves nothing open, whatever it was asked for", a
 });
 
 test("a ledger that was never there is told as such", () => {
-  expect(() => openLedgerReader(join(fresh(), "svc.db"))).toThrow("Has the gateway ever run here?");
+  expect(() => openLedgerReader(join(fresh(), "svc.db"))).toThrow(
+    "Check that the gateway has been started here before.",
+  );
 });
 
 test("a budget that cannot be read is no licence to spend without one", async () => {
@@ -309,7 +311,7 @@ test("one process writes a database, whichever way leads to it", () => {
   writeFileSync(path, "");
   expect(realDatabasePath(link)).toBe(path);
   expect(() => lockDatabase(realDatabasePath(link))).toThrow(
-    `The database ${path} is in use by another svc gateway or command.`,
+    `The database ${path} is in use by another gateway or command.`,
   );
   release();
   lockDatabase(path)();

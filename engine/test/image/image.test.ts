@@ -124,15 +124,15 @@ test.each([
 });
 
 test.each([
-  ["truncated.jpg", "it is damaged or cut short"],
-  ["header-only.png", "it is damaged or cut short"],
+  ["truncated.jpg", "it is damaged or truncated"],
+  ["header-only.png", "it is damaged or truncated"],
   ["text.png", "it is not a PNG, JPEG, WebP or GIF"],
 ])("%s fails the whole job and is named by its place", async (name, reason) => {
   await expect(embed("cat.jpg", "coffee.jpg", name, "cat.png")).rejects.toMatchObject({
     name: "EngineError",
     status: 400,
     param: "input[2]",
-    message: `input[2] is not an image that can be decoded: ${reason}`,
+    message: `input[2] cannot be decoded as an image: ${reason}.`,
   });
 });
 

@@ -166,7 +166,7 @@ function windowOf({ layer, size, padding }: WindowOptions): Record<string, reado
   const [down, right] = pairOf(layer.config["strides"]);
   const same = layer.config["padding"] === "same";
   if (same && (height !== width || height % 2 === 0 || down !== 1 || right !== 1))
-    throw new Error(`${layer.name} pads in a way that is not understood`);
+    throw new Error(`${layer.name} uses an unsupported padding`);
   const pad = padding + (same ? (height - 1) / 2 : 0);
   return { kernel_shape: [height, width], strides: [down, right], pads: [pad, pad, pad, pad] };
 }

@@ -55,7 +55,7 @@ export async function readTfjs(dir: string): Promise<TfjsModel> {
       const data = new Float32Array(
         new Uint8Array(bytes.subarray(offset, offset + length * 4)).buffer,
       );
-      if (data.length !== length) throw new Error(`weight ${name} is cut short`);
+      if (data.length !== length) throw new Error(`weight ${name} is truncated`);
       weights.set(name, { shape, data });
       offset += length * 4;
     }

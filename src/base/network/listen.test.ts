@@ -23,7 +23,9 @@ test("a taken port is told with a command that proposes another valid one", () =
   ] as const) {
     const { code, message } = problemOf(port, "EADDRINUSE");
     expect(code).toBe("busy");
-    expect(message).toBe(`Port ${port} is taken. Use another one: SVC_PORT=${other} npm start`);
+    expect(message).toBe(
+      `Port ${port} is already in use. Choose another one, for example: SVC_PORT=${other} npm start`,
+    );
   }
 });
 

@@ -24,7 +24,7 @@ export function listen<T>({ host, port, setting }: Place, start: () => T): T {
     const other = port + 10 <= 65_535 ? port + 10 : port - 10;
     throw new Problem({
       code: "busy",
-      message: `Port ${port} is taken. Use another one: ${setting}=${other} npm start`,
+      message: `Port ${port} is already in use. Choose another one, for example: ${setting}=${other} npm start`,
       cause,
     });
   }

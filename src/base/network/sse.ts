@@ -66,7 +66,7 @@ export class SseReader {
 
   #keep(piece: string): void {
     this.#keptChars += piece.length;
-    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
+    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too large");
     this.#pieces.push(piece);
     // Many short strings take far more memory than one long one.
     if (this.#pieces.length >= joinedPieces) this.#pieces = [this.#pieces.join("")];
@@ -88,7 +88,7 @@ export class SseReader {
     const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     this.#keptChars = this.#data.length;
-    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too long");
+    if (this.#keptChars > this.#maxEventChars) throw new RangeError("an event is too large");
   }
 }
 

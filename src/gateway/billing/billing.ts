@@ -52,7 +52,7 @@ export class LedgerBilling implements Billing {
   enter(exchange: Exchange, key: KeyRecord): Purse {
     const { purses, limiter, clock } = this.#dependencies;
     const purse = purses.find(key.accountId);
-    if (purse === undefined) throw new Error(`the account of ${key.id} is not in memory`);
+    if (purse === undefined) throw new Error(`the account of key ${key.id} is not loaded`);
     exchange.purse = purse;
     const caller = { key, purse };
     if (isLimited(caller)) {

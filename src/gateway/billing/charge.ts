@@ -89,7 +89,7 @@ export class Charge {
     return this.#isAccepted && this.#attempt?.hasFailed !== true;
   }
 
-  /** Another target is asked, unless nobody wants its answer any more. */
+  /** Starts the next attempt, unless no caller is left to receive the reply. */
   begin(attempt: Attempt): void {
     if (this.#options.call.isLeft && !this.keepsReply)
       throw callerLeft("the caller closed the connection");
@@ -204,9 +204,9 @@ export class Charge {
     };
   }
 
-  /** The hold is the worst case that the caller was told: the rest is the operator's loss. */
+  /** The caller never pays more than the hold: the operator bears the difference. */
   #logAnomaly({ id, model, provider, units, hold, cost, charged }: Receipt): void {
-    this.#options.dependencies.log.warn("a call cost more than its worst case", {
+    this.#options.dependencies.log.warn("call cost more than its hold", {
       request_id: id,
       model,
       provider,

@@ -8,7 +8,8 @@ import type { LimitRefusal } from "../../limits/limiter.ts";
 export function storeUnavailable(cause?: unknown): ApiError {
   return new ApiError({
     code: "store_unavailable",
-    message: "The gateway cannot write its ledger just now, so it takes no calls. Try again.",
+    message:
+      "The gateway cannot write to its ledger and is not accepting requests. Try again in a moment.",
     retryAfterMs: 1_000,
     detail: cause === undefined ? undefined : String(cause),
     cause,
@@ -18,7 +19,7 @@ export function storeUnavailable(cause?: unknown): ApiError {
 export function accountSuspended(): ApiError {
   return new ApiError({
     code: "account_suspended",
-    message: "The account of this key is suspended. Ask the operator to resume it.",
+    message: "This key's account is suspended. Ask the operator to reactivate it.",
   });
 }
 
@@ -26,16 +27,16 @@ export function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRef
   if (retryAfterMs === undefined)
     return new ApiError({
       code: "rate_limit_exceeded",
-      message: `This request counts for about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute: it can never be admitted. Ask for less, or for a higher limit.`,
+      message: `This request needs about ${needed} tokens, more than the ${owner}'s limit of ${limit} tokens per minute. Reduce the request or ask for a higher limit.`,
       retryable: false,
     });
   const what =
     kind === "concurrency"
-      ? `${limit} ${limit === 1 ? "request" : "requests"} at a time`
-      : `${limit} ${kind} per minute`;
+      ? `${limit} concurrent ${limit === 1 ? "request" : "requests"}`
+      : `${limit} ${limit === 1 ? kind.slice(0, -1) : kind} per minute`;
   return new ApiError({
     code: "rate_limit_exceeded",
-    message: `The ${owner}'s limit of ${what} is reached. Try again in ${toSeconds(retryAfterMs)} s.`,
+    message: `The ${owner} reached its limit of ${what}. Try again in ${toSeconds(retryAfterMs)} s.`,
     retryAfterMs,
   });
 }
@@ -57,12 +58,12 @@ export function notCovered(options: {
     const owner = budget.ownerId === account.id ? "account" : "key";
     return new ApiError({
       code: "budget_exceeded",
-      message: `This request may cost up to ${toUsd(needed)} USD, and the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held by running requests. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
+      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD on hold for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
   return new ApiError({
     code: "insufficient_quota",
-    message: `This request may cost up to ${toUsd(needed)} USD; the account has ${toUsd(pot.free)} USD free and ${toUsd(pot.held)} USD held by running requests. ${advice(need)}. ${options.creditAdvice(account)}`,
+    message: `This request can cost up to ${toUsd(needed)} USD, but the account has ${toUsd(pot.free)} USD available and ${toUsd(pot.held)} USD on hold for requests in flight. ${advice(need)}. ${options.creditAdvice(account)}`,
   });
 }
 
@@ -70,10 +71,10 @@ const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
 
 /** Only chats have a length that a caller can lower. */
 const advice = ({ perToken }: Need) =>
-  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less";
+  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less input";
 
 function renewal({ periodEndMs }: BudgetPot): string {
   return Number.isFinite(periodEndMs)
-    ? `, wait until ${new Date(periodEndMs).toISOString()}, when it resets`
+    ? `, wait until the budget resets at ${new Date(periodEndMs).toISOString()}`
     : "";
 }

@@ -13,7 +13,7 @@ export function invalidKey(): ApiError {
     code: "invalid_api_key",
     // These words first: LiteLLM knows a wrong key by them alone.
     message:
-      "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`; you can create one in the console, or ask the operator.",
+      "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`. You can create one in the console or ask the operator for one.",
   });
 }
 

@@ -69,19 +69,17 @@ export class BodyBytes {
   #check({ keyId, accountId }: BodyOwner, sizeBytes: number): void {
     const { perProcess, perKey, perAccount } = this.#limits;
     if ((this.#byKey.get(keyId) ?? 0) + sizeBytes > perKey)
-      throw tooMuch(
-        `This key is sending more than ${toMiB(perKey)} MiB of request bodies at once.`,
-      );
+      throw tooMuch(`This key has more than ${toMiB(perKey)} MiB of request bodies in flight.`);
     if ((this.#byAccount.get(accountId) ?? 0) + sizeBytes > perAccount)
       throw tooMuch(
-        `The account's running requests have more than ${toMiB(perAccount)} MiB of bodies.`,
+        `The account has more than ${toMiB(perAccount)} MiB of request bodies in flight.`,
       );
     if (this.#total + sizeBytes > perProcess)
       throw new ApiError({
         code: "gateway_overloaded",
-        message: "The gateway holds as many request bodies as it can. Try again in a moment.",
+        message: "The gateway has too many request bodies in flight. Try again in a moment.",
         retryAfterMs: 1_000,
-        detail: `${this.#total} bytes of request bodies are held (SVC_MAX_BODIES_MB)`,
+        detail: `${this.#total} bytes of request bodies in memory (limit: SVC_MAX_BODIES_MB)`,
       });
   }
 }
@@ -91,7 +89,7 @@ const toMiB = (sizeBytes: number) => Math.floor(sizeBytes / mebibyte);
 function tooMuch(sentence: string): ApiError {
   return new ApiError({
     code: "rate_limit_exceeded",
-    message: `${sentence} Send fewer large requests at a time.`,
+    message: `${sentence} Send fewer large requests concurrently.`,
     retryAfterMs: 1_000,
   });
 }

@@ -42,20 +42,20 @@ function findModel({ body, key, endpoint, catalog, nowMs }: ModelSearch): Model 
   if (typeof id !== "string" || id === "")
     throw fieldError(
       "model",
-      `${id === undefined ? "is missing: it " : ""}must be the id of a model; GET /v1/models lists yours`,
+      `${id === undefined ? "is required and " : ""}must be a model id. GET /v1/models lists the models this key can use`,
     );
   const model = findCallable({ catalog, key, id, nowMs });
   if (model === undefined)
     throw new ApiError({
       code: "model_not_allowed",
       param: "model",
-      message: `This key cannot call the model "${toShown(id)}": there is none of that name, or it is not among those allowed. GET /v1/models lists yours.`,
+      message: `Model "${toShown(id)}" does not exist, or this key cannot use it. GET /v1/models lists the models this key can use.`,
       offChat: endpoint !== "chat",
     });
   return model;
 }
 
-/** A model that the key may call: of this endpoint, and not retired. */
+/** Checks that the model belongs to this endpoint and is not retired. */
 function checkModel({
   model,
   catalog,
@@ -71,7 +71,7 @@ function checkModel({
     throw new ApiError({
       code: "wrong_endpoint",
       param: "model",
-      message: `${model.id} does not work on this endpoint: call it with POST ${endpointPaths[model.endpoint]}.`,
+      message: `${model.id} is not available on this endpoint. Use POST ${endpointPaths[model.endpoint]}.`,
     });
   if (lifecycleState(model.lifecycle, nowMs) === "retired") {
     const successor = catalog.deprecationOf(model, nowMs)?.replacement;
@@ -85,7 +85,7 @@ function checkModel({
   }
 }
 
-/** A name in a message: not endless, and never a key that was put in the wrong place. */
+/** A name as shown in a message: shortened, and never a key that was sent in the wrong field. */
 export function toShown(id: string): string {
   return id.slice(0, 100).replace(/sk-svc-\S*/g, "sk-svc-…");
 }

@@ -58,7 +58,7 @@ function tooMuchText(what: string, param?: string): ApiError {
   return new ApiError({
     code: "context_length_exceeded",
     ...(param === undefined ? {} : { param }),
-    message: `${what} must not have more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
+    message: `${what} must not contain more than ${maxTextBytes / 1024 / 1024} MiB of text.`,
   });
 }
 
@@ -68,7 +68,7 @@ export function announcedBytes(request: Request): number | undefined {
   if (type !== null && type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type))
     throw new ApiError({
       code: "unsupported_media_type",
-      message: "Send the body as `Content-Type: application/json`.",
+      message: "Unsupported Content-Type. Send the body as `application/json`.",
     });
   const length = request.headers.get("content-length");
   if (length === null) return undefined;
@@ -160,7 +160,7 @@ class BodyText {
     if (!this.#weight.add(bytes))
       throw new ApiError({
         code: "invalid_request",
-        message: `The body must not be nested more than ${maxJsonDepth} levels deep, nor have more than about 55,000 fields, 600,000 numbers or 1,200,000 escaped characters.`,
+        message: `The body is too complex. It must not be nested more than ${maxJsonDepth} levels deep or contain more than about 55,000 fields, 600,000 numbers, or 1,200,000 escaped characters.`,
       });
     this.hash?.update(bytes);
     const piece = this.#decoder.decode(bytes, { stream: true });
@@ -189,7 +189,7 @@ function toFields(body: unknown): JsonObject {
     if (++count > maxFields)
       throw new ApiError({
         code: "invalid_request",
-        message: `The body has more than ${maxFields} fields.`,
+        message: `The body must not have more than ${maxFields} fields.`,
       });
     if (fields[name] === null) delete fields[name];
   }
@@ -199,7 +199,7 @@ function toFields(body: unknown): JsonObject {
 function tooLarge(): ApiError {
   return new ApiError({
     code: "request_too_large",
-    message: `The body is larger than ${maxBodyBytes / 1024 / 1024} MiB.`,
+    message: `The body must not be larger than ${maxBodyBytes / 1024 / 1024} MiB.`,
   });
 }
 
@@ -210,7 +210,8 @@ function notJson(request: Request): (cause: unknown) => never {
     if (encoding !== null && encoding.toLowerCase() !== "identity")
       throw new ApiError({
         code: "unsupported_media_type",
-        message: "Send the body as it is, without a Content-Encoding.",
+        message:
+          "Compressed bodies are not supported. Send the body without a Content-Encoding header.",
       });
     throw new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
   };

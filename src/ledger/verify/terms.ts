@@ -103,7 +103,12 @@ export class TermChecks {
     this.#problems.compare({ kind: "hold", subject, expected, found: hold });
     const wasInForce = (isSo: boolean, kind: string, found: string) => {
       if (isSo) return;
-      this.#problems.add({ kind, subject, expected: "a version in force at its time", found });
+      this.#problems.add({
+        kind,
+        subject,
+        expected: "a version that was active at the time",
+        found,
+      });
     };
     const { priceVersion } = receipt;
     wasInForce(

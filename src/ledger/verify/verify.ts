@@ -137,7 +137,7 @@ class AccountSums {
   }
 
   #unknown(subject: string, accountId: string): void {
-    const expected = "an account that there is";
+    const expected = "an existing account";
     this.#problems.add({ kind: "unknown-account", subject, expected, found: accountId });
   }
 }
@@ -150,7 +150,7 @@ function checkMark(lost: readonly LostTail[], problems: Problems): void {
       problems.add({
         kind: "lost-receipts",
         subject: receiptId,
-        expected: "this receipt, and others before it",
+        expected: "this receipt and the ones before it",
         found,
       });
     if (sequence > 0)

@@ -341,7 +341,7 @@ test("where no file defines a provider, advice speaks of this page and of no fil
     const { body } = await person.ask("GET /api/providers/:name/offer", {
       params: { name: "gone" },
     });
-    expect(body.problem.advice).toContain("Edit the provider to correct it.");
+    expect(body.problem.advice).toContain("Edit the provider to change it.");
     expect(body.problem.advice).not.toContain("svc.yaml");
   } finally {
     await fresh.stop();

@@ -17,24 +17,26 @@ function toText({ provider, model, code, detail }: ReceiptAttempt): string {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ok: "answered",
-  served: "answered",
-  left: "the caller left",
-  upstream_error: "the provider failed",
-  upstream_unavailable: "no provider could be reached",
-  upstream_overloaded: "the provider was overloaded",
-  upstream_timeout: "the provider took too long",
-  upstream_rate_limited: "the provider was asked too often",
-  upstream_rejected: "the provider refused the request",
-  content_filtered: "the content was refused",
-  context_length_exceeded: "the input was too long for the model",
-  model_loading: "the model was still loading",
-  shutting_down: "the gateway was stopping",
-  store_unavailable: "the gateway could not write its ledger",
-  internal_error: "the gateway failed",
+  ok: "Succeeded",
+  served: "Succeeded",
+  left: "Caller disconnected",
+  upstream_error: "Provider error",
+  upstream_unavailable: "No provider available",
+  upstream_overloaded: "Provider overloaded",
+  upstream_timeout: "Provider timeout",
+  upstream_rate_limited: "Provider rate limit",
+  upstream_rejected: "Rejected by provider",
+  content_filtered: "Blocked by content filter",
+  context_length_exceeded: "Input too long",
+  model_loading: "Model loading",
+  shutting_down: "Gateway shutting down",
+  store_unavailable: "Ledger unavailable",
+  internal_error: "Gateway error",
 };
 
 /** What came of a call or an attempt, for people; it names no vendor. */
 export function outcomeWords(outcome: string): string {
-  return words[outcome] ?? outcome.replaceAll("_", " ");
+  return words[outcome] ?? capitalized(outcome.replaceAll("_", " "));
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -139,7 +139,9 @@ export function createBridgeFetch(options: BridgeFetchOptions): BridgeFetch {
     const { body, signal } = init;
     const known = signal === null || signal === undefined ? undefined : calls.get(signal);
     if (typeof body !== "string" && body !== null && body !== undefined)
-      throw upstreamError("upstream_error", { detail: `${provider}: a body that is no text` });
+      throw upstreamError("upstream_error", {
+        detail: `${provider}: the request body is not text`,
+      });
     const headers = toHeaders(init.headers, pin.host);
     if (signer !== undefined && typeof body === "string") {
       const request = { method: "POST", host: pin.host, path, body, nowMs: Date.now() };
@@ -196,18 +198,18 @@ async function whole(
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw toNetworkError({ provider, signal, cause });
     throw upstreamError("upstream_error", {
-      detail: `${provider} sent a reply that is too much: ${cause.message}`,
+      detail: `${provider} sent a reply that exceeds a limit: ${cause.message}`,
     });
   }
 }
 
-/** A page, or a whole reply, is no stream: packages read it as one that says nothing. */
+/** Packages read a web page, or a complete reply, as an empty stream. */
 async function streamed(response: Response, provider: string): Promise<Response> {
   const type = (response.headers.get("content-type") ?? "").toLowerCase();
   if (!/^(text\/html|application\/json)/.test(type)) return response;
   const told = toldIn(provider, await response.text());
   const [plain = ""] = type.split(";");
-  const detail = `${provider} sent ${plain} where a stream was asked for`;
+  const detail = `${provider} sent ${plain} instead of a stream`;
   const symptom = plain === "text/html" ? "not_an_api" : undefined;
   throw told ?? upstreamError("upstream_error", { detail, symptom });
 }

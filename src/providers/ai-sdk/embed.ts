@@ -19,7 +19,7 @@ export async function embedTexts(options: EmbedOptions): Promise<EmbedResult> {
   const { call, model, modelId, provider } = options;
   const { input, dimensions } = call;
   if (input.kind !== "texts")
-    throw refusal("input", "must be a string, or a list of strings, for this model");
+    throw refusal("input", "must be a string or a list of strings for this model");
   const most: unknown = await model.maxEmbeddingsPerCall;
   const size = typeof most === "number" && most >= 1 ? most : input.texts.length;
   const sized = toDimensions({ dimensions, model, modelId });
@@ -31,16 +31,16 @@ export async function embedTexts(options: EmbedOptions): Promise<EmbedResult> {
     if (!Array.isArray(embeddings) || embeddings.length !== values.length)
       throw broken(provider, "a wrong number of vectors");
     for (const vector of embeddings) {
-      if (!isVector(vector)) throw broken(provider, "a vector that is none");
+      if (!isVector(vector)) throw broken(provider, "an invalid vector");
       vectors.push(vector);
     }
     const told = isFields(usage) ? toCount(usage["tokens"]) : undefined;
-    // Where one of them is not told, the whole is not known.
+    // If one reply reports no usage, the total is unknown.
     tokens = tokens === undefined || told === undefined ? undefined : tokens + told;
   }
   const length = vectors[0] === undefined ? 0 : lengthOf(vectors[0]);
   if (!vectors.every((vector) => vector.length === length))
-    throw broken(provider, "vectors of several lengths");
+    throw broken(provider, "vectors of different lengths");
   return { vectors, usage: toUsage(tokens) };
 }
 
@@ -55,8 +55,9 @@ async function embedSome(
     const isRefused = isFields(thrown) && thrown["name"] === "AI_InvalidArgumentError";
     if (!isRefused || call.dimensions === undefined)
       throw toBridgeError({ provider, signal, thrown });
-    if (call.isUsualLength !== true) throw refusal("dimensions", "must be left out for this model");
-    const detail = `${provider}: the provider package refused the length of vectors`;
+    if (call.isUsualLength !== true)
+      throw refusal("dimensions", "is not supported by this model. Omit it");
+    const detail = `${provider}: the provider package rejected the vector length`;
     throw upstreamError("upstream_rejected", { detail, reason: "refused" });
   }
 }

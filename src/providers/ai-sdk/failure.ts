@@ -79,7 +79,7 @@ function isOfNetwork({ code, name }: Fields): boolean {
 
 /**
  * By the name of the error. It is not kept as the cause: packages put the whole request into it,
- * and somebody might write it to a log.
+ * and it could end up in a log.
  */
 function toUnforeseen(provider: string, thrown: unknown): ApiError {
   const name = isFields(thrown) ? String(thrown["name"]) : typeof thrown;

@@ -32,7 +32,7 @@ describe("a package that cannot be called is the operator's to mend", () => {
   const cases = [
     [{ package: "@acme/no-such-package" }, "run npm install @acme/no-such-package in the project"],
     [{ package: "no-such-package/entry" }, "run npm install no-such-package in the project"],
-    [{ package: compatible, factory: "createNothing" }, "has no export that makes a provider"],
+    [{ package: compatible, factory: "createNothing" }, "has no export that creates a provider"],
     [{ package: "yaml" }, "has no"],
   ] as const;
   for (const [options, words] of cases)
@@ -58,7 +58,7 @@ test("a package is one by its name: code at a path or an address is not run", as
     for (const wanted of [file, near, `./${near}`, String(pathToFileURL(file)), inline]) {
       const bridge = await begin({ kind: "ai-sdk", options: { package: wanted } });
       const error = await apiErrorOf(bridge.chat(call));
-      expect(error.detail).toContain("cannot be loaded: TypeError");
+      expect(error.detail).toContain("cannot be loaded (TypeError)");
     }
     expect(Reflect.get(globalThis, "svcTestCodeRan")).toBeUndefined();
   } finally {

@@ -37,13 +37,13 @@ export class ProviderPackage {
 
   async #makeChatModel(id: string): Promise<LanguageModel> {
     const model = await this.#make(["languageModel", "chat"], id);
-    if (!isLanguageModel(model)) throw this.#missing("chat models that can be called");
+    if (!isLanguageModel(model)) throw this.#missing("callable chat models");
     return this.#chatModels.keep(id, model);
   }
 
   async #makeEmbeddingModel(id: string): Promise<EmbeddingModel> {
     const model = await this.#make(["embeddingModel", "textEmbeddingModel"], id);
-    if (!isEmbeddingModel(model)) throw this.#missing("models for embeddings");
+    if (!isEmbeddingModel(model)) throw this.#missing("embedding models");
     return this.#embeddingModels.keep(id, model);
   }
 
@@ -55,7 +55,7 @@ export class ProviderPackage {
 
   async #load(): Promise<unknown> {
     const create = factoryIn(await this.#import(), this.#settings.options["factory"]);
-    if (create === undefined) throw this.#missing("export that makes a provider");
+    if (create === undefined) throw this.#missing("export that creates a provider");
     return create({ ...toPackageSettings(this.#settings), fetch: this.#fetch });
   }
 
@@ -66,14 +66,14 @@ export class ProviderPackage {
     const wanted = options["package"] ?? "";
     return importPackage(wanted).catch((cause: unknown) => {
       const isThere = cause instanceof Error && !isNotFound(cause);
-      const reason = isThere ? `cannot be loaded: ${cause.name}` : `is not installed`;
+      const reason = isThere ? `cannot be loaded (${cause.name})` : "is not installed";
       const install = `run npm install ${installedAs(wanted)} in the project directory`;
-      const help = isThere ? "" : `; ${install} and start again`;
+      const help = isThere ? "" : `; ${install} and restart the gateway`;
       const fault = new SetupFault("package", {
         what: `The package ${wanted} ${reason}.`,
         advice: isThere
           ? packageAdvice
-          : `Where the gateway runs, ${install} and restart the gateway.`,
+          : `On the gateway's machine, ${install} and restart the gateway.`,
         cause,
       });
       throw upstreamError("upstream_unavailable", {
@@ -99,12 +99,12 @@ export class ProviderPackage {
 }
 
 const packageAdvice =
-  "Is it a provider package of the AI SDK, in a version that is not too old? Which of its exports makes the provider can be told as factory.";
+  "Check that it is a recent AI SDK provider package. Set factory if the provider is created by an export with another name.";
 
-/** Names only: a path would be code of nobody's. */
+/** Package names only: a path could load any code. */
 async function importPackage(name: string): Promise<unknown> {
   if (!/^(@[\w.-]+\/)?[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(name))
-    throw new TypeError("no name of a package");
+    throw new TypeError("not a package name");
   return import(name);
 }
 

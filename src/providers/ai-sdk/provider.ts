@@ -113,7 +113,7 @@ function createEmbed(options: {
 
 function toKind(kind: string): PackageSettings["kind"] {
   if (kind === "anthropic" || kind === "bedrock" || kind === "ai-sdk") return kind;
-  throw new Error(`no provider package for the kind ${kind}`);
+  throw new Error(`no provider package for kind ${kind}`);
 }
 
 /** Without a key of the service itself, with credentials of the cloud. */
@@ -130,9 +130,11 @@ function withoutCredentials({ name, kind }: PackageSettings) {
   const wanted =
     kind === "bedrock" ? "neither api_key nor access_key_id and secret_access_key" : "no api_key";
   const what = `${name} has ${wanted}`;
+  const advice =
+    kind === "bedrock" ? "Set api_key, or access_key_id and secret_access_key." : "Set api_key.";
   return upstreamError("upstream_unavailable", {
     detail: what,
     reason: "auth",
-    cause: new SetupFault("settings", { what: `${what}.`, advice: "" }),
+    cause: new SetupFault("settings", { what: `${what}.`, advice }),
   });
 }

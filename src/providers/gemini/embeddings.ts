@@ -31,7 +31,7 @@ function toParts(input: EmbedInput): readonly Part[] {
     case "texts":
       return input.texts.map((text) => ({ text }));
     case "tokens":
-      throw fieldError("input", "must be text: this model does not read token ids");
+      throw fieldError("input", "must be text. This model does not accept token ids");
     case "images":
       return input.dataUris.map((uri, at) => {
         const inlineData = fromDataUri(uri);
@@ -59,7 +59,7 @@ export function fromEmbedReply(
   if (vectors.length !== expected || lengths.size > 1)
     throw broken(
       provider,
-      `${vectors.length} vectors, in ${lengths.size} lengths; ${expected} were asked for`,
+      `${vectors.length} vectors of ${lengths.size} different lengths; expected ${expected}`,
     );
   const usage = fields["usageMetadata"];
   const inputTokens = isJsonObject(usage) ? toCount(usage["promptTokenCount"]) : undefined;
@@ -80,7 +80,7 @@ function toUnit(values: unknown, provider: string): readonly number[] {
   for (const value of values) sum += typeof value === "number" ? value * value : Number.NaN;
   const norm = Math.sqrt(sum);
   // Also where one of them is no number.
-  if (!Number.isFinite(norm) || norm === 0) throw broken(provider, "a vector without a direction");
+  if (!Number.isFinite(norm) || norm === 0) throw broken(provider, "an invalid vector");
   const numbers: readonly number[] = values;
   return Math.abs(norm - 1) > tolerance ? numbers.map((value) => value / norm) : numbers;
 }

@@ -84,10 +84,10 @@ export class GeminiSpeech implements SpeakStream {
   #takeAudio({ mimeType, data }: JsonObject): void {
     const type = typeof mimeType === "string" ? mimeType : "";
     if (type !== this.#mimeType && !isPcm(type))
-      throw this.#broken(`${type.slice(0, 80) || "nothing"} where 24 kHz PCM was asked for`);
+      throw this.#broken(`${type.slice(0, 80) || "an unknown type"} instead of 24 kHz PCM`);
     this.#mimeType = type;
     const sent = typeof data === "string" ? fromBase64(data) : undefined;
-    if (sent === undefined) throw this.#broken("audio that cannot be read");
+    if (sent === undefined) throw this.#broken("audio that is not valid base64");
     // Newer models answer with a whole file where they are not asked for a stream.
     const bytes = this.#hasSpoken ? sent : samplesOf(sent);
     if (bytes === undefined) throw this.#broken("a file that is not 24 kHz PCM");
@@ -101,7 +101,7 @@ export class GeminiSpeech implements SpeakStream {
     if (this.#replies.isCancelled) return;
     if (this.#finish === undefined) {
       this.#replies.throwStray();
-      throw this.#broken("audio without an end");
+      throw this.#broken("audio without a finish reason");
     }
     const saying = { hasWords: this.#hasSpoken, hasCalls: false, hasMedia: false };
     const reason = toFinishReason(this.#finish, { saying, provider: this.#provider });

@@ -56,7 +56,7 @@ test("where a cloud keeps its credentials is never called, whatever the operator
   ])
     expect([host, addressProblem(`http://${host}/`, true)]).toEqual([
       host,
-      expect.stringContaining("keeps credentials"),
+      expect.stringContaining("cloud metadata address"),
     ]);
   expect(placeOf("fd00:0ec2::254")).toBe("metadata");
   expect(placeOf("fd20:ce:0:0::254%eth0")).toBe("metadata");

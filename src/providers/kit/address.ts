@@ -11,13 +11,13 @@ export function addressProblem(baseUrl: string, allowPrivate: boolean): string |
   try {
     url = new URL(baseUrl);
   } catch {
-    return "must be an address such as https://api.example/v1";
+    return "must be a URL such as https://api.example/v1";
   }
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    return "must begin with https:// or http://";
+    return "must start with https:// or http://";
   if (url.username !== "" || url.password !== "")
-    return "must not hold a user name or password: use api_key";
-  if (url.search !== "" || url.hash !== "") return "must not hold a query or a fragment";
+    return "must not contain a user name or password. Use api_key";
+  if (url.search !== "" || url.hash !== "") return "must not contain a query or a fragment";
   const host = hostOf(url);
   const place = isIP(host) === 0 ? placeOfName(host) : placeOf(host);
   return placeProblem(place, allowPrivate);
@@ -37,9 +37,9 @@ export function placeProblem(place: Place, allowPrivate: boolean): string | unde
         ? undefined
         : "is a private or loopback address. Set allow_private to allow it";
     case "link-local":
-      return "is a link-local address, which is never called";
+      return "is a link-local address, which is not allowed";
     case "metadata":
-      return "is where a cloud keeps credentials, which is never called";
+      return "is a cloud metadata address, which is not allowed";
     default:
       return place satisfies never;
   }

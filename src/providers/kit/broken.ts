@@ -4,7 +4,7 @@ import type { Provider } from "../contract.ts";
 import { upstreamError } from "./failure.ts";
 import type { SetupFault } from "./setup-fault.ts";
 
-/** Settings that no call can be made with: told with each call, so that other providers still start. */
+/** For unusable settings: each call fails with the reason, so that other providers still start. */
 export function createBroken(options: {
   readonly name: string;
   /** For the log. */

@@ -22,13 +22,12 @@ export function toCallerUrl(given: string, { param, takesUrls }: CallerUrlOption
   if (isDataUri(given)) return given;
   const url = given.length > maxUrlChars ? null : URL.parse(given);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw refusal(param, "must be an http(s) address, or a data URI");
-  if (!takesUrls)
-    throw refusal(param, "must be a data URI: this model takes no images by their address");
+    throw refusal(param, "must be an http(s) URL or a data URI");
+  if (!takesUrls) throw refusal(param, "must be a data URI. This model does not accept image URLs");
   if (url.username !== "" || url.password !== "")
-    throw refusal(param, "must not hold a user name or password");
+    throw refusal(param, "must not contain a user name or password");
   if (isInside(hostOf(url)))
-    throw refusal(param, "must be a public address; send the image itself as a data URI");
+    throw refusal(param, "must be a public URL. Otherwise send the image itself as a data URI");
   return url.href;
 }
 
@@ -41,7 +40,7 @@ function refusal(param: string, problem: string): ApiError {
 /** Zones that only a network's own name servers know. */
 const insideZones =
   /(^|\.)(localhost|local|localdomain|internal|intranet|private|corp|home|lan|svc|home\.arpa)$/;
-/** Anybody's names under these lead to the address that they spell, or to this machine. */
+/** Public zones whose names resolve to the address that they spell, or to this machine. */
 const spellingZones =
   /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/;
 const spelledAddress = /(?:^|[.-])(\d{1,3}(?:\.\d{1,3}){3}|\d{1,3}(?:-\d{1,3}){3})(?=[.-]|$)/g;

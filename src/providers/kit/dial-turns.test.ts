@@ -89,7 +89,7 @@ test("a look at an address that takes no connection leads the calls to come to t
   const dialer = dialerTo(async () => ["127.0.0.1", b]);
   const pin = dialer.pin(`http://api.acme.example:${deaf.port}/v1`);
   expect(await originOf(pin)).toBe(`http://127.0.0.1:${deaf.port}`);
-  expect(await pin.probe(50)).toBe("no connection could be made in time");
+  expect(await pin.probe(50)).toBe("the connection timed out");
   expect(await originOf(pin)).toBe(`http://${b}:${deaf.port}`);
 });
 
@@ -121,11 +121,11 @@ test("packages that fetch by themselves move on from address to address too", as
   await expect(nowhere).rejects.toThrow("connect");
 });
 
-test("a name without any address is one that cannot be found", async () => {
+test("a name without any address is one that cannot be resolved", async () => {
   const { pin, state } = named();
   const failure: unknown = await Promise.resolve(pin.dial()).catch((error: unknown) => error);
   expect(failure instanceof ApiError && failure.detail).toBe(
-    "acme: the name api.acme.example cannot be found",
+    "acme: the host name api.acme.example cannot be resolved",
   );
   // An old address outlives such an answer.
   state.addresses = [a];
@@ -147,7 +147,7 @@ test("a name that nobody answers for is given up after five seconds", async () =
     jest.advanceTimersByTime(1);
     const late = Symbol("late");
     const failure = await Promise.race([finding, settled(late)]);
-    expect(failure instanceof ApiError && failure.detail).toContain("cannot be found");
+    expect(failure instanceof ApiError && failure.detail).toContain("cannot be resolved");
     expect(jest.getTimerCount()).toBe(0);
   } finally {
     jest.useRealTimers();

@@ -127,7 +127,7 @@ test("a name that cannot be found is told as such, and an old address is kept", 
   const lost: Lookup = () => Promise.reject(new Error("ENOTFOUND"));
   const error = await failureOf(ask(dialerTo(lost), "nowhere.example"));
   expect([error.code, error.upstream?.reason]).toEqual(["upstream_error", "unreachable"]);
-  expect(error.detail).toContain("nowhere.example cannot be found");
+  expect(error.detail).toContain("nowhere.example cannot be resolved");
   let isThere = true;
   const dialer = dialerTo(async () => {
     if (isThere) return ["127.0.0.1"];

@@ -135,7 +135,7 @@ export class Pin {
         this.#freshUntilMs = Date.now() + keepMs;
         return this.#dialled;
       }
-      const detail = `${provider}: the name ${this.#name} cannot be found`;
+      const detail = `${provider}: the host name ${this.#name} cannot be resolved`;
       throw upstreamError("upstream_error", {
         detail,
         reason: "unreachable",
@@ -162,7 +162,7 @@ export class Pin {
       const place = placeOf(address);
       const problem = placeProblem(place, allowPrivate);
       if (problem === undefined) continue;
-      const what = address === this.#name ? address : `${this.#name} leads to ${address}, which`;
+      const what = address === this.#name ? address : `${this.#name} resolves to ${address}, which`;
       return upstreamError("upstream_unavailable", {
         detail: `${provider}: ${what} ${problem}`,
         reason: "unreachable",
@@ -196,7 +196,7 @@ function reach(options: {
       socket.destroy();
       resolve(problem);
     };
-    const timer = setTimeout(() => end("no connection could be made in time"), withinMs);
+    const timer = setTimeout(() => end("the connection timed out"), withinMs);
     socket.once("connect", () => end(undefined));
     socket.once("error", () => end("the connection was refused"));
   });
@@ -205,7 +205,7 @@ function reach(options: {
 async function withTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
+    timer = setTimeout(() => reject(new Error(`no response within ${withinMs} ms`)), withinMs);
   });
   try {
     return await Promise.race([work, late]);

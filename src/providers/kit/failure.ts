@@ -2,7 +2,7 @@ import { ApiError, type ErrorCode, type UpstreamTrouble } from "../../base/error
 import { readErrorBody, toldDelayMs } from "./error-body.ts";
 import { verdictOf } from "./failure-rules.ts";
 
-/** What an upstream said when it did not do what it was asked. */
+/** What an upstream sent when it did not serve a call. */
 export interface UpstreamFailure {
   readonly provider: string;
   readonly status: number;
@@ -18,18 +18,18 @@ export interface UpstreamFailure {
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   // LangChain looks for "maximum context length" in the words, not for the code.
   context_length_exceeded:
-    "The conversation is longer than this model's maximum context length. Shorten it, or ask for fewer output tokens.",
-  content_filtered: "The model's content filter refused this request.",
+    "The conversation is longer than this model's maximum context length. Shorten it or lower max_tokens.",
+  content_filtered: "The model's content filter rejected this request. Change the input.",
   upstream_rejected:
-    "The model does not accept this request. Check the values it was sent, such as tools, images or response_format.",
+    "The model rejected this request. Check its parameters, such as tools, images, or response_format.",
   upstream_rate_limited:
-    "The model is receiving too many requests just now. Try again after the time in Retry-After.",
+    "The model is receiving too many requests. Try again after the time in Retry-After.",
   upstream_overloaded:
     "The model is overloaded or still starting. Try again after the time in Retry-After.",
   upstream_unavailable:
-    "The model cannot be reached at present. The operator finds the reason in the log.",
-  upstream_timeout: "The model took too long to answer.",
-  upstream_error: "The model failed to answer.",
+    "The model is unavailable. If this continues, give the operator the x-request-id of this response.",
+  upstream_timeout: "The model took too long to respond. Try again.",
+  upstream_error: "The model failed to respond. Try again.",
 };
 
 /**
@@ -59,7 +59,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
   });
 }
 
-/** In the log's words, whose answer it was. */
+/** For the log: who answered. */
 export function placeName(provider: string, isSignIn = false): string {
   return isSignIn ? `${provider} (sign-in)` : provider;
 }
@@ -76,7 +76,7 @@ export function upstreamError(
   const waits = code === "upstream_rate_limited" || code === "upstream_overloaded";
   return new ApiError({
     code,
-    message: words[code] ?? "The model failed to answer.",
+    message: words[code] ?? "The model failed to respond. Try again.",
     detail,
     retryAfterMs: waits ? boundedWaitMs(trouble.delayMs) : undefined,
     upstream: { reason, ...trouble },

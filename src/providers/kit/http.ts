@@ -139,11 +139,11 @@ async function refused(options: UpstreamRequest, response: Response): Promise<ne
 }
 
 const networkWords: Readonly<Record<string, string>> = {
-  ECONNRESET: "the connection was reset (ECONNRESET)",
-  ConnectionClosed: "the connection was closed (ConnectionClosed)",
-  ConnectionRefused: "nothing listens there (ConnectionRefused)",
-  ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
-  FailedToOpenSocket: "no connection can be made (FailedToOpenSocket)",
+  ECONNRESET: "connection reset (ECONNRESET)",
+  ConnectionClosed: "connection closed (ConnectionClosed)",
+  ConnectionRefused: "connection refused (ConnectionRefused)",
+  ECONNREFUSED: "connection refused (ECONNREFUSED)",
+  FailedToOpenSocket: "cannot connect (FailedToOpenSocket)",
 };
 
 /** Whatever broke the connection: the caller's leaving and our own time limits keep their reason. */
@@ -157,7 +157,7 @@ export function toNetworkError(options: {
   if (signal.aborted) return signal.reason;
   if (cause instanceof ApiError) return cause;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  // The runtime's sentences speak to programmers; its codes say it all.
+  // The runtime's messages are for programmers; its codes are enough.
   const words = networkWords[code] ?? (code === "" ? String(cause).slice(0, 200) : code);
   return upstreamError("upstream_error", {
     detail: `${placeName(provider, isSignIn)}: ${words}`,
@@ -167,14 +167,14 @@ export function toNetworkError(options: {
   });
 }
 
-/** Bodies nested so deeply that they cannot be written back are the caller's to mend. */
+/** A body that is nested too deeply to serialize again is the caller's mistake. */
 export function toBody(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
     throw new ApiError({
       code: "invalid_request",
-      message: "The request is nested too deeply.",
+      message: "The request is nested too deeply. Flatten it.",
       cause,
     });
   }
@@ -217,7 +217,7 @@ export function readJson(
     if (signal.aborted) throw signal.reason;
     // The parser's own words quote the reply.
     const kind = cause instanceof Error ? cause.name : typeof cause;
-    const detail = `${provider} sent no JSON that can be read: ${kind}`;
+    const detail = `${provider} sent invalid JSON (${kind})`;
     throw upstreamError("upstream_error", { detail, symptom: "not_an_api", cause });
   });
 }

@@ -1,4 +1,4 @@
-/** What the operator has to mend before any call can be made. */
+/** What the operator has to fix before any call can work. */
 export type FaultKind = "settings" | "credentials" | "sign_in" | "package";
 
 export interface FaultWords {

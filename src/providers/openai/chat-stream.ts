@@ -160,7 +160,7 @@ export class OpenAiChatStream implements ChatStream {
       chunk = parseBounded(event);
     } catch (cause) {
       throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that cannot be read as JSON`,
+        detail: `${this.#provider} sent an event that is not valid JSON`,
         cause,
       });
     }

@@ -122,7 +122,7 @@ function fromEmbedReply(
     lengths.size > 1
   )
     throw upstreamError("upstream_error", {
-      detail: `${provider} sent ${filled} whole vectors of ${rows.length}, in ${lengths.size} lengths; ${expected} were asked for`,
+      detail: `${provider} sent ${rows.length} vectors, ${filled} of them valid, of ${lengths.size} different lengths; expected ${expected}`,
     });
   return { vectors, usage: isJsonObject(reply) ? fromOpenAiUsage(reply["usage"], 0) : undefined };
 }

@@ -11,7 +11,7 @@ const longestName = 300;
 export function fromOpenAiModels(reply: unknown, provider: string): readonly UpstreamModel[] {
   const rows = rowsOf(reply);
   if (rows === undefined)
-    throw upstreamError("upstream_error", { detail: `${provider} sent no list of models` });
+    throw upstreamError("upstream_error", { detail: `${provider} did not send a list of models` });
   const models = new Map<string, UpstreamModel>();
   for (const row of rows) {
     const model = toModel(row);

@@ -179,7 +179,7 @@ function fromSpeechReply({
   if (response.body === null || !mayBePcm(type)) {
     response.body?.cancel().catch(() => {});
     throw upstreamError("upstream_error", {
-      detail: `${provider} sent ${type || "nothing"} where audio was asked for`,
+      detail: `${provider} sent ${type || "an unknown type"} instead of audio`,
       symptom: type.startsWith("text/html") ? "not_an_api" : undefined,
     });
   }

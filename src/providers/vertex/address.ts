@@ -18,7 +18,8 @@ export function toBaseUrl({ location, isExpress }: Place): string {
 export function placeProblem({ project, location, isExpress }: Place): string | undefined {
   if (isExpress) return undefined;
   if (!/^[\w.:-]+$/.test(project)) return "project must be the id of a Google Cloud project";
-  if (!/^[a-z0-9-]+$/.test(location)) return "location must be such as us-central1 or global";
+  if (!/^[a-z0-9-]+$/.test(location))
+    return "location must be a Google Cloud location, such as us-central1 or global";
   return undefined;
 }
 

@@ -54,19 +54,19 @@ describe("credentials", () => {
   });
 
   test.each([
-    ["{ not json", "is no JSON"],
-    ["[]", "must be the JSON object"],
-    [JSON.stringify({ type: "external_account" }), "must be of type service_account"],
+    ["{ not json", "is not valid JSON"],
+    ["[]", "is not a JSON object"],
+    [JSON.stringify({ type: "external_account" }), "must have the type service_account"],
     [JSON.stringify({ type: "service_account", private_key: accountKeyPem }), "no client_email"],
     [JSON.stringify({ type: "service_account", client_email: "a@b" }), "has no private_key"],
     [JSON.stringify({ type: "authorized_user", client_id: "a" }), "has no client_secret"],
     [
       JSON.stringify({ type: "service_account", client_email: "a@b", private_key: "secret" }),
-      "no PEM key",
+      "not a PEM key",
     ],
     [
       JSON.stringify({ type: "service_account", client_email: "a@b", private_key: ecKey }),
-      "no RSA key",
+      "not an RSA key",
     ],
   ])("that cannot be used are told with what is wrong: %#", async (text, words) => {
     writeFileSync(file, text);
@@ -80,7 +80,7 @@ describe("credentials", () => {
   test.each([
     ["http://127.0.0.1:1/token", "private or loopback"],
     ["http://169.254.169.254/token", "link-local"],
-    ["http://oauth.example/token", "must begin with https://"],
+    ["http://oauth.example/token", "must start with https://"],
   ])("are not sent to %s", async (tokenUrl, words) => {
     const provider = scene.provider(
       { credentials: serviceAccount(tokenUrl) },

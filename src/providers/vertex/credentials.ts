@@ -31,7 +31,7 @@ const jwtGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const assertionS = 3600;
 const maxFileBytes = 64 * 1024;
 
-/** Read anew for each sign-in: keys are changed by changing the file. */
+/** Read again for each sign-in: keys are changed by changing the file. */
 export async function readGrant(source: CredentialsSource, nowMs: number): Promise<Grant> {
   const { from, text } = await readText(source);
   const trouble = (what: string) => unreadable(source.provider, { from, what });
@@ -40,9 +40,9 @@ export async function readGrant(source: CredentialsSource, nowMs: number): Promi
     parsed = JSON.parse(text);
   } catch {
     // Without the parser's words, which quote the text.
-    throw trouble("is no JSON: it must be the whole key file of a service account");
+    throw trouble("is not valid JSON");
   }
-  if (!isJsonObject(parsed)) throw trouble("must be the JSON object of a service account");
+  if (!isJsonObject(parsed)) throw trouble("is not a JSON object");
   const fields = parsed;
   const read = (name: string): string => {
     const value = fields[name];
@@ -74,11 +74,11 @@ export async function readGrant(source: CredentialsSource, nowMs: number): Promi
       };
     }
     default:
-      throw trouble(`must be of type service_account or authorized_user`);
+      throw trouble("must have the type service_account or authorized_user");
   }
 }
 
-/** The operator's to mend: the caller learns only that the model cannot be reached. */
+/** For the operator to fix: the caller learns only that the model is unavailable. */
 export function signInError(options: {
   readonly provider: string;
   /** For the log. */
@@ -103,9 +103,9 @@ function unreadable(
     provider,
     words: `${from} ${reason}`,
     kind: "credentials",
-    what: `${provider} cannot sign in: ${from} ${what}.`,
+    what: `${provider} cannot sign in because ${from} ${what}.`,
     advice:
-      "It must be the whole JSON key file of a service account, and readable where the gateway runs.",
+      "Use the complete JSON key file of a service account, and make sure the gateway can read it.",
   });
 }
 
@@ -116,10 +116,10 @@ async function readText({ provider, text, file }: CredentialsSource) {
     throw signInError({
       provider,
       words:
-        "has nothing to sign in with: set credentials (the service account's JSON), credentials_file or api_key",
+        "no credentials: set credentials (the service account's JSON), credentials_file or api_key",
       kind: "settings",
-      what: `${provider} has nothing to sign in with.`,
-      advice: "It needs credentials (the service account's JSON), credentials_file or api_key.",
+      what: `${provider} has no credentials.`,
+      advice: "Set credentials (the service account's JSON), credentials_file or api_key.",
     });
   const from = `credentials_file ${file}`;
   try {
@@ -133,8 +133,8 @@ async function readText({ provider, text, file }: CredentialsSource) {
 
 const fileTroubles: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
-  EACCES: "may not be read by the gateway",
-  EISDIR: "is a folder",
+  EACCES: "is not readable by the gateway",
+  EISDIR: "is a directory",
 };
 
 async function readStart(path: string): Promise<string> {
@@ -152,7 +152,7 @@ async function readStart(path: string): Promise<string> {
 function tokenUrlProblem(url: string, allowPrivate: boolean): string | undefined {
   const problem = addressProblem(url, allowPrivate);
   if (problem !== undefined) return problem;
-  return allowPrivate || url.startsWith("https:") ? undefined : "must begin with https://";
+  return allowPrivate || url.startsWith("https:") ? undefined : "must start with https://";
 }
 
 function readKey(pem: string, trouble: (what: string) => ApiError): KeyObject {
@@ -161,9 +161,9 @@ function readKey(pem: string, trouble: (what: string) => ApiError): KeyObject {
     // Line ends are often escaped once too often on the way through a variable.
     key = createPrivateKey(pem.replaceAll("\\n", "\n"));
   } catch {
-    throw trouble("has a private_key that is no PEM key");
+    throw trouble("has a private_key that is not a PEM key");
   }
-  if (key.asymmetricKeyType !== "rsa") throw trouble("has a private_key that is no RSA key");
+  if (key.asymmetricKeyType !== "rsa") throw trouble("has a private_key that is not an RSA key");
   return key;
 }
 

@@ -238,6 +238,6 @@ test("vectors of different lengths are the upstream's failure, over all requests
   const error = await errorOf(embed(scene.provider(), images("AAAA", "BBBB")));
   expect(error).toMatchObject({
     code: "upstream_error",
-    detail: "cloud sent vectors of 2 lengths",
+    detail: "cloud sent vectors of 2 different lengths",
   });
 });

@@ -45,7 +45,7 @@ export function createEmbed({ name, send, toPath }: EmbedOptions) {
     const lengths = new Set(vectors.map(lengthOf));
     if (lengths.size > 1)
       throw upstreamError("upstream_error", {
-        detail: `${name} sent vectors of ${lengths.size} lengths`,
+        detail: `${name} sent vectors of ${lengths.size} different lengths`,
       });
     return { vectors, usage: sumOf(results) };
   };

@@ -56,7 +56,7 @@ test("a place that cannot be called is told with each call, and nothing is sent"
   for (const work of [provider.chat?.(chat), provider.streamChat?.(chat), embed(provider)]) {
     const error = await errorOf(Promise.resolve(work));
     expect(error).toMatchObject({ code: "upstream_unavailable", upstream: { reason: "auth" } });
-    expect(error.detail).toContain("location must be such as us-central1");
+    expect(error.detail).toContain("location must be a Google Cloud location, such as us-central1");
   }
   expect(scene.upstream.requests).toEqual([]);
 });

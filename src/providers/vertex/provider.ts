@@ -32,7 +32,7 @@ export function createVertexProvider(parts: VertexOptions): Provider {
       name,
       problem,
       cause: new SetupFault("settings", {
-        what: `${name} cannot be called as it is set up: ${problem}.`,
+        what: `The settings of ${name} are invalid: ${problem}.`,
         advice: "",
       }),
     });

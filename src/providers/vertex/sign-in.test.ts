@@ -256,9 +256,9 @@ describe("a token that the upstream refuses", () => {
 describe("a sign-in that is refused", () => {
   test.each([
     ["badSignature", "the key was removed, or belongs to another account"],
-    ["wrongClock", "the clock of this machine may be wrong"],
-    ["noAccount", "there is no such account"],
-    ["revoked", "the person must sign in again"],
+    ["wrongClock", "this machine's clock may be wrong"],
+    ["noAccount", "the account does not exist"],
+    ["revoked", "the user must sign in again"],
     ["disabled", "the account is disabled"],
   ] as const)("%s is the operator's affair, and named", async (name, hint) => {
     scene.token = signInRefusals[name];
@@ -268,7 +268,7 @@ describe("a sign-in that is refused", () => {
       status: 502,
       upstream: { reason: "auth" },
     });
-    expect(error.detail).toStartWith("cloud: the sign-in was answered with 40");
+    expect(error.detail).toStartWith("cloud: the sign-in failed with 40");
     expect(error.detail).toEndWith(hint);
     expect(error.message).not.toMatch(/google|vertex|sign|key/i);
     expect(scene.calls).toEqual([]);
@@ -319,7 +319,7 @@ describe("a sign-in that is refused", () => {
     scene.token = () => jsonReply({ body });
     expect(await errorOf(embed(scene.provider()))).toMatchObject({
       code: "upstream_error",
-      detail: "cloud: the sign-in was answered without a token",
+      detail: "cloud: the sign-in returned no token",
     });
     expect(scene.calls).toEqual([]);
   });

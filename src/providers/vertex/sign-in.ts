@@ -109,7 +109,7 @@ export class SignIn {
     const { provider } = source;
     const late = new AbortController();
     const timer = setTimeout(() => {
-      const detail = `${provider}: the sign-in was not answered within ${withinMs} ms`;
+      const detail = `${provider}: no response to the sign-in within ${withinMs} ms`;
       late.abort(upstreamError("upstream_timeout", { detail, reason: "timeout", withinMs }));
     }, withinMs);
     try {
@@ -148,7 +148,7 @@ export class SignIn {
     // Anything else cannot stand in a header.
     if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
       throw upstreamError("upstream_error", {
-        detail: `${this.#options.source.provider}: the sign-in was answered without a token`,
+        detail: `${this.#options.source.provider}: the sign-in returned no token`,
       });
     const lifeMs = 1000 * (typeof told === "number" && told > 0 ? told : unknownLifeS);
     const { quotaProject } = grant;
@@ -175,7 +175,7 @@ function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   );
 }
 
-/** What is busy or broken there passes; all else is the operator's to mend. */
+/** An overloaded or failing server recovers; anything else is for the operator to fix. */
 function refusal(options: {
   readonly provider: string;
   readonly response: Response;
@@ -190,19 +190,19 @@ function refusal(options: {
   const hint = typeof words === "string" ? hintOf(words) : "";
   return signInError({
     provider,
-    words: `the sign-in was answered with ${status}${code}${hint}`,
+    words: `the sign-in failed with ${status}${code}${hint}`,
     kind: "sign_in",
-    what: `The sign-in of ${provider} was refused (${status}${code.replace(" (", ", ").replace(")", "")})${hint}.`,
+    what: `${provider}'s sign-in server rejected the credentials (${status}${code.replace(" (", ", ").replace(")", "")})${hint}.`,
     advice:
-      "Is the account there and enabled in the vendor's console, and is this key one of its own? Put a good key in its place: it is read anew with the next sign-in.",
+      "In the vendor's console, check that the account exists, is enabled, and owns this key. A replaced key takes effect at the next sign-in.",
   });
 }
 
 const hints: readonly (readonly [RegExp, string])[] = [
-  [/\b(iat|exp)\b|timeframe/i, "the clock of this machine may be wrong"],
+  [/\b(iat|exp)\b|timeframe/i, "this machine's clock may be wrong"],
   [/signature/i, "the key was removed, or belongs to another account"],
-  [/not found/i, "there is no such account"],
-  [/expired or revoked/i, "the person must sign in again"],
+  [/not found/i, "the account does not exist"],
+  [/expired or revoked/i, "the user must sign in again"],
   [/disabled/i, "the account is disabled"],
 ];
 

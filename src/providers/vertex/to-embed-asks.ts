@@ -30,7 +30,7 @@ export function toEmbedAsks(call: EmbedCall, model: string): readonly EmbedAsk[]
       return [isContent ? toMediaContentAsk({ mimeType, data: input.base64 }) : toVideoAsk(input)];
     }
     case "tokens":
-      throw fieldError("input", "must be text: this model does not read token ids");
+      throw fieldError("input", "must be text. This model does not accept token ids");
     default:
       return input satisfies never;
   }

@@ -47,7 +47,7 @@ export function refuseMissing(path: string, dataDir: string): void {
   if (left.length === 0) return;
   throw new Problem({
     code: "failed",
-    message: `The database ${path} is missing, but ${left.join(", ")} ${left.length === 1 ? "exists" : "exist"}. Restore the database, or move ${left.length === 1 ? "this file" : "these files"} away to begin with an empty one.`,
+    message: `The database ${path} is missing, but ${left.join(", ")} ${left.length === 1 ? "exists" : "exist"}. Restore the database, or move ${left.length === 1 ? "this file" : "these files"} away to start with an empty one.`,
   });
 }
 
@@ -56,7 +56,7 @@ export function refuseEmptied(path: string): void {
   if (readMark(path) === undefined) return;
   throw new Problem({
     code: "failed",
-    message: `The database ${path} is empty, but ${path}-mark shows that it was not. Restore the database, or move both files and the data directory's file secret away to begin with an empty one.`,
+    message: `The database ${path} is empty, but ${path}-mark shows that it once had data. Restore the database, or move both files and the file "secret" of the data directory away to start with an empty one.`,
   });
 }
 
@@ -99,7 +99,7 @@ export class DatabaseFile {
   checkKnown(): void {
     if (this.#isMoved)
       throw new MovedError(
-        `${this.#path} was moved or replaced while it was open: move it back, or restart`,
+        `${this.#path} was moved or replaced while it was open; move it back or restart the gateway`,
       );
   }
 

@@ -31,9 +31,9 @@ export function lockDataDir(dataDir: string): DataLock {
   const ownerPath = join(dataDir, "owner.json");
   const release = lockFile(
     join(dataDir, "lock.db"),
-    () => `${dataDir} is in use: svc gateway is already running${whereIs(ownerPath)}.`,
+    () => `${dataDir} is in use. The gateway is already running${whereIs(ownerPath)}.`,
   );
-  // What a process that died left behind no longer describes anybody.
+  // Left by a process that died.
   rmSync(ownerPath, { force: true });
   let described: string | undefined;
   return {
@@ -58,15 +58,15 @@ export function lockDatabase(realPath: string): () => void {
   return lockFile(
     `${realPath}-lock`,
     () =>
-      `The database ${realPath} is in use by another svc gateway or command. Stop it, or set SVC_DATA_DIR to its data directory: commands then go through the running server.`,
+      `The database ${realPath} is in use by another gateway or command. Stop it, or set SVC_DATA_DIR to its data directory to run commands through the running gateway.`,
   );
 }
 
 /**
  * The lock is an exclusive SQLite transaction on a file of its own: the operating system drops it
  * when the process dies, however it dies, so there is no stale lock to remove by hand, and the
- * database itself stays readable for other tools. A file that somebody removes locks nothing any
- * more: for that case every write checks the epoch (fence.ts).
+ * database itself stays readable for other tools. A lock file that is deleted no longer
+ * locks anything: for that case every write checks the epoch (fence.ts).
  */
 function lockFile(path: string, busyText: () => string): () => void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -101,7 +101,7 @@ function whereIs(ownerPath: string): string {
     const owner: Partial<Owner> = JSON.parse(readFileSync(ownerPath, "utf8"));
     return ` at ${owner.address} (process ${owner.pid})`;
   } catch {
-    return ", or another command is using it just now";
+    return " or another command is using it";
   }
 }
 

@@ -27,7 +27,7 @@ test("a disk that fills up while the tables are created is called full", async (
   const problem = await problemOf(() => createStore(sqlite, "x"), path);
   expect(problem).toBeInstanceOf(Problem);
   expect(String(problem)).toContain(
-    `The disk of ${path} is full: free some space and try again (SQLITE_FULL).`,
+    `The disk that holds ${path} is full (SQLITE_FULL). Free some space and try again.`,
   );
   sqlite.raw.run("PRAGMA max_page_count = 100000");
   await (await createStore(sqlite, "x")).close();

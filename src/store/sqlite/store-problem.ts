@@ -2,28 +2,32 @@ import { SQLiteError } from "bun:sqlite";
 import { Problem } from "../../base/problem.ts";
 
 /**
- * One sentence for a person in place of a stack: what is wrong with the files of the database, and
- * what to do. What it does not know is returned as it is.
+ * A message for a person in place of a stack: what is wrong with the database files, and what to
+ * do. Unknown errors are returned unchanged.
  */
 export function toStoreProblem(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
-  const say = (text: string) =>
-    new Problem({ code: "failed", message: `${text} (${code}).`, cause: error });
+  const say = (what: string, advice: string) =>
+    new Problem({ code: "failed", message: `${what} (${code}). ${advice}`, cause: error });
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
-    return say(`The disk of ${path} is full: free some space and try again`);
+    return say(`The disk that holds ${path} is full`, "Free some space and try again.");
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code))
-    return say(`The database ${path} is damaged: restore it from a backup`);
-  // It says already what it was about.
+    return say(`The database ${path} is damaged`, "Restore it from a backup.");
+  // Its message is complete already.
   if (error instanceof Problem) return error;
   if (/^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/.test(code))
     return say(
-      `The database ${path} cannot be written: check its owner, its permissions and its disk`,
+      `The database ${path} is not writable`,
+      "Check its owner, its permissions and its disk.",
     );
   if (/^(SQLITE_IOERR|EIO|EFBIG)/.test(code))
-    return say(`The disk of ${path} cannot be read or written: check the disk and its limits`);
+    return say(
+      `The disk that holds ${path} cannot be read or written`,
+      "Check the disk and its limits.",
+    );
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return say(`The database ${path} is in use by another program: try again`);
+    return say(`The database ${path} is in use by another program`, "Try again.");
   return error;
 }
 

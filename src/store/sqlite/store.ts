@@ -136,7 +136,7 @@ async function checkSecret(db: Db, secretFingerprint: string): Promise<void> {
     throw new Problem({
       code: "failed",
       message:
-        "The database belongs to another master secret: with this one no stored key would work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
+        "The database was created with another master secret, so its stored keys would not work. Restore the secret (SVC_SECRET, or the file `secret` in the data directory), or use another SVC_DATA_DIR.",
     });
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../call/chat.ts";
  * JSON can spell half of a surrogate pair ("\ud800"), which is no text and has no form in UTF-8.
  * Many servers answer 500 to it, so it is refused here, with the field that holds it.
  */
-const problem = "must be valid Unicode: it holds half of a surrogate pair, such as \\ud800";
+const problem = "must be valid Unicode. It contains a lone surrogate, such as \\ud800";
 
 export function checkText(field: string, text: string): void {
   if (!text.isWellFormed()) throw refusal(field);

@@ -177,6 +177,6 @@ test("a reply that is no JSON is logged without a word of it", async () => {
   for (const status of [502, 400])
     expect((await talkative.call("/chat/completions", body)).status).toBe(status);
   await talkative.stop();
-  expect(lines.join("")).toContain("no JSON that can be read");
+  expect(lines.join("")).toContain("sent invalid JSON");
   expect(lines.join("")).not.toContain("SECRET");
 });

@@ -33,15 +33,15 @@ describe("a field that is wrong is named, and the message says what is right", (
 
   type Case = readonly [given: object, param: string, right: string];
   const cases: readonly Case[] = [
-    ...numbers("model", [undefined, "", 7, {}, []], "must be the id of a model"),
-    [{ messages: undefined }, "messages", "is missing: it must be a list of at least one message"],
+    ...numbers("model", [undefined, "", 7, {}, []], "must be a model id"),
+    [{ messages: undefined }, "messages", "is required and must be a list of at least one message"],
     ...numbers("messages", ["hi", {}, [], 1], "a list of at least one message"),
-    [content({ content: "hi" }), "messages[0].role", "is missing: it must be one of: system"],
+    [content({ content: "hi" }), "messages[0].role", "is required and must be one of: system"],
     [content({ role: "robot", content: "hi" }), "messages[0].role", "user, assistant, tool"],
     [content({ role: 1, content: "hi" }), "messages[0].role", "user, assistant, tool"],
     [{ messages: ["hi"] }, "messages[0]", "an object with role and content"],
     [{ messages: [user, null] }, "messages[1]", "an object with role and content"],
-    [content({ role: "user" }), "messages[0].content", "is missing: it must be text, or a list"],
+    [content({ role: "user" }), "messages[0].content", "is required and must be text, or a list"],
     [content({ role: "user", content: null }), "messages[0].content", "text, or a list"],
     [content({ role: "user", content: 5 }), "messages[0].content", "text, or a list"],
     [content({ role: "user", content: {} }), "messages[0].content", "text, or a list"],
@@ -50,7 +50,7 @@ describe("a field that is wrong is named, and the message says what is right", (
     [
       content({ role: "user", content: [{ type: "text" }] }),
       "messages[0].content[0].text",
-      "is missing: it must be a string",
+      "is required and must be a string",
     ],
     [
       content({ role: "user", content: [{ type: "audio", audio: "" }] }),
@@ -65,14 +65,14 @@ describe("a field that is wrong is named, and the message says what is right", (
     [
       content({ role: "user", content: [{ type: "image_url", image_url: {} }] }),
       "messages[0].content[0].image_url.url",
-      "is missing",
+      "is required",
     ],
     [
       content({ role: "system", content: [{ type: "image_url", image_url: { url: "x" } }] }),
       "messages[0].content[0].type",
       "one of: text",
     ],
-    [content({ role: "system" }), "messages[0].content", "is missing"],
+    [content({ role: "system" }), "messages[0].content", "is required"],
     [content({ role: "assistant" }), "messages[0].content", "unless the message has tool_calls"],
     [
       content({ role: "assistant", content: null, tool_calls: [] }),
@@ -82,9 +82,9 @@ describe("a field that is wrong is named, and the message says what is right", (
     [
       content({ role: "assistant", tool_calls: [{ id: "a", function: { name: "f" } }] }),
       "messages[0].tool_calls[0].function.arguments",
-      "is missing",
+      "is required",
     ],
-    [content({ role: "tool", content: "4" }), "messages[0].tool_call_id", "is missing"],
+    [content({ role: "tool", content: "4" }), "messages[0].tool_call_id", "is required"],
     ...numbers("max_tokens", [0, -1, 1.5, "5", true, []], "must be an integer of at least 1"),
     ...numbers("max_completion_tokens", [0, 1.5, "5"], "must be an integer of at least 1"),
     ...numbers("temperature", [-0.1, 2.1, "1", true], "must be a number from 0 to 2"),
@@ -112,16 +112,16 @@ describe("a field that is wrong is named, and the message says what is right", (
     ...numbers("tools", [{}, "x"], "must be a list of at most 128 tools"),
     [{ tools: Array(129).fill(tool("f")) }, "tools", "at most 128 tools"],
     [{ tools: [{ ...tool("f"), type: "retrieval" }] }, "tools[0].type", '"function"'],
-    [{ tools: [{ type: "function" }] }, "tools[0].function", "is missing"],
+    [{ tools: [{ type: "function" }] }, "tools[0].function", "is required"],
     [{ tools: [tool("")] }, "tools[0].function.name", "the name of the function"],
     ...numbers("tool_choice", ["always", 1, []], '"none", "auto", "required", or an object'),
     [
       { tool_choice: choiceOf("g"), tools: [tool("f")] },
       "tool_choice.function.name",
-      "must be the name of one of the tools",
+      "must be the name of a tool in tools",
     ],
-    [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "one of the tools"],
-    [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "one of the tools"],
+    [{ tool_choice: choiceOf("f") }, "tool_choice.function.name", "a tool in tools"],
+    [{ tool_choice: choiceOf("f"), tools: [] }, "tool_choice.function.name", "a tool in tools"],
     ...numbers("parallel_tool_calls", ["true", 0], "must be true or false"),
     ...numbers("response_format", ["json", []], "must be an object with a type"),
     [{ response_format: { type: "xml" } }, "response_format.type", '"json_schema"'],
@@ -132,8 +132,8 @@ describe("a field that is wrong is named, and the message says what is right", (
     [{ modalities: ["text", "audio"] }, "modalities[1]", "/v1/audio/speech"],
     [{ modalities: ["image", "text"] }, "modalities[0]", 'must be "text"'],
     ...numbers("modalities", ["text", {}], 'must be ["text"]'),
-    ...numbers("functions", [[{ name: "f" }], {}], "use tools"),
-    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "left out"),
+    ...numbers("functions", [[{ name: "f" }], {}], "Use tools"),
+    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "must be omitted"),
     [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "tool_call_id"],
   ];
 

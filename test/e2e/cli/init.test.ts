@@ -145,7 +145,7 @@ describe("without a terminal", () => {
     });
     await broken.stop();
     expect(code).toBe(1);
-    expect(stderr).toContain("error: ollama itself failed (it answered 500).");
+    expect(stderr).toContain("error: ollama failed with status 500.");
     expect(config()).toBe("");
   });
 
@@ -164,8 +164,11 @@ describe("without a terminal", () => {
       "The models of anthropic could not be listed: ANTHROPIC_API_KEY is not set here.",
     );
     const nobody = await init(["--provider", "lmstudio", "--yes"]);
-    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("Nothing listens")]);
-    expect(nobody.stderr).toContain("Start the server, or check host and port of the address.");
+    expect([nobody.code, nobody.stderr]).toEqual([
+      1,
+      expect.stringContaining("refused the connection"),
+    ]);
+    expect(nobody.stderr).toContain("Start the server, or check the host and port in the address.");
     expect(nobody.stderr).not.toMatch(/svc\.yaml|base_url/);
     const named = await init(["--provider", "lmstudio", "--models", "any-chat", "--yes"]);
     expect(named.code).toBe(0);

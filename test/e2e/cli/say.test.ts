@@ -133,7 +133,9 @@ describe("a call that fails", () => {
     calls.upstream.replyWith(speechReplies.jsonErrorWith200());
     const { code, stderr } = await calls.svc(["say", "Hello", "-o", "old.wav"]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: The model failed to answer\.\nTry: svc receipt req_\w+\n$/);
+    expect(stderr).toMatch(
+      /^error: The model failed to respond\. Try again\.\nTry: svc receipt req_\w+\n$/,
+    );
     expect(read("old.wav").toString()).toBe("old");
   });
 });

@@ -94,7 +94,7 @@ describe("images", () => {
     const noImage = `data:image/png;base64,${Buffer.from("<p>hi</p>").toString("base64")}`;
     const wrong: readonly (readonly [entry: unknown, says: string])[] = [
       [`${png.slice(0, 40)}!${png.slice(41)}`, "base64"],
-      ["data:image/png;base64,", "empty"],
+      ["data:image/png;base64,", "no base64 data"],
       ["data:image/png,plain", "base64"],
       [image("tiny.jpg", "image/png"), "claims to be image/png but its content is image/jpeg"],
       [noImage, "is not a PNG"],
@@ -174,7 +174,7 @@ describe("a video", () => {
       [base64Of("audio-only.mp4"), "video"],
       [base64Of("tiny.png"), "neither an MP4 nor a WebM"],
       ["not base64!", "base64"],
-      ["", "empty"],
+      ["", "no base64 data"],
     ];
     for (const [base64, says] of wrong)
       await expectRefused({
@@ -194,9 +194,9 @@ describe("a video", () => {
 });
 
 test("a second video, and any mix of images and a video, is refused", async () => {
-  await expectRefused({ input: [clip, clip], param: "input[1]", says: "one a request" });
-  await expectRefused({ input: [clip, png], param: "input[1]", says: "stands alone" });
-  await expectRefused({ input: [png, clip], param: "input[1]", says: "do not mix" });
+  await expectRefused({ input: [clip, clip], param: "input[1]", says: "one video per request" });
+  await expectRefused({ input: [clip, png], param: "input[1]", says: "no other input" });
+  await expectRefused({ input: [png, clip], param: "input[1]", says: "cannot be mixed" });
 });
 
 test("dimensions are refused: they are for text only", async () => {
@@ -212,7 +212,7 @@ test("media on the text model and text on the media model are refused", async ()
     gateway.call("/embeddings", { model: "svc-embedding-2", input: clip }),
   );
   expect(refusal).toMatchObject({ status: 400, param: "input" });
-  expect(refusal.message).toContain("images and videos need another model");
+  expect(refusal.message).toContain("Images and videos require a different model");
   await expectRefused({ input: "a cat", param: "input", says: "data URI" });
 });
 

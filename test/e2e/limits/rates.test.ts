@@ -88,7 +88,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(21_000);
     expect(await waitOf(payer.chat())).toBe(22_000);
     const { message } = await refusalOf(payer.chat());
-    expect(message).toContain("The key's limit of 3 requests per minute");
+    expect(message).toContain("The key reached its limit of 3 requests per minute");
     expect(gateway.upstream.requests.length).toBe(3);
     await payer.settled(3);
   });

@@ -51,7 +51,7 @@ for (const stream of [false, true])
         const { charged, balance } = await charge(options);
         expect(charged).toBe(hold);
         expect(balance).toBe(("credit" in options ? options.credit : 1_000_000_000_000n) - hold);
-        expect(lines.join("")).toContain("a call cost more than its worst case");
+        expect(lines.join("")).toContain("call cost more than its hold");
         expect(lines.join("")).toContain(`"shortfall_nano":"${cost - hold}"`);
       });
   });

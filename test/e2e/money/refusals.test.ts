@@ -57,7 +57,7 @@ describe("who named max_tokens", () => {
     const { code, message } = await expectRefused(payer, { max_tokens: 100 });
     expect(code).toBe("insufficient_quota");
     expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
-    expect(message).toContain(`${toUsd(credit)} USD free and 0.00 USD held`);
+    expect(message).toContain(`${toUsd(credit)} USD available and 0.00 USD on hold`);
     expect(message).toContain("Ask the operator to add credit.");
   });
 
@@ -102,7 +102,7 @@ test("a spent budget says whose it is, what it is, and what is left of it", asyn
   expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
   const left = toUsd(worst(100) - 1n);
   expect(message).toContain(
-    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD held`,
+    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD on hold`,
   );
 });
 

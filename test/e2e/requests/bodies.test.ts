@@ -63,7 +63,7 @@ describe("on every endpoint, refused in the one shape, not to be retried, and ne
   const tooLarge = {
     status: 413,
     code: "request_too_large",
-    message: "The body is larger than 32 MiB.",
+    message: "The body must not be larger than 32 MiB.",
   };
   const typed = (type: string) => ({ headers: { "content-type": type } });
 

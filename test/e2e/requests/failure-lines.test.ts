@@ -320,7 +320,7 @@ for (const [level, count] of [
         const lines = readLines();
         expect(lines.length).toBe(count);
         for (const line of lines)
-          expect(line).toMatchObject({ level: "debug", message: "request refused", code });
+          expect(line).toMatchObject({ level: "debug", message: "request rejected", code });
         expectNoCanary();
       });
 
@@ -334,7 +334,7 @@ for (const [level, count] of [
       await payer.settled(1);
       await waitUntil("the line", () => readLines().length >= count);
       expect(readLines().map(({ level, message }) => [level, message])).toEqual(
-        count === 0 ? [] : [["debug", "caller left"]],
+        count === 0 ? [] : [["debug", "caller disconnected"]],
       );
       expectNoCanary();
     });

@@ -53,14 +53,14 @@ describe("a path", () => {
     // One SDK calls /responses by default.
     for (const [path, words] of [
       ["/completions", "/v1/chat/completions, /v1/embeddings, /v1/audio/speech, /v1/models"],
-      ["/responses", "use chat completions"],
+      ["/responses", "Use chat completions"],
     ] as const)
       expect(await refusalOf(gateway.call(path, chat))).toMatchObject({
         ...refused,
         message: expect.stringContaining(words),
       });
     const bare = await refusalOf(fetch(`${gateway.origin}/chat/completions`, { method: "POST" }));
-    expect(bare.message).toContain("The base URL ends in /v1.");
+    expect(bare.message).toContain("The base URL must end in /v1.");
   });
 
   test("with extra slashes reaches the same route", async () => {

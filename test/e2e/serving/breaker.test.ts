@@ -95,13 +95,15 @@ describe("when there is no other target", () => {
     );
     // The first was asked; the others were not, and tell why.
     const why = "first answered 401 (invalid_api_key invalid_request_error))";
-    expect(receipts.map(({ attempts }) => attempts.replace(/\d+ s more/, "N s more"))).toEqual([
+    expect(
+      receipts.map(({ attempts }) => attempts.replace(/another \d+ s/, "another N s")),
+    ).toEqual([
       `first/m1 upstream_unavailable (${why}`,
-      `none: upstream_unavailable (left out for N s more: ${why}`,
-      `none: upstream_unavailable (left out for N s more: ${why}`,
+      `none: upstream_unavailable (skipped for another N s: ${why}`,
+      `none: upstream_unavailable (skipped for another N s: ${why}`,
     ]);
     // The operator finds the reason in the log, though not the key.
-    const told = lines.filter((line) => line.includes("left out for"));
+    const told = lines.filter((line) => line.includes("skipped for another"));
     expect(told.length).toBe(2);
     expect(told[0]).toContain("first answered 401");
     expect(lines.join("")).not.toContain("vendor-secret");

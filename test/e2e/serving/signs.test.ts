@@ -113,7 +113,7 @@ describe("the limit of the whole call", () => {
     const stream = parseStream(await (await payer.chat({ model: "short", stream: true })).text());
     expect([textOf(stream), stream.error?.code]).toEqual(["Once upon", "upstream_timeout"]);
     expect((await payer.receipt()).attempts).toBe(
-      "first/m1 upstream_timeout (the call took 1000 ms)",
+      "first/m1 upstream_timeout (the call exceeded 1000 ms)",
     );
     expect(await health()).toMatchObject({ state: "closed", requests: 1, failures: 0 });
   });
@@ -126,7 +126,7 @@ describe("the limit of the whole call", () => {
     const stream = parseStream(await (await payer.chat({ model: "shared", stream: true })).text());
     expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the upstream was silent for 1000 ms), second/m2",
+      attempts: "first/m1 upstream_timeout (the provider sent nothing for 1000 ms), second/m2",
       charged: cost,
     });
     expect(await health()).toMatchObject({ requests: 1, failures: 1 });

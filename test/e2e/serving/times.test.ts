@@ -55,7 +55,7 @@ const usage = usageOf({ prompt: 20, completion: 7 });
 const cost = 20n * flash.input + 7n * flash.output;
 
 describe("a target that is silent for the model's first-byte limit", () => {
-  const silent = "first/m1 upstream_timeout (the upstream was silent for 500 ms), second/m2";
+  const silent = "first/m1 upstream_timeout (the provider sent nothing for 500 ms), second/m2";
 
   test("loses a whole chat to the next one, and has its connection closed", async () => {
     const payer = await openPayer(home.gateway);
@@ -114,7 +114,7 @@ describe("a target that is silent for the model's first-byte limit", () => {
     });
     expect(home.first.requests.length).toBe(1);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the upstream was silent for 500 ms)",
+      attempts: "first/m1 upstream_timeout (the provider sent nothing for 500 ms)",
       outcome: "upstream_timeout",
       charged: 0n,
     });
@@ -142,7 +142,7 @@ describe("a target that takes no connection", () => {
       expect(response.status).toBe(200);
       expect(await response.text()).toContain("from the second");
       expect(await payer.receipt()).toMatchObject({
-        attempts: "deaf/m upstream_timeout (no connection could be made in time), second/m2",
+        attempts: "deaf/m upstream_timeout (the connection timed out), second/m2",
         charged: cost,
       });
     });
@@ -200,7 +200,9 @@ describe("the limit of the whole call", () => {
     await (await arrived).closed;
     const { attempts, outcome, charged } = await payer.receipt();
     expect({ outcome, charged }).toEqual({ outcome: "upstream_timeout", charged: 0n });
-    expect(attempts).toStartWith("first/m1 upstream_timeout (the upstream was silent for 500 ms)");
+    expect(attempts).toStartWith(
+      "first/m1 upstream_timeout (the provider sent nothing for 500 ms)",
+    );
     expect(attempts).toContain(", second/m2");
   });
 
@@ -240,7 +242,7 @@ describe("silence within an answer", () => {
     expect((await arrived).abortedByClient).toBe(true);
     expect(home.second.requests.length).toBe(0);
     const { attempts, charged } = await payer.receipt();
-    expect(attempts).toBe("first/m1 upstream_timeout (the upstream was silent for 500 ms)");
+    expect(attempts).toBe("first/m1 upstream_timeout (the provider sent nothing for 500 ms)");
     expect(charged > 0n).toBe(true);
     expect((await home.targets("first"))["m1"]).toMatchObject({ requests: 1, failures: 1 });
   });

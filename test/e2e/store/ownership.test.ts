@@ -90,7 +90,7 @@ const removeLocks = (...folders: string[]) => {
 test("a second server with a data directory of its own is refused while the first has the database", async () => {
   const first = await home.serve(sharing("one"));
   await expect(home.serve(sharing("two"))).rejects.toThrow(
-    `The database ${database} is in use by another svc gateway or command.`,
+    `The database ${database} is in use by another gateway or command.`,
   );
   expect(await first.stop()).toBe(0);
   const second = await home.serve(sharing("two"));
@@ -125,7 +125,7 @@ test("a command with another data directory cannot take money from under a runni
   });
   expect({ code: withdrawn.code, stderr: withdrawn.stderr }).toEqual({
     code: 5,
-    stderr: expect.stringContaining("is in use by another svc gateway or command"),
+    stderr: expect.stringContaining("is in use by another gateway or command"),
   });
   const account = await home.json<{ balance_usd: string }>(["account", "show", "payer"], {
     environment: sharing("one"),

@@ -163,7 +163,10 @@ test("while its database is away the server is not ready and lets no call in; on
   renameSync(database, `${database}.away`);
   expect((await fetch(`${gateway.origin}/readyz`)).status).toBe(503);
   const asked = gateway.upstream.requests.length;
-  await waitUntil("the journal", () => count("no call is let in until it can") > 0);
+  await waitUntil(
+    "the journal",
+    () => count("ledger is not writable: rejecting calls until it is") > 0,
+  );
   const refused = await gateway.call("/chat/completions", chat);
   expect(refused.status).toBe(503);
   expect(await refused.json()).toMatchObject({ error: { code: "store_unavailable" } });

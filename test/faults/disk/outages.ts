@@ -8,8 +8,8 @@ import { Trial, type TrialOptions, type TrialResult, works } from "../trial.ts";
 
 const slowDisk = "slow disk (3 ms a sync)";
 const maxLoads = 60;
-const failing = "no call is let in until it can";
-const working = "the ledger can be written again";
+const failing = "ledger is not writable: rejecting calls until it is";
+const working = "ledger is writable again";
 
 interface Outage {
   readonly name: string;

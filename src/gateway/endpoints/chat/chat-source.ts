@@ -160,8 +160,8 @@ export class ChatSource implements StreamSource {
     if (wasCut)
       throw new ApiError({
         code: "upstream_error",
-        message: "The model's answer broke off.",
-        detail: "the upstream's stream ended before its end",
+        message: "The model's response ended early. Try again.",
+        detail: "the provider's stream ended without a finish event",
         upstream: { reason: "failed" },
       });
     return true;

@@ -21,7 +21,7 @@ test("a stream that is done before it has said a word has failed, and its end is
     [[{ type: "usage", usage }], [{ type: "done" }]],
   ] as const) {
     const { stream, cancelled } = openEnded(batches);
-    await expect(openChat(stream, "vendor")).rejects.toThrow("The model failed to answer.");
+    await expect(openChat(stream, "vendor")).rejects.toThrow("The model failed to respond.");
     expect(await cancelled).toBe("cancelled");
   }
 });

@@ -18,7 +18,7 @@ export async function openChat(parts: ChatStream, provider: string): Promise<Ope
     parts.cancel();
     throw new ApiError({
       code: "upstream_error",
-      message: "The model failed to answer.",
+      message: "The model failed to respond. Try again.",
       detail: `${provider} sent an empty stream`,
       upstream: { reason: "failed" },
     });

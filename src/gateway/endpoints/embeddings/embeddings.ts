@@ -30,7 +30,10 @@ export async function serveEmbeddings(served: ServedCall): Promise<Response> {
   const { dependencies, exchange, body, model, call } = served;
   const isMedia = model.input === "media";
   if (isMedia && body["dimensions"] !== undefined)
-    throw fieldError("dimensions", `does not apply to ${model.id}: it is for text embeddings only`);
+    throw fieldError(
+      "dimensions",
+      `is not supported by ${model.id}. Omit it; it applies to text embeddings only`,
+    );
   if (!isMedia) checkTextBytes(exchange, "input", () => textsIn(body["input"]));
   const request = readEmbeddingRequest(body);
   const input = isMedia ? await inspect(readMediaInput(body)) : readTextInput(body);
@@ -104,11 +107,11 @@ function checkLengths(options: {
   if (dimensions === undefined) return;
   for (const vector of result.vectors) {
     const length = lengthOf(vector);
-    // The caller's to mend: a model of one length has no other, on whichever target.
+    // The caller's mistake: a model with a fixed length has it on every target.
     if (length !== dimensions)
       throw fieldError(
         "dimensions",
-        `must be left out for ${model}: its vectors have ${length} numbers`,
+        `must be omitted for ${model}. Its vectors always have ${length} dimensions`,
       );
   }
 }

@@ -46,7 +46,7 @@ export function showModel({ keys, catalog, purses, replyCounter }: GatewayDepend
       throw new ApiError({
         code: "model_not_found",
         param: "model",
-        message: `There is no model "${toShown(id)}" for this key. GET /v1/models lists yours.`,
+        message: `Unknown model "${toShown(id)}". GET /v1/models lists the models this key can use.`,
       });
     exchange.model = model;
     replyCounter.count(exchange, "ok");

@@ -49,7 +49,7 @@ describe("in reads of any size", () => {
     test(`such as ${readBytes}, other files are known and let go of`, async () => {
       for (const start of ["OggS", "fLaC", "ID3\x04", "\x1aE\xdf\xa3"]) {
         const stream = inReads(Buffer.concat([Buffer.from(start, "latin1"), samples]), readBytes);
-        await expect(openPcm(stream, "vendor")).rejects.toThrow("The model failed to answer.");
+        await expect(openPcm(stream, "vendor")).rejects.toThrow("The model failed to respond.");
         expect(stream.isCancelled).toBe(true);
       }
     });

@@ -41,10 +41,10 @@ export async function openPcm(given: SpeakStream, provider: string): Promise<Pcm
     start = more;
   }
   if (isText(start.subarray(0, textBytes)))
-    throw broken(`${provider} sent a text where audio was asked for`, stream);
+    throw broken(`${provider} sent text instead of audio`, stream);
   const kind = start.length < 4 ? undefined : fileKind(start);
   if (kind === undefined) return { first: start, lengthBytes: stream.lengthBytes, rest: stream };
-  if (kind !== "wav") throw broken(`${provider} sent ${kind} where PCM was asked for`, stream);
+  if (kind !== "wav") throw broken(`${provider} sent ${kind} instead of PCM`, stream);
   return withoutHeader({ stream, start, provider });
 }
 
@@ -89,7 +89,7 @@ async function withoutHeader(options: {
       const lengthBytes = believable(dataBytes);
       const rest = samplesOf({ stream, start: start.subarray(dataOffset), lengthBytes });
       const first = await readMore(rest, new Uint8Array());
-      if (first.length === 0) throw broken(`${provider} sent a WAV without audio`, stream);
+      if (first.length === 0) throw broken(`${provider} sent a WAV file without audio`, stream);
       return { first, lengthBytes, rest };
     }
     const more =
@@ -97,7 +97,7 @@ async function withoutHeader(options: {
         ? await readMore(stream, start)
         : start;
     if (more.length === start.length)
-      throw broken(`${provider} sent a broken WAV: ${header.problem}`, stream);
+      throw broken(`${provider} sent an invalid WAV file: ${header.problem}`, stream);
     start = more;
   }
 }
@@ -163,7 +163,7 @@ function broken(detail: string, stream: SpeakStream): ApiError {
   stream.cancel();
   return new ApiError({
     code: "upstream_error",
-    message: "The model failed to answer.",
+    message: "The model failed to respond. Try again.",
     detail,
     upstream: { reason: "failed" },
   });

@@ -139,16 +139,16 @@ export class SpeechSource implements StreamSource {
     if (this.#sentBytes + sizeBytes > mostBytes)
       throw new ApiError({
         code: "upstream_error",
-        message: "The audio became longer than it may be.",
-        detail: `more than ${mostBytes} bytes came`,
+        message: "The audio exceeded the model's maximum length. Shorten the input.",
+        detail: `received more than ${mostBytes} bytes`,
       });
     this.#sentBytes += sizeBytes;
     const { lengthBytes } = pcm;
     if (bytes === undefined && lengthBytes !== undefined && this.#sentBytes < lengthBytes)
       throw new ApiError({
         code: "upstream_error",
-        message: "The audio broke off.",
-        detail: `${this.#sentBytes} of ${lengthBytes} bytes came`,
+        message: "The audio ended early. Try again.",
+        detail: `received ${this.#sentBytes} of ${lengthBytes} bytes`,
       });
     return bytes;
   }

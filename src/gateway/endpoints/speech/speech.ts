@@ -83,4 +83,4 @@ function fitting({ router }: GatewayDependencies, model: Model, speak: SpeakCall
 }
 
 const unserved = (option: SpeakOption, { id }: Model) =>
-  fieldError(option, `is not supported by ${id}: leave it out, or use another model`);
+  fieldError(option, `is not supported by ${id}. Omit it or use another model`);

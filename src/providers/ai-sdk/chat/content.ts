@@ -72,13 +72,16 @@ function toDocument({ file }: JsonObject, param: string, reader: Reader): Fields
   if (typeof uri !== "string" || !isDataUri(uri)) throw refusal(param, "must be a data URI");
   const document = fromDataUri(uri, param, reader);
   if (!documentTypes[reader.family].test(document.mediaType))
-    throw refusal(param, `must be a PDF or plain text: this model takes no ${document.mediaType}`);
+    throw refusal(
+      param,
+      `must be a PDF or plain text. This model does not support ${document.mediaType}`,
+    );
   return typeof filename === "string" ? { ...document, filename } : document;
 }
 
 function toAudio({ input_audio: audio }: JsonObject, param: string, reader: Reader): Fields {
   if (reader.family !== "other")
-    throw refusal(param, "must be left out: this model does not take audio");
+    throw refusal(param, "is not supported. This model does not accept audio");
   const { data, format } = isJsonObject(audio) ? audio : {};
   const mediaType = format === "mp3" ? "audio/mpeg" : "audio/wav";
   const base64 = typeof data === "string" ? data : "";
@@ -102,9 +105,9 @@ function toImage({ image_url: image }: JsonObject, param: string, reader: Reader
   if (isDataUri(url)) return fromDataUri(url, param, reader);
   const { takesUrls } = reader;
   const address = toCallerUrl(url, { param, takesUrls });
-  // Nobody but the vendor may fetch what a caller names: we would do it from inside.
+  // Only the vendor may fetch a caller's URL: the gateway would do it from inside its network.
   if (!isSupported(address, reader.supportedUrls))
-    throw refusal(param, "must be a data URI: this model takes no images by their address");
+    throw refusal(param, "must be a data URI. This model does not accept image URLs");
   const data = new URL(address);
   return {
     type: "file",
@@ -127,7 +130,7 @@ function fromDataUri(uri: string, param: string, reader: Reader) {
   const head = comma === -1 ? "" : uri.slice("data:".length, comma).toLowerCase();
   const [mediaType = "", ...attributes] = head.split(";");
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mediaType))
-    throw refusal(param, "must be a data URI that names its type, such as data:image/png;base64,…");
+    throw refusal(param, "must be a data URI with a media type, such as data:image/png;base64,…");
   const rest = uri.slice(comma + 1);
   const base64 = attributes.includes("base64") ? rest : fromPercents(rest, param);
   return { type: "file", mediaType, data: toData(base64, reader) };
@@ -139,10 +142,10 @@ const maxHeadChars = 256;
 const maxPercentChars = 64 * 1024;
 
 function fromPercents(text: string, param: string): string {
-  if (text.length > maxPercentChars) throw refusal(param, "must be a data URI in base64");
+  if (text.length > maxPercentChars) throw refusal(param, "must be a base64 data URI");
   try {
     return Buffer.from(decodeURIComponent(text)).toString("base64");
   } catch {
-    throw refusal(param, "must be a data URI in base64");
+    throw refusal(param, "must be a base64 data URI");
   }
 }

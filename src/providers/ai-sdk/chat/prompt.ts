@@ -134,7 +134,7 @@ function parseArguments(text: Json | undefined, param: string): JsonObject {
   } catch {
     input = undefined;
   }
-  if (!isJsonObject(input)) throw refusal(param, "must be JSON of an object");
+  if (!isJsonObject(input)) throw refusal(param, "must be a JSON object, encoded as a string");
   return input;
 }
 
@@ -143,7 +143,7 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
   const toolCallId = String(id);
   const toolName = called.get(toolCallId);
   if (toolName === undefined)
-    throw refusal(`messages[${at}].tool_call_id`, "must be the id of a tool call before it");
+    throw refusal(`messages[${at}].tool_call_id`, "must be the id of an earlier tool call");
   const cached = withCache(message, reader.family);
   const files = toResultFiles(content, `messages[${at}].content`, reader);
   const isMixed = files.length > 0 && Array.isArray(content);
@@ -166,7 +166,7 @@ function toToolResult({ message, at, called, reader }: Step): Fields {
 
 const isTextPart = (part: Json) => isJsonObject(part) && wordsOf(part) !== "";
 
-/** Packages of other vendors write what is no text out as JSON, which the model would read as such. */
+/** Packages of other vendors write files out as JSON, which the model would read as text. */
 function toResultFiles(content: Json | undefined, at: string, reader: PromptReader): Fields[] {
   if (!Array.isArray(content)) return [];
   const files: Fields[] = [];
@@ -175,13 +175,13 @@ function toResultFiles(content: Json | undefined, at: string, reader: PromptRead
     const { type } = part;
     const param = `${at}[${place}].${type === "file" ? "file" : "image_url"}`;
     if (type !== "text" && (reader.family === "other" || !reader.hasTaggedData))
-      throw refusal(param, "must be left out: this model takes only text as the result of a tool");
+      throw refusal(param, "is not supported. This model accepts only text in tool results");
     const file = toMediaPart(part, `${at}[${place}]`, reader);
     if (file === undefined) continue;
     if (reader.family === "anthropic" && file["mediaType"] === "text/plain")
       throw refusal(
         `${param}.file_data`,
-        "must be a PDF in the result of a tool: send text as text",
+        "must be a PDF in a tool result. Send text as a text part",
       );
     files.push(file);
   }

@@ -43,7 +43,7 @@ export function toFinishReason(
   const known = words.get(word);
   if (isEmpty && (known === undefined || (known === "stop" && hasMedia)))
     throw upstreamError("upstream_error", {
-      detail: `${provider} ended with ${shortWord(word)} and said ${hasMedia ? "it in pictures" : "nothing"}`,
+      detail: `${provider} ended with ${shortWord(word)} and sent ${hasMedia ? "only images" : "no content"}`,
     });
   if (word === "LANGUAGE" || word === "OTHER") return "content_filter";
   if (known !== undefined && known !== "stop") return known;
@@ -52,5 +52,5 @@ export function toFinishReason(
 
 /** It comes from outside and goes into a log: one short word, or none. */
 export function shortWord(word: unknown): string {
-  return typeof word === "string" && /^\w{1,60}$/.test(word) ? word : "no known reason";
+  return typeof word === "string" && /^\w{1,60}$/.test(word) ? word : "an unknown reason";
 }

@@ -74,13 +74,13 @@ test("pictures are left out of an answer; one of nothing else has failed", () =>
   expect(messageOf([{ text: "Here:" }, picture])).toMatchObject({ content: "Here:" });
   expect(failureOf(geminiReply({ parts: [picture], finishReason: "STOP" }))).toEqual({
     code: "upstream_error",
-    detail: "up ended with STOP and said it in pictures",
+    detail: "up ended with STOP and sent only images",
   });
 });
 
 test("a reason that is no plain word stays out of the detail", () => {
   const detail = failureOf(geminiReply({ finishReason: "SECRET words of a prompt" })).detail;
-  expect(detail).toBe("up ended with no known reason and said nothing");
+  expect(detail).toBe("up ended with an unknown reason and sent no content");
 });
 
 test("a call without a name is a broken reply", () => {

@@ -107,7 +107,7 @@ export class ReplyReader {
       reply = parseBounded(event);
     } catch (cause) {
       throw upstreamError("upstream_error", {
-        detail: `${this.#provider} sent an event that cannot be read as JSON`,
+        detail: `${this.#provider} sent an event that is not valid JSON`,
         cause,
       });
     }

@@ -114,7 +114,7 @@ class Turns {
     if (name === undefined)
       throw fieldError(
         `messages[${at}].tool_call_id`,
-        "must name a tool call of an earlier message",
+        "must be the id of a tool call in an earlier message",
       );
     const response = toResponse(textsOf(content).join(""));
     const withId = this.#options.hasCallIds && typeof id === "string" ? { id } : {};
@@ -176,8 +176,8 @@ function toMediaPart(part: Json, field: string): { readonly inlineData: InlineDa
   throw fieldError(
     `${field}.${type}.${name}`,
     type === "file"
-      ? "must be a data URI in base64, such as data:application/pdf;base64,…"
-      : "must be a data URI such as data:image/png;base64,…: this model does not fetch images from addresses",
+      ? "must be a base64 data URI, such as data:application/pdf;base64,…"
+      : "must be a data URI, such as data:image/png;base64,…. This model does not accept image URLs",
   );
 }
 
@@ -192,7 +192,7 @@ function toArguments(text: Json | undefined, field: string): JsonObject {
   if (typeof text !== "string" || text.trim() === "") return {};
   const args = parsed(text);
   if (isJsonObject(args)) return args;
-  throw fieldError(field, "must be a JSON object, as text");
+  throw fieldError(field, "must be a JSON object, encoded as a string");
 }
 
 /** A result must be an object: what is none is put into one. */

@@ -216,6 +216,6 @@ function fromModel(model: Model): Omit<Tables["models"], "cost_version"> {
 
 function oneOf<const T extends string>(known: readonly T[], text: string): T {
   const found = known.find((word) => word === text);
-  if (found === undefined) throw new Error(`the database holds an unknown word: ${text}`);
+  if (found === undefined) throw new Error(`the database contains an unknown value: ${text}`);
   return found;
 }

@@ -90,7 +90,7 @@ export class Checkpoints {
       () => reject(new Error(`the checkpoint took longer than ${answerWithinMs} ms`)),
       answerWithinMs,
     );
-    const onExit = () => reject(new Error("the thread of the checkpoints has ended"));
+    const onExit = () => reject(new Error("the checkpoint thread has exited"));
     worker.once("message", resolve);
     worker.once("error", reject);
     worker.once("exit", onExit);

@@ -206,7 +206,7 @@ function toLease(row: { account_id: string; granted: string; spent: string }): L
 
 function toEntry(row: Omit<Selectable<Tables["entries"]>, "nano"> & { nano: string }): Entry {
   const kind = entryKinds.find((known) => known === row.kind);
-  if (kind === undefined) throw new Error(`the database holds an unknown kind: ${row.kind}`);
+  if (kind === undefined) throw new Error(`the database contains an unknown kind: ${row.kind}`);
   return {
     id: row.id,
     accountId: row.account_id,

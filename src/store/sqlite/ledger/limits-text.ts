@@ -22,7 +22,7 @@ export function readLimits(text: string): Limits {
   if (budget === undefined) return rest;
   const read = fromBudgetText(budget);
   // Without it the owner would be without a limit.
-  if (read === undefined) throw new Error(`the database holds an unknown budget: ${budget}`);
+  if (read === undefined) throw new Error(`the database contains an unknown budget: ${budget}`);
   return { ...rest, budget: read };
 }
 

@@ -44,7 +44,7 @@ function writeLimits(
   const topic = keyId === undefined ? "accounts" : "keys";
   const text = fromLimits(limits);
   const version = limitsOf[topic].get(text, ownerId)?.version;
-  if (version === undefined) throw new Error(`there is no ${ownerId} to limit`);
+  if (version === undefined) throw new Error(`${ownerId} does not exist`);
   addVersion.run(ownerId, version, nowMs, text);
   nextChange.run();
   addChange.run(topic, ownerId);

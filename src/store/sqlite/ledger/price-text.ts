@@ -9,7 +9,7 @@ function readPrice(entries: Readonly<Record<string, string>>): Price {
   return Object.fromEntries(
     Object.entries(entries).map(([key, units]) => {
       const known = priceKeys.find((word) => word === key);
-      if (known === undefined) throw new Error(`the database holds an unknown price: ${key}`);
+      if (known === undefined) throw new Error(`the database contains an unknown price: ${key}`);
       return [known, BigInt(units)];
     }),
   );

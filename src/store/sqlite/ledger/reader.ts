@@ -100,7 +100,7 @@ function checkMigrated(raw: Database, path: string): void {
   if (known !== null) return;
   throw new Problem({
     code: "failed",
-    message: `The database ${path} was written by an earlier version and is not migrated yet. Back it up, then start the gateway once.`,
+    message: `The database ${path} was written by an earlier version and has not been migrated. Back it up, then start the gateway once.`,
   });
 }
 
@@ -118,7 +118,7 @@ function openForReading(path: string): Database {
     raw?.close();
     throw new Problem({
       code: "failed",
-      message: `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Has the gateway ever run here?`,
+      message: `The ledger cannot be read from ${path}: ${cause instanceof Error ? cause.message : String(cause)}. Check that the gateway has been started here before.`,
       cause,
     });
   }

@@ -147,7 +147,7 @@ describe("a commit", () => {
   test("waits for no transaction that never ends, and leaves it alone", async () => {
     sqlite.raw.run("begin");
     const error = await writer.commit([write(receiptOf())]).catch((reason: unknown) => reason);
-    expect(String(error)).toContain("under way");
+    expect(String(error)).toContain("in progress");
     expect(error).not.toBeInstanceOf(UnwritableError);
     expect(sqlite.raw.inTransaction).toBe(true);
     sqlite.raw.run("commit");

@@ -100,7 +100,7 @@ export class LedgerWriter {
     }
     this.#tell();
     return this.#options.sync().catch((cause: unknown) => {
-      throw new NotSyncedError("the disk did not confirm", { cause });
+      throw new NotSyncedError("the disk did not confirm the write", { cause });
     });
   }
 
@@ -166,7 +166,7 @@ export class LedgerWriter {
   #transact<T>(work: () => T): T {
     const { raw, sums, guard } = this.#options;
     const { begin, commit, rollback } = this.#statements;
-    if (raw.inTransaction) throw new BusyError("another transaction is under way");
+    if (raw.inTransaction) throw new BusyError("another transaction is in progress");
     const { openFromId } = sums;
     begin.run();
     try {

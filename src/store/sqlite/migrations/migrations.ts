@@ -30,13 +30,13 @@ export async function migrate(db: Db, known = migrations): Promise<void> {
   if (newer.length > 0)
     throw new Problem({
       code: "failed",
-      message: `The database was written by a newer version (it has ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
+      message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
     });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined)
     throw new Problem({
       code: "failed",
-      message: `The database could not be brought up to date; nothing was changed: ${String(error)}`,
+      message: `The database migration failed and changed nothing: ${String(error)}`,
       cause: error,
     });
 }

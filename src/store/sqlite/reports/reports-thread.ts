@@ -54,16 +54,24 @@ export class ReportsThread {
 
   ask(question: ReportQuestion): Promise<ReportAnswer> {
     if (this.#isClosed)
-      return Promise.reject(new Problem({ code: "busy", message: "The server is stopping." }));
+      return Promise.reject(
+        new Problem({ code: "busy", message: "The gateway is shutting down." }),
+      );
     if (this.#open.size >= maxOpen)
       return Promise.reject(
-        new Problem({ code: "busy", message: "Too many reports are asked for at once." }),
+        new Problem({
+          code: "busy",
+          message: "Too many reports at once. Try again when one has finished.",
+        }),
       );
     const { promise, resolve, reject } = Promise.withResolvers<ReportAnswer>();
     const tooLong = () =>
       this.#fail(
         asked,
-        new Problem({ code: "busy", message: "The report took too long. Ask for a shorter time." }),
+        new Problem({
+          code: "busy",
+          message: "The report took too long. Choose a shorter period.",
+        }),
       );
     const deadline = setTimeout(tooLong, this.#options.limitMs ?? 10_000).unref();
     const asked: Asked = { question, deadline, resolve, reject };
@@ -77,7 +85,7 @@ export class ReportsThread {
     const worker = this.#worker;
     const wasIdle = this.#atWork === undefined;
     for (const asked of this.#open)
-      this.#fail(asked, new Problem({ code: "busy", message: "The server is stopping." }));
+      this.#fail(asked, new Problem({ code: "busy", message: "The gateway is shutting down." }));
     if (worker === undefined) return;
     if (wasIdle) await closeDatabase(worker);
     this.#worker = undefined;
@@ -95,7 +103,11 @@ export class ReportsThread {
       // The machine has no thread left to give.
       this.#fail(
         asked,
-        new Problem({ code: "failed", message: "No thread could be started for reports.", cause }),
+        new Problem({
+          code: "failed",
+          message: "The reports thread could not be started. Try again.",
+          cause,
+        }),
       );
     }
   }
@@ -110,7 +122,7 @@ export class ReportsThread {
       if (worker !== this.#worker) return;
       const problem = new Problem({
         code: "failed",
-        message: "The thread that reads reports has ended.",
+        message: "The reports thread exited. Try again.",
       });
       if (this.#atWork === undefined) this.#worker = undefined;
       else this.#fail(this.#atWork, problem);

@@ -61,7 +61,10 @@ export class SqliteReports implements LedgerReports {
 
   async receipts(query: ReceiptQuery): Promise<ReceiptPage> {
     if (!(query.limit >= 1 && query.limit <= mostReceipts))
-      throw new Problem({ code: "invalid", message: `A page has 1 to ${mostReceipts} receipts.` });
+      throw new Problem({
+        code: "invalid",
+        message: `limit must be between 1 and ${mostReceipts}.`,
+      });
     const answer = await this.#ask({ type: "receipts", query });
     return "page" in answer ? answer.page : unexpected();
   }
@@ -85,7 +88,7 @@ export class SqliteReports implements LedgerReports {
     return answer;
   }
 
-  /** Who asks meanwhile waits for the same one. What cannot be written is shown as it is. */
+  /** Concurrent queries share one flush. If it fails, reports show what is stored. */
   #flush(): Promise<void> {
     const elapsedMs = this.#options.elapsedMs ?? monotonicMs;
     const beganMs = elapsedMs();
@@ -121,7 +124,7 @@ export class SqliteReports implements LedgerReports {
 }
 
 function unexpected(): never {
-  throw new Error("the answer is to another question");
+  throw new Error("the reply does not match the query");
 }
 
 function checkSteps({ fromMs, toMs, grain }: UsageQuery): void {
@@ -129,6 +132,6 @@ function checkSteps({ fromMs, toMs, grain }: UsageQuery): void {
   if ((toMs - fromMs) / stepMs > mostSteps)
     throw new Problem({
       code: "invalid",
-      message: `More than ${mostSteps} steps of time are told to nobody.`,
+      message: `A report has at most ${mostSteps} time steps. Choose a shorter period or a coarser grain.`,
     });
 }

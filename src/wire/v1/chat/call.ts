@@ -91,19 +91,22 @@ function isDefault(name: string, value: Json | undefined): boolean {
   return name === "logit_bias" && isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-/** What has a better answer than the schema's words: it comes before them. */
+/** Checks that give a better message than the schema does, so they run first. */
 function checkMessages(messages: Json | undefined): void {
   if (!Array.isArray(messages)) return;
   for (let at = 0; at < messages.length; at++) {
     const message: Json = messages[at];
     if (!isJsonObject(message)) continue;
     if (message["role"] === "function")
-      throw fieldError(`messages[${at}].role`, 'must be "tool", with tool_call_id');
+      throw fieldError(
+        `messages[${at}].role`,
+        'must be "tool" (with tool_call_id). The "function" role is not supported',
+      );
     if (Array.isArray(message["content"])) checkFiles(message["content"], at);
   }
 }
 
-/** Ids name files that the operator's account keeps, of whomever. */
+/** A file id could name any file in the operator's own vendor account. */
 function checkFiles(content: readonly Json[], at: number): void {
   for (let place = 0; place < content.length; place++) {
     const part = content[place];
@@ -111,7 +114,7 @@ function checkFiles(content: readonly Json[], at: number): void {
     if (part["file"]["file_id"] !== undefined && part["file"]["file_id"] !== null)
       throw fieldError(
         `messages[${at}].content[${place}].file.file_id`,
-        "must be left out: send the file itself as file_data",
+        "is not supported. Send the file itself as file_data",
       );
   }
 }
@@ -132,13 +135,13 @@ function checkToolChoice({ tool_choice: choice, tools }: ChatRequest): void {
     (tool) => (tool as { readonly function: { readonly name: string } }).function.name === name,
   );
   if (isDeclared !== true)
-    throw fieldError("tool_choice.function.name", "must be the name of one of the tools");
+    throw fieldError("tool_choice.function.name", "must be the name of a tool in tools");
 }
 
 /** Deeper than any schema or message of a real client. */
 const maxDepth = 128;
 
-/** What is nested without end, or holds what is no text, is refused before it is written out again. */
+/** Rejects values that are nested too deeply or are not valid Unicode before they are serialized again. */
 function checkNested(field: string, value: Json | undefined): void {
   const problem = problemIn(value, 0);
   if (problem === undefined) return;

@@ -208,8 +208,8 @@ export class ChatEventWriter {
     if (state.tools?.hasNameless === true)
       throw new ApiError({
         code: "upstream_error",
-        message: "The model's answer broke off.",
-        detail: "the upstream sent a tool call without a name",
+        message: "The model's response ended early. Try again.",
+        detail: "the provider sent a tool call without a name",
       });
     const before = this.#release();
     const delta = state.hasRole ? "{}" : `{"role":"assistant","content":""}`;

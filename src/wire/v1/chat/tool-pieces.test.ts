@@ -182,10 +182,10 @@ test("an upstream that calls without end is stopped, and 1,000 calls take no tim
   );
   expect(tools.take(many)).toHaveLength(1_000);
   expect(tools.take(many)).toHaveLength(1_000);
-  expect(() => tools.take([piece({ index: 1_000, id: "more", name: "f" })])).toThrow("broke off");
+  expect(() => tools.take([piece({ index: 1_000, id: "more", name: "f" })])).toThrow("ended early");
   const nameless = new ToolPieces("c");
   const long = piece({ index: 0, id: "a", text: "x".repeat(1024 * 1024) });
-  expect(() => nameless.take([long, long, long, long, long])).toThrow("broke off");
+  expect(() => nameless.take([long, long, long, long, long])).toThrow("ended early");
 });
 
 test("a call that is given no id gets one, and only in its first piece", () => {

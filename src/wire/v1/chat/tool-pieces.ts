@@ -47,7 +47,8 @@ export class ToolPieces {
       call.name ??= nameOf(piece);
       const text = argumentsOf(piece);
       call.arguments.add(text ?? "");
-      if (call.arguments.chars > maxArgumentChars) throw lost("arguments without end");
+      if (call.arguments.chars > maxArgumentChars)
+        throw lost("tool call arguments that are too long");
       if (isFirst) call.held += text ?? "";
       if (call.name === undefined) return [];
       return isFirst ? [toFirst(call, call.name)] : [toNext(call, piece, text)];
@@ -133,8 +134,8 @@ function toNext({ index }: Call, piece: JsonObject, text: string | undefined): J
 function lost(detail: string): ApiError {
   return new ApiError({
     code: "upstream_error",
-    message: "The model's answer broke off.",
-    detail: `the upstream sent ${detail}`,
+    message: "The model's response ended early. Try again.",
+    detail: `the provider sent ${detail}`,
   });
 }
 

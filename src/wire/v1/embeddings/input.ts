@@ -36,7 +36,7 @@ export function readTextInput(body: JsonObject): TextInput {
   if (isJsonObject(input) || isJsonObject(first))
     throw fieldError(
       isJsonObject(input) ? "input" : "input[0]",
-      "must be text or token ids: images and videos need another model",
+      "must be text or token ids. Images and videos require a different model",
     );
   if (typeof first === "number") return { kind: "tokens", tokens: [read.tokens(body)] };
   if (Array.isArray(input) && input.length > maxTexts) throw fieldError("input", tooMany);
@@ -57,13 +57,13 @@ export function readMediaInput(body: JsonObject): MediaInput {
   const first = firstOf(input);
   if (!isJsonObject(first)) return { kind: "images", dataUris: read.images(body), isList: true };
   if (Array.isArray(input) && input.length > 1)
-    throw fieldError("input[1]", "is one too many: a video stands alone, one a request");
+    throw fieldError("input[1]", "is not allowed. Send one video per request, with no other input");
   const [video] = read.videos(body);
   return toVideo(video, "input[0]");
 }
 
 /** Clients split long lists by a setting of their own: that is what the reader can change. */
-const tooMany = `must have at most ${maxTexts} entries. Set the batch size of your client: chunk_size=${maxTexts} in LangChain, batchSize: ${maxTexts} in LangChain.js, embed_batch_size=${maxTexts} in LlamaIndex`;
+const tooMany = `must have at most ${maxTexts} entries. Lower your client's batch size: chunk_size=${maxTexts} in LangChain, batchSize: ${maxTexts} in LangChain.js, embed_batch_size=${maxTexts} in LlamaIndex`;
 
 /** Each form is checked by itself: what is wrong then lies in the form that was meant. */
 function form<T>(schema: TSchema): (body: JsonObject) => T {

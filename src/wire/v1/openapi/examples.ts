@@ -108,32 +108,34 @@ export const examples = {
       code: "invalid_request",
     },
     401: {
-      message: "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`.",
+      message:
+        "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`. You can create one in the console or ask the operator for one.",
       type: "invalid_request_error",
       param: null,
       code: "invalid_api_key",
     },
     402: {
       message:
-        "This request may cost up to 0.0205 USD; the account has 0.0131 USD free and 0.00 USD held by running requests. Lower max_tokens or shorten the prompt. Ask the operator to add credit.",
+        "This request can cost up to 0.0205 USD, but the account has 0.0131 USD available and 0.00 USD on hold for requests in flight. Lower max_tokens or shorten the prompt. Ask the operator to add credit.",
       type: "insufficient_quota",
       param: null,
       code: "insufficient_quota",
     },
     403: {
-      message: "This key cannot call the model.",
+      message:
+        'Model "svc-4" does not exist, or this key cannot use it. GET /v1/models lists the models this key can use.',
       type: "permission_error",
       param: "model",
       code: "model_not_allowed",
     },
     429: {
-      message: "The key's limit of 60 requests per minute is reached. Try again in 0.84 s.",
+      message: "The key reached its limit of 60 requests per minute. Try again in 0.84 s.",
       type: "rate_limit_error",
       param: null,
       code: "rate_limit_exceeded",
     },
     default: {
-      message: "The model failed to answer.",
+      message: "The model failed to respond. Try again.",
       type: "upstream_error",
       param: null,
       code: "upstream_error",

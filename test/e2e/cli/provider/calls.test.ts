@@ -108,8 +108,8 @@ describe("provider test", () => {
     const { code, stdout, stderr } = await stage.provider("test fake", withKey);
     expect(code).toBe(1);
     expect(stderr).toContain("5 of 5 calls failed");
-    expect(stdout).toContain("fake does not accept the key (401, invalid_api_key");
-    expect(stdout).toContain("Check FAKE_KEY where the gateway runs");
+    expect(stdout).toContain("fake rejected the key (401, invalid_api_key");
+    expect(stdout).toContain("Check that the key in FAKE_KEY is for this vendor");
     expect(stdout).not.toContain("vendor****cret");
   });
 
@@ -142,7 +142,7 @@ describe("provider test", () => {
     const server = await stage.home.serve();
     const { code, stdout } = await stage.provider("test fake", withKey);
     expect(code).toBe(1);
-    expect(stdout).toContain("FAKE_KEY is not set where the gateway runs");
+    expect(stdout).toContain("FAKE_KEY is not set in the gateway's environment");
     expect(stage.upstream.requests).toEqual([]);
     expect(await server.stop()).toBe(0);
   });
@@ -168,7 +168,7 @@ describe("provider test", () => {
     const environment = { HTTP_PROXY: new URL(stage.upstream.baseUrl).origin };
     const { code, stdout } = await stage.provider("test far", { environment });
     expect(code).toBe(1);
-    expect(stdout).toContain("The proxy in between wants a name and password (407)");
+    expect(stdout).toContain("The proxy requires a user name and password (407)");
   });
 
   test("knows a certificate that is for another name, and takes a good one of a named authority", async () => {
@@ -177,7 +177,7 @@ describe("provider test", () => {
     writeFileSync(file, authority.cert);
     const environment = { NODE_EXTRA_CA_CERTS: file };
     for (const [name, words] of [
-      ["other.example", "is for another name"],
+      ["other.example", "is for another host name"],
       ["127.0.0.1", "0 offered"],
     ] as const) {
       const { cert, key } = createCertificate({ name, issuer: authority });

@@ -72,7 +72,7 @@ describe("provider test names the cause", () => {
     expect(what).toBe(
       "The sign-in of p was refused (400, invalid_grant): the key was removed, or belongs to another account.",
     );
-    expect(advice).toContain("Put a good key in its place");
+    expect(advice).toContain("A replaced key takes effect");
     expect(stage.upstream.requests.map(({ path }) => path)).toContain("/token");
   });
 
@@ -102,8 +102,8 @@ describe("provider test names the cause", () => {
     );
     const problem = await problemOf({ P_KEY: "sk-ünïcode-key" });
     expect(problem.trouble).toBe("unsendable_key");
-    expect(problem.what).toContain("has characters that cannot be sent");
-    expect(problem.advice).toContain("into P_KEY where the gateway runs");
+    expect(problem.what).toContain("contains characters that cannot be sent");
+    expect(problem.advice).toContain("into P_KEY in the gateway's environment");
     expect(JSON.stringify(problem)).not.toContain("ünï");
     expect(stage.upstream.requests).toEqual([]);
   });
@@ -118,9 +118,7 @@ describe("provider test names the cause", () => {
       await applied(fields);
       const problem = await problemOf({ [name]: proxy });
       expect(problem.trouble).toBe("proxy_unreachable");
-      expect(problem.what).toBe(
-        `The proxy that ${name} names cannot be reached: nothing listens there.`,
-      );
+      expect(problem.what).toBe(`The proxy in ${name} cannot be reached: connection refused.`);
       expect(JSON.stringify(problem)).not.toContain("password-of-it");
     }
   });
@@ -131,7 +129,7 @@ describe("provider test names the cause", () => {
     const { trouble, what } = await problemOf();
     expect([trouble, what]).toEqual([
       "model_missing",
-      "p has no model big-1, or this key may not use it.",
+      'p has no model "big-1", or this key cannot use it.',
     ]);
     stage.upstream.replyWith(httpReply({ status: 404, body: ["not here"], framing: "length" }));
     expect((await problemOf()).trouble).toBe("wrong_address");
@@ -181,7 +179,7 @@ describe("what to do is told for the command that was given", () => {
     const cases: readonly (readonly [string, string])[] = [
       [
         `mine --base-url http://127.0.0.1:${port}/v1 --allow-private`,
-        "host and port of the address",
+        "host and port in the address",
       ],
       [
         `vertex --option project=a --option location=us-central1 --option credentials_file=${beside("no.json")}`,
@@ -202,7 +200,7 @@ describe("what to do is told for the command that was given", () => {
     stage.upstream.replyWith([{ hang: true }]);
     const vendor = 'vendor: groq, api_key: "${P_KEY}"';
     for (const [fields, words] of [
-      [vendor, "the status page of the vendor"],
+      [vendor, "the vendor's status page"],
       [`${vendor}, base_url: "https://far.example/v1"`, "check base_url"],
     ] as const) {
       await applied(fields, "timeouts: { first_byte: 0.5 }, ");

@@ -133,7 +133,7 @@ describe("provider add", () => {
         "",
         "add mine --base-url http://127.0.0.1:1/v1 --allow-private --all-models",
         1,
-        "Nothing listens",
+        "refused the connection",
       ],
       ["", `add ${stage.own(" --models a --all-models")}`, 2, "all of them or none"],
     ];

@@ -1,7 +1,7 @@
 import { Problem } from "../base/problem.ts";
 
 /**
- * Where an entry of the catalogue came from, if that was a file. The file owns the entry's name and
+ * Where an entry of the catalog came from, if that was a file. The file owns the entry's name and
  * the fields that it states, by the names of svc.yaml; only the file can change those.
  */
 export interface Origin {

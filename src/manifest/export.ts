@@ -37,7 +37,7 @@ function lifecycleNote({ id, lifecycle }: Model): string[] {
   const retires = retiresAtMs === undefined ? "" : `, retires ${toDateText(retiresAtMs)}`;
   const since = toDateText(deprecatedAtMs);
   return [
-    `# ${id}: deprecated from ${since}${retires}, replaced by ${replacement}; not part of this file\n`,
+    `# ${id}: deprecated from ${since}${retires}, replaced by ${replacement} (not part of this file)\n`,
   ];
 }
 

@@ -137,6 +137,6 @@ export function checkUse(options: {
   const why = replaces ? "replaces another model" : "is deprecated or retired";
   throw new Problem({
     code: "invalid",
-    message: `models.${before.id} ${why}: its endpoint and input cannot change. Give the new model an id of its own.`,
+    message: `models.${before.id} ${why}, so its endpoint and input cannot change. Use another id for the new model.`,
   });
 }

@@ -74,8 +74,7 @@ export class Invites {
     if (invite === undefined || invite.expiresAtMs <= clock.nowMs())
       throw new Problem({
         code: "not_found",
-        message:
-          "This link does not work: it was used, has expired or was revoked. Ask for a new one.",
+        message: "This link has been used, has expired or was revoked. Ask for a new one.",
       });
     return invite;
   }
@@ -90,7 +89,7 @@ export class Invites {
     checkEmail(email);
     if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
       throw invalid({
-        email: `The email address must be ${invite.email}, which the link was created for.`,
+        email: `The email address must be ${invite.email}, because the link was created for it.`,
       });
     const { user, ...changes } =
       invite.kind === "reset"
@@ -151,12 +150,12 @@ export class Invites {
     if (outcome === "used")
       throw new Problem({
         code: "conflict",
-        message: "This link was used a moment ago. Ask for a new one.",
+        message: "This link has just been used. Ask for a new one.",
       });
     if (outcome === "email-taken")
       throw new Problem({
         code: "conflict",
-        message: "Somebody with this email address has just joined. Try again.",
+        message: "A user with this email address has just joined. Try again.",
       });
   }
 

@@ -70,7 +70,7 @@ export class Passwords {
       if (line.length >= mostWaiting)
         throw new Problem({
           code: "busy",
-          message: "Too many people sign in at this moment. Try again in a minute.",
+          message: "Too many sign-ins at the moment. Try again in a minute.",
         });
       await new Promise<void>((resolve) => line.push(resolve));
     } else this.#running++;
@@ -87,11 +87,10 @@ export class Passwords {
 export function checkPassword(password: string, email: string): void {
   if (password.length < shortestPassword || password.length > longestPassword)
     throw invalid({
-      password: `The password must have ${shortestPassword} to ${longestPassword} characters.`,
+      password: `The password must be ${shortestPassword} to ${longestPassword} characters long.`,
     });
   if (password.toLowerCase() === email || new Set(password).size < 4)
     throw invalid({
-      password:
-        "The password must not be your email address or the same few characters over and over.",
+      password: "The password must not be your email address or a few repeated characters.",
     });
 }

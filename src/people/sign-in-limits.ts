@@ -80,7 +80,7 @@ export class TooManyTries extends Problem {
     const minutes = Math.ceil(waitMs / minuteMs);
     super({
       code: "busy",
-      message: `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
+      message: `Too many failed attempts. Try again in ${minutes === 1 ? "1 minute" : `${minutes} minutes`}.`,
     });
     this.waitMs = waitMs;
   }

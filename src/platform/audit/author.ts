@@ -109,7 +109,7 @@ function toAuthor(declared: Audit<never>, input: never, { actor, clock }: Bindin
     audit({ subject, accountId, detail, kind = "", actor: became = actor }) {
       const { action } = declared;
       const name = typeof action === "string" ? action : action[kind];
-      if (name === undefined) throw new Error(`no action is declared for the kind "${kind}"`);
+      if (name === undefined) throw new Error(`no audit action is declared for kind "${kind}"`);
       const atMs = clock.nowMs();
       return {
         id: newId("audit", atMs),

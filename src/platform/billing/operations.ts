@@ -195,6 +195,6 @@ function readMonth(options: {
   const firstMs = periodStartMs("month", account.createdAtMs);
   if (ms >= firstMs && ms <= nowMs) return ms;
   throw invalid({
-    month: `The month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+    month: `The month must be from ${toMonthText(firstMs)} to ${toMonthText(nowMs)}, in the form YYYY-MM, not "${month}".`,
   });
 }

@@ -82,7 +82,7 @@ export class Api {
       if (error instanceof Refused) return refuse(error.refusal);
       if (error instanceof Problem) return refuse(toRefusal(error));
       const id = newId("audit");
-      this.#dependencies.log.error("a request to the platform failed", {
+      this.#dependencies.log.error("platform request failed", {
         id,
         path,
         detail: String(error),
@@ -90,7 +90,7 @@ export class Api {
       return refuse({
         status: 500,
         code: "failed",
-        message: `Something went wrong here. The log has it as ${id}.`,
+        message: `Internal error. Give the operator this reference: ${id}.`,
       });
     }
   }
@@ -190,7 +190,7 @@ export class Api {
       throw new Refused({
         status: 415,
         code: "unsupported_media_type",
-        message: "The body must be JSON, with the header Content-Type: application/json.",
+        message: "The body must be JSON with the header Content-Type: application/json.",
       });
     const text = await request.text();
     if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
@@ -226,8 +226,7 @@ export class Api {
     if (isValid === undefined || isValid(value)) return;
     const [first] = isValid.errors ?? [];
     const unknown: unknown = first?.params["additionalProperty"];
-    if (typeof unknown === "string")
-      throw invalid({ [unknown]: `There is no field ${unknown} here.` });
+    if (typeof unknown === "string") throw invalid({ [unknown]: `Unknown field "${unknown}".` });
     const found = schemaProblem(isValid.errors ?? []);
     const field = found?.field === "" ? undefined : found?.field;
     const message = `${field ?? whole} ${found?.problem ?? "is not valid"}.`;
@@ -238,7 +237,7 @@ export class Api {
 const tooLarge = () =>
   new Refused({ status: 413, code: "too_large", message: "The body must not exceed 2 MB." });
 
-/** Charts are long lists of figures: packed they are a tenth, for half a millisecond. */
+/** Charts are long lists of numbers: compressed, they are a tenth, for half a millisecond. */
 const packedFrom = 4_096;
 
 function toJson(reply: unknown, request: Request, headers: Headers): Response {

@@ -39,7 +39,7 @@ function tooMany(waitMs: number, { everyMs }: typeof memberLimit): Refused {
   return new Refused({
     status: 429,
     code: "too_many_changes",
-    message: `Too many changes at once: you can make ${60_000 / everyMs} per minute. Try again in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`,
+    message: `Too many changes. The limit is ${60_000 / everyMs} per minute. Try again in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`,
     headers: { "retry-after": String(seconds) },
   });
 }

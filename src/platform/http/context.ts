@@ -56,13 +56,13 @@ export interface RequestContext {
 /** The person who asks; routes for people alone have one. */
 export function personOf({ actor }: RequestContext): Person {
   if (actor?.kind !== "person")
-    throw new Problem({ code: "invalid", message: "Only people can do this, not tokens." });
+    throw new Problem({ code: "invalid", message: "Tokens cannot do this. Sign in instead." });
   return actor.person;
 }
 
 /** As the audit log and links have it. */
 export function actorOf(actor: Actor | undefined): AuditActor {
-  if (actor === undefined) return { kind: "person", id: "", name: "nobody" };
+  if (actor === undefined) return { kind: "person", id: "", name: "unknown visitor" };
   if (actor.kind === "token") return { kind: "token", id: actor.token.id, name: actor.token.name };
   const { id, email, isOperator } = actor.person.user;
   return { kind: isOperator ? "operator" : "person", id, name: email };

@@ -10,14 +10,14 @@ const beatMs = 15_000;
 /** What happens now, as server-sent events: `news` has the newest requests and how many there were. */
 export const liveRoutes = [
   route("GET /api/accounts/:account/live", {
-    about: "The requests of an account as they end: server-sent events.",
+    about: "Streams the requests of an account as they end, as server-sent events.",
     access: "viewer",
     area: "usage",
     contentType: "text/event-stream",
     handle: async (context) => listen(context, context.account.id),
   }),
   route("GET /api/live", {
-    about: "The requests of all accounts as they end: server-sent events.",
+    about: "Streams the requests of all accounts as they end, as server-sent events.",
     access: "operator",
     area: "usage",
     contentType: "text/event-stream",
@@ -32,7 +32,7 @@ function listen(context: Context, accountId: string | undefined): Response {
     throw new Refused({
       status: 503,
       code: "busy",
-      message: "Too many pages listen at once. Close some, or look again later.",
+      message: "Too many open live pages. Close some, or try again later.",
     });
   const encoder = new TextEncoder();
   let end = () => {};

@@ -37,7 +37,7 @@ export interface AddedView extends ApplyView {
   readonly kept: readonly EntryName[];
 }
 
-/** What changes of the catalogue need. */
+/** What changes of the catalog need. */
 export interface CatalogChangeDependencies {
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;

@@ -29,8 +29,8 @@ describe("the catalogue", () => {
       ]),
     );
     expect(why["svc-3-flash"]).toBeNull();
-    expect(why["unpriced"]).toBe("It has no price in force.");
-    expect(why["unrouted"]).toBe("It has no route: nobody is asked for it.");
+    expect(why["unpriced"]).toBe("No price set.");
+    expect(why["unrouted"]).toBe("No route. Add one to serve this model.");
   });
 
   test("has the classes by which a model is priced", async () => {

@@ -159,7 +159,7 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     const units = fromDecimal(text, priceScale(key));
     if (units === undefined)
       throw invalid({
-        [key]: `The price must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
+        [key]: `The price must be an amount in USD with at most ${priceScale(key)} decimal places, such as 0.30, not "${text}".`,
       });
     if (isTooDear(key, units))
       throw invalid({ [key]: `The price must be at most ${maxPriceUsd} USD, not ${text}.` });
@@ -172,14 +172,14 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     throw new Problem({
       code: "invalid",
       field: useless[0],
-      message: `${id} is never billed by ${useless.join(" or ")}, only by ${pricedClasses(endpoint, input).join(", ")}.`,
+      message: `${id} is not billed by ${useless.join(" or ")}. Its price classes are ${pricedClasses(endpoint, input).join(", ")}.`,
     });
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)
     throw new Problem({
       code: "invalid",
       field: lacking[0],
-      message: `${id} needs a price for ${lacking.join(" and ")}, which can be 0. The previous price is not carried over.`,
+      message: `${id} needs a price for ${lacking.join(" and ")}; 0 is allowed. The previous price is not carried over.`,
     });
   return price;
 }

@@ -47,7 +47,7 @@ export async function listingTrial(options: Parameters<typeof compareList>[0]): 
     model: null,
     ok: true,
     duration_ms: Math.round(performance.now() - startMs),
-    result: models === null ? "no list to compare with" : `${models} offered`,
+    result: models === null ? "no model list available" : `${models} offered`,
     problem: null,
     unlisted,
   };

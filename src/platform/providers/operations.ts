@@ -99,14 +99,14 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
       if (gateway === undefined)
         throw new Problem({
           code: "failed",
-          message: "The gateway is not running, so no target is out of service.",
+          message: "The gateway is not running, so there is nothing to reset.",
           command: "serve",
         });
       const isSame = (one: TargetHealth) => one.provider === name && one.model === model;
       if (model !== undefined && !gateway.health().some(isSame))
         throw new Problem({
           code: "not_found",
-          message: `No call was made to ${model} of ${name} since the gateway started.`,
+          message: `${name} has no target ${model}, or it has not been called since the gateway started.`,
           field: "model",
           command: "provider list",
         });
@@ -212,7 +212,7 @@ function trialOperations(
 }
 
 function upstreamsOf({ upstreams }: ProviderDependencies): Promise<Upstreams> {
-  if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
+  if (upstreams === undefined) throw new Error("upstreams are not wired");
   return upstreams();
 }
 

@@ -126,7 +126,7 @@ describe("a model that the vendor does not list", () => {
       params,
       body: { kind: "models" },
     });
-    expect(body).toMatchObject({ ok: true, result: "no list to compare with", unlisted: [] });
+    expect(body).toMatchObject({ ok: true, result: "no model list available", unlisted: [] });
   });
 
   test("is not looked for at a server whose list may be partial", async () => {

@@ -17,24 +17,24 @@ function toText({ provider, model, code, detail }: ReceiptAttempt): string {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ok: "answered",
-  served: "answered",
-  left: "the caller left",
-  upstream_error: "the provider failed",
-  upstream_unavailable: "no provider could be reached",
-  upstream_overloaded: "the provider was overloaded",
-  upstream_timeout: "the provider took too long",
-  upstream_rate_limited: "the provider was asked too often",
-  upstream_rejected: "the provider refused the request",
-  content_filtered: "the content was refused",
-  context_length_exceeded: "the input was too long for the model",
-  model_loading: "the model was still loading",
-  shutting_down: "the gateway was stopping",
-  store_unavailable: "the gateway could not write its ledger",
-  internal_error: "the gateway failed",
+  ok: "succeeded",
+  served: "succeeded",
+  left: "client disconnected",
+  upstream_error: "provider error",
+  upstream_unavailable: "no provider available",
+  upstream_overloaded: "provider overloaded",
+  upstream_timeout: "provider timeout",
+  upstream_rate_limited: "provider rate limit",
+  upstream_rejected: "rejected by the provider",
+  content_filtered: "blocked by a content filter",
+  context_length_exceeded: "input too long for the model",
+  model_loading: "model still loading",
+  shutting_down: "gateway shutting down",
+  store_unavailable: "gateway could not write its ledger",
+  internal_error: "internal gateway error",
 };
 
-/** What came of a call or an attempt, for people; it names no vendor. */
+/** The outcome of a call or an attempt, for people; it names no vendor. */
 export function outcomeWords(outcome: string): string {
   return words[outcome] ?? outcome.replaceAll("_", " ");
 }

@@ -44,7 +44,7 @@ export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
       const folder = builds.folderOf(name);
       const type = types[extension as keyof typeof types];
       return folder === undefined
-        ? new Response("There is no such file.", { status: 404, headers: plainHeaders })
+        ? new Response("File not found.", { status: 404, headers: plainHeaders })
         : asset({ request, path: join(folder, "assets", name), name, type });
     }
     if (pagePattern.test(path)) return page(200);

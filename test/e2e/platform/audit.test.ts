@@ -95,7 +95,7 @@ const newToken = async (account?: string) =>
 interface Change extends AskOptions {
   readonly who: Visitor;
   readonly action: string;
-  /** Whoever asks, unless told. */
+  /** Default: the user who asks. */
   readonly actor?: string;
 }
 
@@ -322,11 +322,14 @@ test("a change that is made again, or refused, leaves no record", async () => {
   const id = await newKey();
   const entry = { account, kind: "credit", usd: "1", reference: "once" } as const;
   const token = await newToken();
+  const limited = await newKey();
   const change = async () => {
     await operations().keys.revoke({ id });
     await operations().entries.add(entry);
     await operations().accounts.suspend({ account });
     await operations().tokens.revoke({ id: token });
+    await operations().accounts.setLimits({ account, rpm: "900000" });
+    await operations().keys.setLimits({ id: limited, rpm: "5", budget: "1/day" });
   };
   await change();
   const count = rows().length;
@@ -335,6 +338,7 @@ test("a change that is made again, or refused, leaves no record", async () => {
   expect((await operator.ask("POST /api/providers/:name/reset", asked)).status).toBe(404);
   expect(rows()).toHaveLength(count);
   await operations().accounts.resume({ account });
+  await operations().accounts.setLimits({ account, rpm: "none" });
 });
 
 test("failed sign-ins are counted for each person and hour, unknown addresses together", async () => {

@@ -50,7 +50,7 @@ models:
         : willingVendor(request),
     );
     const said = succeeds(await stage.provider("test local"));
-    expect(said).toContain("no list to compare with");
+    expect(said).toContain("no model list available");
     expect(said).not.toContain("does not list");
   });
 });

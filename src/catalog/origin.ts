@@ -37,7 +37,11 @@ export function checkFields(options: {
   const { subject, entry, fields } = options;
   const owned = fields.find((field) => ownsField(entry, field));
   if (owned !== undefined && entry.origin !== undefined)
-    throw definedIn({ subject: `${subject}: ${owned}`, file: entry.origin.file, field: owned });
+    throw definedIn({
+      subject: `${subject}: field ${owned}`,
+      file: entry.origin.file,
+      field: owned,
+    });
 }
 
 export function definedIn(options: {

@@ -66,9 +66,11 @@ describe("what belongs to whom", () => {
     const change = (fields: string) => () =>
       planStore(`models:\n  m: { endpoint: chat, ${fields} }\n`, content);
     expect(change("price: { input: 2, output: 2 }")).toThrow(
-      "Model m: price is defined in svc.yaml.",
+      "Model m: field price is defined in svc.yaml.",
     );
-    expect(change("routes: [{ provider: up, model: b }]")).toThrow("Model m: routes is defined");
+    expect(change("routes: [{ provider: up, model: b }]")).toThrow(
+      "Model m: field routes is defined",
+    );
     expect(change("max_output_tokens: 7")().differences).toHaveLength(1);
     const cost = "routes: [{ provider: up, model: a, cost: { input: 1 } }]";
     expect(change(cost)().differences).toHaveLength(1);

@@ -251,7 +251,11 @@ function refuseOwned(options: {
     .map(({ field }) => topName(field))
     .find((field) => ownsField(entry, field));
   if (owned !== undefined && entry.origin !== undefined)
-    throw definedIn({ subject: `${subject}: ${owned}`, file: entry.origin.file, field: owned });
+    throw definedIn({
+      subject: `${subject}: field ${owned}`,
+      file: entry.origin.file,
+      field: owned,
+    });
 }
 
 /** A model's first price is in force whatever the clock says: it may be set back by a moment. */
@@ -280,8 +284,8 @@ function ownerField(
 
 const scheduledField = ({ effectiveAtMs, price }: PriceVersion) => ({
   field: `price from ${toDateText(effectiveAtMs)}`,
-  from: price === undefined ? "none" : "another price",
-  to: "as stated",
+  from: price === undefined ? "none" : "a different price",
+  to: "the price in the file",
 });
 
 function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {

@@ -169,7 +169,7 @@ test("what a file states of a model is refused with its name, the rest is change
       {
         code: "conflict",
         message:
-          "Model svc-3-flash: max_output_tokens is defined in svc.yaml. Change it there and apply the file.",
+          "Model svc-3-flash: field max_output_tokens is defined in svc.yaml. Change it there and apply the file.",
         field: "max_output_tokens",
       },
     ]);

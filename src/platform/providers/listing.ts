@@ -47,8 +47,13 @@ export async function listingTrial(options: Parameters<typeof compareList>[0]): 
     model: null,
     ok: true,
     duration_ms: Math.round(performance.now() - startMs),
-    result: models === null ? "no model list available" : `${models} offered`,
+    result: resultText(models),
     problem: null,
     unlisted,
   };
+}
+
+function resultText(models: number | null): string {
+  if (models === null) return "no model list available";
+  return models === 1 ? "1 model listed" : `${models} models listed`;
 }

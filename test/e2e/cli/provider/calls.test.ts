@@ -178,7 +178,7 @@ describe("provider test", () => {
     const environment = { NODE_EXTRA_CA_CERTS: file };
     for (const [name, words] of [
       ["other.example", "is for another name"],
-      ["127.0.0.1", "0 offered"],
+      ["127.0.0.1", "0 models listed"],
     ] as const) {
       const { cert, key } = createCertificate({ name, issuer: authority });
       const server = Bun.serve({

@@ -19,13 +19,13 @@ export interface CatalogContent {
 }
 
 export interface CatalogWrite {
-  /** From when on changed costs of routes are in force. */
+  /** When changed route costs take effect. */
   readonly atMs: number;
   readonly saveProviders?: readonly ProviderEntry[];
   readonly removeProviders?: readonly string[];
   /** Their prices are left as they are. */
   readonly saveModels?: readonly Model[];
-  /** New versions, in force from their moment on. */
+  /** New versions, each active from its effective time. */
   readonly addPrices?: readonly (Pick<PriceVersion, "price" | "effectiveAtMs" | "createdAtMs"> & {
     readonly modelId: string;
   })[];
@@ -59,7 +59,7 @@ export class Catalog {
   #served: ReadonlyMap<string, Model> = new Map();
   #providers: readonly ProviderEntry[] = [];
 
-  /** Routes that cannot be used here, to a provider that is switched off, serve nobody. */
+  /** Routes to a provider that is switched off are not used. */
   constructor(store: CatalogStore, isUsable: (route: Route) => boolean = () => true) {
     this.#store = store;
     this.#isUsable = isUsable;

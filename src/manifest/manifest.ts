@@ -32,7 +32,7 @@ export interface ManifestModel {
   readonly maxImageTokens?: number;
   readonly maxAudioSeconds?: number;
   readonly timeouts?: Timeouts;
-  /** Absent: as it is in force. */
+  /** Absent: the current price stays. */
   readonly price?: Price;
   /** `price: none`: from now on there is none. */
   readonly isUnpriced?: true;

@@ -179,7 +179,7 @@ function planModel(
   const { price: stated, isUnpriced, id } = given;
   const before = current.models.find((one) => one.id === id);
   const priceBefore = before && priceAt(before, nowMs)?.price;
-  // A price that nobody states any more stays: without one the model would not be served.
+  // A price that is no longer stated stays: without one the model would not be served.
   const price = isUnpriced === true ? undefined : (stated ?? priceBefore);
   const after = mergeModel({ given, before, file, nowMs, goneProviders });
   if (before !== undefined) checkUse({ before, after, all: current.models });
@@ -258,7 +258,7 @@ function refuseOwned(options: {
     });
 }
 
-/** A model's first price is in force whatever the clock says: it may be set back by a moment. */
+/** A model's first price is always active, even if the clock is set back. */
 const newPrice = ({ id, prices }: Model, price: Price | undefined, nowMs: number) => ({
   modelId: id,
   price,

@@ -16,9 +16,9 @@ const mostWaiting = 32;
 
 interface Check {
   readonly password: string;
-  /** Undefined: there is no such user. */
+  /** Undefined: the user does not exist. */
   readonly hash: string | undefined;
-  /** Whether it is somebody who has signed in before, or is signed in. */
+  /** Whether the user is signed in or has signed in before. */
   readonly isKnown: boolean;
 }
 
@@ -43,7 +43,7 @@ export class Passwords {
     return this.#inTurn(this.#known, () => Bun.password.hash(password, cost));
   }
 
-  /** Takes as long where there is no such user: who asks must not learn which emails are known. */
+  /** Takes the same time for unknown users, so that timing does not reveal known emails. */
   async verify({ password, hash, isKnown }: Check): Promise<boolean> {
     const nobodys = this.#nobodysHash();
     const against = hash ?? (await nobodys);

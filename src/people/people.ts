@@ -12,7 +12,7 @@ import { networkOf } from "./throttle.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** A session ends when it was not used for so long, and in any case after the longest. */
+/** A session ends after this idle time, and in any case after the maximum age. */
 const idleMs = 14 * dayMs;
 const longestMs = 90 * dayMs;
 /** How exact "last seen" is: it is not written at every request. */
@@ -26,7 +26,7 @@ export interface Person {
   readonly session: Session;
 }
 
-/** The one action that no operation declares: nobody was let in to do it. */
+/** The only action that no operation declares, because the sign-in failed. */
 export const failedSignIn = "session.failed";
 
 export interface NewSession {
@@ -39,11 +39,11 @@ export interface NewSession {
 export interface Visitor {
   readonly userAgent: string;
   readonly address: string;
-  /** The browser, where it has shown that somebody has signed in with it before. */
+  /** The browser, if a user has signed in with it before. */
   readonly device?: Device | undefined;
 }
 
-/** Who may come in: signs people in and out, and knows them again. */
+/** Signs users in and out and recognizes their sessions. */
 export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
@@ -127,7 +127,7 @@ export class People {
     return { secret, session };
   }
 
-  /** Who is behind a cookie, if its session goes on. */
+  /** The user of a session cookie, if the session is still valid. */
   async find(secret: string): Promise<Person | undefined> {
     const session = await this.store.sessionByHash(hashSecret(secret));
     const nowMs = this.clock.nowMs();

@@ -35,7 +35,7 @@ export function startControl(dataDir: string, operations: Operations): { close()
   if (statSync(folder).uid !== ownUid())
     throw new Problem({ code: "failed", message: `Folder ${folder} belongs to another user.` });
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
-  // Under a name of its own first: Bun removes that name when the server stops, whoever has it then.
+  // Under its own name first: Bun removes that name when the server stops, even if it is another file.
   const ownPath = join(folder, `c${process.pid}`);
   rmSync(ownPath, { force: true });
   const server = Bun.serve({

@@ -88,7 +88,7 @@ function readOnly({ method }: Request): Response | undefined {
   return response;
 }
 
-/** For machines. All but the metrics may be read by anybody. */
+/** For machines. Everything except the metrics is public. */
 function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Page>> {
   const { version, gatewayUrl, changes } = options;
   const describe = () => json(toPlatformOpenApi(routes, version));
@@ -116,7 +116,7 @@ async function metrics(
         message: "Send an operator token with the scope metrics:read as Authorization: Bearer.",
       });
   }
-  // A proxy in front of the public address connects from this machine, on behalf of anybody.
+  // A proxy in front of the public address connects from this machine, on behalf of any client.
   if (access === "open" && !isOwnHost(request.headers.get("host"), { listensOn: host }))
     return refusal(403, {
       message:

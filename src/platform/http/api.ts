@@ -35,7 +35,7 @@ import { toStrip } from "./strip.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
-/** About ten milliseconds of parsing (base/json/weight.ts): anybody may send a body, signed in or not. */
+/** About ten milliseconds of parsing (base/json/weight.ts): anyone can send a body, signed in or not. */
 const mostBodyWeight = 1_500_000;
 
 /** Of the questions to the ledger that one person or one token has open. */
@@ -55,7 +55,7 @@ export interface ApiOptions {
   readonly extend: (request: RequestContext) => object;
 }
 
-/** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
+/** HTTP of the platform API: authenticate, authorize, validate, reply. */
 export class Api {
   readonly #dependencies: KitDependencies;
   readonly #extend: ApiOptions["extend"];
@@ -104,7 +104,7 @@ export class Api {
     const visitor = this.#visitorOf(request, address);
     const find = () => this.#actorOf(request, isSecure);
     const actor = await find();
-    // Before anything is looked up: who is nobody must not learn what there is.
+    // Before any lookup: an anonymous caller must not learn what exists.
     if (actor === undefined) checkAccess(route, actor);
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);

@@ -15,7 +15,7 @@ export const usd = (description: string) =>
 
 export const moment = (description = "UTC.") => Type.String({ format: "date-time", description });
 
-/** A reply is built once and changed by nobody. */
+/** A reply is immutable. */
 type Final<T> = T extends readonly (infer Item)[]
   ? readonly Final<Item>[]
   : T extends object

@@ -3,7 +3,7 @@ import { invalid, Problem } from "../../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
 import type { Input, LimitsView, limitBody } from "../http/schemas.ts";
 
-/** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
+/** As typed: `60`, `5/day`; `none` removes a limit, and omitted limits stay. */
 export type LimitInputs = Input<typeof limitBody>;
 
 const most = 1_000_000_000;

@@ -4,7 +4,7 @@ import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import { membersReply, role } from "./schemas.ts";
 
-/** Who is a member of an account. */
+/** Members of an account. */
 export const memberRoutes = [
   route("GET /api/accounts/:account/members", {
     about: "Lists the members and open invitations of an account.",

@@ -23,7 +23,7 @@ export interface OperatorOperations {
   invite(input: { email?: string | undefined }): Promise<LinkView>;
   /** Takes a link back, whatever it is for. */
   uninvite(input: { id: string }): Promise<void>;
-  /** While there is no operator: a link for the first one. Null once there is. */
+  /** A link for the first operator; null once there is one. */
   first(input: Record<never, never>): Promise<LinkView | null>;
   list(input: Record<never, never>): Promise<readonly OperatorView[]>;
   /** Removes the role. At least one operator must remain. */

@@ -16,7 +16,7 @@ const named = { id: Type.String(), email: Type.String(), name: Type.String() };
 const operatorView = Type.Object({ ...named, created_at: moment() });
 export type OperatorView = View<typeof operatorView>;
 
-/** Somebody who has signed in, with their accounts. */
+/** A user with their accounts. */
 export const user = Type.Object({
   ...named,
   is_operator: Type.Boolean(),

@@ -40,7 +40,7 @@ export interface ListPriceQuery extends PublicPriceQuery {
 }
 
 export interface ListPrice extends PublicPrice {
-  /** It runs on the operator's own machine: nobody asks money for it. */
+  /** It runs on the operator's own machine, at no vendor cost. */
   readonly isOwn: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface ConnectOperations {
     emptiesModels?: boolean | undefined;
     dryRun?: boolean;
   }): Promise<RemovedProvider>;
-  /** What a provider that is in force offers beyond what is routed to it. */
+  /** Models that an existing provider offers and that are not routed yet. */
   offer(input: { name: string }): Promise<OfferView>;
   /** Serves some of what a provider offers, by the names that were proposed. */
   serve(input: { name: string; ids: readonly string[] }): Promise<{
@@ -181,13 +181,13 @@ function readKey(text: string): {
     throw invalid({
       api_key: "API key must be exactly ${NAME}, with braces, to refer to a variable.",
     });
-  // What a header cannot carry is no key: most often more than one line.
+  // A value that a header cannot carry is not a key; most often it has more than one line.
   if (!/^[\x21-\x7e]+$/.test(text))
     throw invalid({ api_key: "API key must be a single line of printable ASCII without spaces." });
   return { literal: text };
 }
 
-/** Else whoever adds a provider could have the gateway's own secrets sent to a server of theirs. */
+/** Otherwise an operator could send the gateway's own secrets to another server. */
 function checkReference(variable: string | undefined, field: string): void {
   if (variable?.startsWith("SVC_") === true)
     throw invalid({

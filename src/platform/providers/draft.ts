@@ -11,7 +11,7 @@ import { storedMark } from "../../manifest/literals.ts";
 import { isSecretOption } from "../../manifest/provider-entry.ts";
 
 export interface DraftOptions {
-  /** A vendor's id, or a name for a server that is no known vendor's. */
+  /** A vendor id, or a name for a server of an unknown vendor. */
   readonly word: string;
   readonly name?: string | undefined;
   readonly kind?: string | undefined;

@@ -20,7 +20,7 @@ export function routesTo(
   );
 }
 
-/** Asks for the list. One that cannot be had is no alarm: calls tell whether the vendor works. */
+/** Fetches the list. A failure is not a problem: calls show whether the vendor works. */
 export async function compareList(options: {
   readonly entry: ProviderEntry;
   readonly routes: readonly RoutedView[];

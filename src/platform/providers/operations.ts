@@ -27,7 +27,7 @@ import { findEntry, toProviderView, type Upstreams, vendorOf } from "./views.ts"
 
 interface DraftedName {
   readonly provider: string;
-  /** What it would be, unless a provider of this name is in force. */
+  /** The draft, unless a provider with this name exists. */
   readonly draft?: ProviderDraft;
   readonly literals?: Readonly<Record<string, string>>;
 }
@@ -49,9 +49,9 @@ export interface ProviderOperations {
   listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
   reset(input: { name: string; model?: string | undefined }): Promise<{ readonly targets: number }>;
-  /** What a provider offers beyond what is routed to it; with a draft, before it is in force. */
+  /** Models that a provider offers and that are not routed yet; with a draft, before it is added. */
   offerOf(input: DraftedName): Promise<OfferView>;
-  /** Models by the operator's word, where there is no list to look them up in. */
+  /** Models named by the operator, if the vendor has no list. */
   proposeNamed(input: DraftedName & { names: readonly string[] }): Promise<readonly Proposal[]>;
 }
 
@@ -74,7 +74,7 @@ export interface ProviderDependencies {
   readonly clock: Clock;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
-  /** Loaded when it is needed: most commands call nobody. */
+  /** Loaded on demand: most commands call no upstream. */
   readonly upstreams?: (() => Promise<Upstreams>) | undefined;
   readonly gateway?:
     | {
@@ -144,7 +144,7 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
   };
 }
 
-/** The entry that is in force; else the one that a draft describes. */
+/** The existing entry, or else the one that a draft describes. */
 function entryOf(options: {
   readonly dependencies: ProviderDependencies;
   readonly current: CatalogContent;

@@ -6,7 +6,7 @@ import { toPriceView } from "../models/views.ts";
 import { findListPrice, ownMachine } from "../prices/table.ts";
 import type { Proposal } from "./schemas.ts";
 
-/** A model that an upstream offers, by its own name, as far as it tells. */
+/** A model that an upstream offers, by its name there, with the details that it reports. */
 export interface OfferedModel {
   readonly id: string;
   readonly endpoint?: Endpoint;
@@ -83,7 +83,7 @@ export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
   return { endpoint: speaks.test(name) ? "speech" : "chat", input: "text" };
 }
 
-/** Undefined: there is no name left, so it was most likely added before. */
+/** Undefined: all names are taken, so it was most likely added before. */
 function freeId(
   upstream: string,
   provider: string,

@@ -24,7 +24,7 @@ import type {
 
 /** Calls providers as the gateway would; what it says holds no secret. */
 export interface Upstreams {
-  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
+  /** `isNew`: it does not exist yet, so messages refer to the command and not to svc.yaml. */
   offer(
     entry: ProviderEntry,
     isNew: boolean,

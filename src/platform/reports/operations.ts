@@ -14,13 +14,13 @@ const marginGroups = ["model", "account", "provider"] as const;
 type MarginGroup = (typeof marginGroups)[number];
 
 export interface ReportOperations {
-  /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
+  /** What callers paid and what vendors cost, for a range of days, both included. Default: this month. */
   margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
 }
 
 export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
 
-/** More than ten years are read for nobody. */
+/** The longest range of a report: ten years. */
 const mostDays = 3_660;
 
 export function reportOperations(
@@ -59,7 +59,7 @@ export function reportOperations(
 const nameBy: Readonly<Record<MarginGroup, (rollup: Rollup) => string>> = {
   model: ({ model }) => model,
   account: ({ accountId }) => accountId,
-  // Calls that ended before anybody was asked.
+  // Calls that ended before any attempt.
   provider: ({ provider }) => (provider === "" ? "none" : provider),
 };
 

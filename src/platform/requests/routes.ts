@@ -103,7 +103,7 @@ async function readPage({ dependencies, inTurn, isOperator }: Context, asked: As
 async function readOne(context: Context, id: string, account: string | undefined) {
   const { dependencies, inTurn, isOperator } = context;
   const receipt = await inTurn(() => dependencies.reports.receipt(id));
-  // Of another account is told like one that there is not.
+  // Does not reveal whether the request exists in another account.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
     throw new Problem({ code: "not_found", message: `Unknown request "${id}".` });
   const { models } = await dependencies.catalog.load();

@@ -59,10 +59,7 @@ const audioPart = Type.Object(
     type: Type.Literal("input_audio"),
     input_audio: Type.Object(
       {
-        data: Type.String({
-          minLength: 1,
-          ...told("The audio, base64-encoded.", "a base64 string"),
-        }),
+        data: Type.String({ minLength: 1, ...told("The audio in base64.", "a base64 string") }),
         format: Type.Enum(["wav", "mp3"], told("Audio format.", '"wav" or "mp3"')),
       },
       told("The audio.", "an object with data and format"),
@@ -163,10 +160,7 @@ const message = tagged(
           nullable(Type.String(), told("The refusal text of an earlier reply.", "a string")),
         ),
         tool_calls: Type.Optional(
-          nullable(
-            Type.Array(toolCall),
-            told("Tool calls made by the model.", "a list of tool calls"),
-          ),
+          nullable(Type.Array(toolCall), told("Tool calls of the model.", "a list of tool calls")),
         ),
         name,
       },
@@ -205,10 +199,7 @@ const functionTool = Type.Object(
           nullable(anyObject(), told("Parameters as a JSON Schema.", "a JSON schema")),
         ),
         strict: Type.Optional(
-          nullable(
-            Type.Boolean(),
-            told("Whether the arguments must follow the schema exactly.", "true or false"),
-          ),
+          nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
         ),
       },
       told("The function.", "an object with at least a name"),
@@ -321,24 +312,15 @@ export const chatRequest = Type.Object(
       ...told("The conversation so far.", "a list of at least one message"),
     }),
     max_tokens: atLeastOne("Maximum number of output tokens."),
-    max_completion_tokens: atLeastOne(
-      "Alias of max_tokens. If both are set, the lower value applies.",
-    ),
+    max_completion_tokens: atLeastOne("Alias of max_tokens. If both are set, the lower applies."),
     temperature: between(0, 2, "Sampling temperature. 0 is the least random."),
-    top_p: between(
-      0,
-      1,
-      "Nucleus sampling: only the most likely tokens with this total probability are considered.",
-    ),
+    top_p: between(0, 1, "Nucleus sampling: the probability mass to sample from."),
     stream: flag("Whether to stream the reply as server-sent events. Default: false."),
     stream_options: Type.Optional(
       Type.Object(
         {
           include_usage: Type.Optional(
-            nullable(
-              Type.Boolean(),
-              told("Whether to send a final event with the usage.", "true or false"),
-            ),
+            nullable(Type.Boolean(), told("Sends usage in a final event.", "true or false")),
           ),
         },
         told("Options for streamed replies.", 'an object such as {"include_usage":true}'),
@@ -351,22 +333,10 @@ export const chatRequest = Type.Object(
         told("Seed for reproducible replies, as far as the model supports it.", "an integer"),
       ),
     ),
-    presence_penalty: between(
-      -2,
-      2,
-      "Positive values make tokens that already appeared less likely.",
-    ),
-    frequency_penalty: between(
-      -2,
-      2,
-      "Positive values make tokens less likely the more often they appeared.",
-    ),
+    presence_penalty: between(-2, 2, "Above 0, tokens that already appeared are less likely."),
+    frequency_penalty: between(-2, 2, "Above 0, frequent tokens are less likely."),
     logprobs: flag("Whether to return log probabilities of the output tokens."),
-    top_logprobs: integer(
-      0,
-      20,
-      "Number of most likely tokens to return per position. Requires logprobs.",
-    ),
+    top_logprobs: integer(0, 20, "Alternatives per token. Requires logprobs."),
     logit_bias: Type.Optional(
       Type.Object(
         {},

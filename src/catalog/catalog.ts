@@ -19,13 +19,13 @@ export interface CatalogContent {
 }
 
 export interface CatalogWrite {
-  /** From when on changed costs of routes are in force. */
+  /** When changed route costs take effect. */
   readonly atMs: number;
   readonly saveProviders?: readonly ProviderEntry[];
   readonly removeProviders?: readonly string[];
   /** Their prices are left as they are. */
   readonly saveModels?: readonly Model[];
-  /** New versions, in force from their moment on. */
+  /** New versions, each active from its effective time. */
   readonly addPrices?: readonly (Pick<PriceVersion, "price" | "effectiveAtMs" | "createdAtMs"> & {
     readonly modelId: string;
   })[];
@@ -50,7 +50,7 @@ export interface CatalogStore {
   manifestState(): Promise<ManifestState>;
 }
 
-/** The catalogue in memory: read on every request, replaced whole when it changed. */
+/** The catalog in memory: read on every request, replaced whole when it changed. */
 export class Catalog {
   readonly #store: CatalogStore;
   readonly #isUsable: (route: Route) => boolean;
@@ -59,7 +59,7 @@ export class Catalog {
   #served: ReadonlyMap<string, Model> = new Map();
   #providers: readonly ProviderEntry[] = [];
 
-  /** Routes that cannot be used here, to a provider that is switched off, serve nobody. */
+  /** Routes to a provider that is switched off are not used. */
   constructor(store: CatalogStore, isUsable: (route: Route) => boolean = () => true) {
     this.#store = store;
     this.#isUsable = isUsable;
@@ -134,34 +134,35 @@ export function deprecate(options: {
   const state = lifecycleState(model.lifecycle, nowMs);
   const successor = known(catalog, replacement, "replacement");
   if (state === "retired")
-    throw new Problem({ code: "conflict", message: `${id} is retired already.` });
+    throw new Problem({ code: "conflict", message: `Model ${id} is already retired.` });
   if (state === "deprecated" && fromMs !== undefined)
     throw conflict({
-      from: `${id} is deprecated already. Only the date of retirement and the replacement can change.`,
+      from: `Model ${id} is already deprecated. Only its retirement date and replacement can be changed.`,
     });
-  if (successor.id === model.id) throw invalid({ replacement: `${id} cannot replace itself.` });
+  if (successor.id === model.id)
+    throw invalid({ replacement: `Model ${id} cannot replace itself.` });
   if (successor.endpoint !== model.endpoint || successor.input !== model.input)
     throw invalid({
-      replacement: `${replacement} cannot replace ${id}: it has another endpoint or input.`,
+      replacement: `${replacement} cannot replace ${id} because its endpoint or input type is different.`,
     });
   if (successor.lifecycle.deprecatedAtMs !== undefined)
     throw invalid({
-      replacement: `${replacement} is deprecated or about to be. Only an active model can replace another.`,
+      replacement: `${replacement} is deprecated or scheduled for deprecation. Choose an active model.`,
     });
   if (!isServed(successor, nowMs) || catalog.findServed(replacement, nowMs) === undefined)
     throw invalid({
-      replacement: `${replacement} is not served. It needs a price and a route before it can replace another.`,
+      replacement: `${replacement} is not served. Add a price and a route before you use it as a replacement.`,
     });
   if (retiresAtMs <= nowMs)
     throw new Problem({
       code: "invalid",
       field: "retires",
-      message: "The date of retirement must be in the future.",
+      message: "The retirement date must be in the future.",
       command: `model retire ${id}`,
     });
   if (fromMs !== undefined && fromMs >= retiresAtMs)
     throw invalid({
-      from: "Deprecation must start before the date of retirement, so that callers can move.",
+      from: "Deprecation must start before the retirement date, so that callers have time to migrate.",
     });
   const said = state === "deprecated" ? model.lifecycle.deprecatedAtMs : fromMs;
   const deprecatedAtMs = said ?? nowMs;
@@ -180,16 +181,16 @@ export function retire(options: {
   if (state === "active" && model.lifecycle.deprecatedAtMs !== undefined)
     throw new Problem({
       code: "conflict",
-      message: `${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}. To retire it sooner, deprecate it as of now first.`,
+      message: `Model ${id} is active until ${toDateText(model.lifecycle.deprecatedAtMs)}. To retire it sooner, deprecate it now first.`,
     });
   if (state === "active")
     throw new Problem({
       code: "conflict",
-      message: `${id} is active. Deprecate it first.`,
+      message: `Model ${id} is active. Deprecate it first.`,
       command: `model deprecate ${id} --retires DATE --replacement ID`,
     });
   if (state === "retired")
-    throw new Problem({ code: "conflict", message: `${id} is retired already.` });
+    throw new Problem({ code: "conflict", message: `Model ${id} is already retired.` });
   return { ...model, lifecycle: { ...model.lifecycle, retiresAtMs: nowMs } };
 }
 

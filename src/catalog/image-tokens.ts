@@ -55,7 +55,7 @@ const unknownTokens = 16_384;
 
 const known = new WeakMap<Model, number>();
 
-/** The most tokens that an image in a message can count for: as the catalogue says, else by its routes. */
+/** The most tokens that an image in a message can count for: as the catalog says, else by its routes. */
 export function maxImageTokens(model: Model): number {
   const found = known.get(model);
   if (found !== undefined) return found;
@@ -65,7 +65,7 @@ export function maxImageTokens(model: Model): number {
   return tokens;
 }
 
-/** Whether a model is known to take images: the catalogue sets a maximum, or a route names one that does. */
+/** Whether a model is known to take images: the catalog sets a maximum, or a route names one that does. */
 export function seesImages({ maxImageTokens: most, routes }: Model): boolean {
   return most !== undefined || routes.some(({ model }) => knownCount(model) !== undefined);
 }

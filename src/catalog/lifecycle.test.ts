@@ -85,7 +85,7 @@ test("a successor is served, and is not itself about to go", async () => {
 test("a model whose deprecation lies ahead cannot retire, and is told how it could", async () => {
   const lifecycle = { deprecatedAtMs: 300, retiresAtMs: 500, replacement: "new" };
   const catalog = await catalogOf(modelOf("old", { lifecycle }), modelOf("new"));
-  expect(() => retire({ catalog, id: "old", nowMs: 100 })).toThrow("deprecate it as of now first");
+  expect(() => retire({ catalog, id: "old", nowMs: 100 })).toThrow("deprecate it now first");
   expect(retire({ catalog, id: "old", nowMs: 300 }).lifecycle.retiresAtMs).toBe(300);
 });
 

@@ -2,12 +2,12 @@
 export interface Lifecycle {
   /** May lie ahead: until then the model is active. */
   readonly deprecatedAtMs?: number;
-  /** Once this has passed, the model is retired whether or not anybody said so. */
+  /** After this time the model is retired automatically. */
   readonly retiresAtMs?: number;
   readonly replacement?: string;
 }
 
-/** What callers are told of a model that is deprecated or retired. */
+/** What callers see of a deprecated or retired model. */
 export interface Deprecation {
   readonly deprecatedAtMs: number;
   readonly retiresAtMs: number | undefined;

@@ -26,7 +26,7 @@ export interface Route {
   readonly provider: string;
   readonly model: string;
   readonly weight: number;
-  /** Those of the lowest number are asked first; the others when these cannot serve. 1 unless told. */
+  /** Routes with the lowest number are tried first, then the others. Default: 1. */
   readonly priority?: number;
   readonly voices?: VoiceMap;
   /** Of embeddings: whether 3,072 numbers are asked for where the caller names no length. */
@@ -58,7 +58,7 @@ export interface Model {
   readonly maxAudioSeconds?: number;
   /** How long its upstreams may take, where that is otherwise than for the rest. */
   readonly timeouts?: Timeouts;
-  /** By the moment from which they are in force, and by version where that is the same. */
+  /** By effective time, then by version. */
   readonly prices: readonly PriceVersion[];
   readonly routes: readonly Route[];
   /** Set by the store: the version of the routes' costs, with all routes, those not in use included. */
@@ -84,7 +84,7 @@ export type StoredSecret = { readonly variable: string } | { readonly sealed: st
 export interface Timeouts {
   /** To make a connection. */
   readonly connect?: number;
-  /** From asking a target to the first word of its answer. */
+  /** From calling a target to the first byte of its reply. */
   readonly firstByte?: number;
   /** Of silence within an answer. */
   readonly idle?: number;
@@ -115,7 +115,7 @@ export function withRoutes(model: Model, isUsable: (route: Route) => boolean): M
 
 export type PriceInForce = PriceVersion & { readonly price: Price };
 
-/** The price in force at a moment, with its version; what is fixed then stays for the whole call. */
+/** The price at a given time, with its version; it applies to the whole call. */
 export function priceAt({ prices }: Model, nowMs: number): PriceInForce | undefined {
   for (let at = prices.length - 1; at >= 0; at--) {
     const version = prices[at];

@@ -1,7 +1,7 @@
 import { Problem } from "../base/problem.ts";
 
 /**
- * Where an entry of the catalogue came from, if that was a file. The file owns the entry's name and
+ * Where an entry of the catalog came from, if that was a file. The file owns the entry's name and
  * the fields that it states, by the names of svc.yaml; only the file can change those.
  */
 export interface Origin {
@@ -37,7 +37,11 @@ export function checkFields(options: {
   const { subject, entry, fields } = options;
   const owned = fields.find((field) => ownsField(entry, field));
   if (owned !== undefined && entry.origin !== undefined)
-    throw definedIn({ subject: `${subject}: ${owned}`, file: entry.origin.file, field: owned });
+    throw definedIn({
+      subject: `${subject}: field ${owned}`,
+      file: entry.origin.file,
+      field: owned,
+    });
 }
 
 export function definedIn(options: {

@@ -31,7 +31,7 @@ export interface ProviderKindShape {
 
 const imageUrls: Readonly<Record<string, ProviderOption>> = {
   image_urls: {
-    about: "whether it may be given public addresses of images to fetch; false with allow_private",
+    about: "whether the provider may fetch public image URLs; false with allow_private",
     words: ["true", "false"],
   },
 };
@@ -41,7 +41,7 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
     baseUrl: undefined,
     needsKey: false,
     options: {
-      vendor: { about: "whose server it is, see svc provider add --help" },
+      vendor: { about: "vendor of the server; svc provider add --help lists them" },
       ...imageUrls,
     },
   },
@@ -60,10 +60,14 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
         isNeeded: true,
         variable: "GOOGLE_CLOUD_PROJECT",
       },
-      location: { about: "such as us-central1", isNeeded: true, variable: "GOOGLE_CLOUD_LOCATION" },
-      credentials: { about: "the service account's JSON", isSecret: true },
+      location: {
+        about: "for example us-central1",
+        isNeeded: true,
+        variable: "GOOGLE_CLOUD_LOCATION",
+      },
+      credentials: { about: "JSON key of the service account", isSecret: true },
       credentials_file: {
-        about: "a file that holds it",
+        about: "path of a file with the JSON key",
         variable: "GOOGLE_APPLICATION_CREDENTIALS",
       },
     },
@@ -78,15 +82,15 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
     baseUrl: "",
     needsKey: false,
     options: {
-      region: { about: "such as us-east-1", isNeeded: true, variable: "AWS_REGION" },
+      region: { about: "for example us-east-1", isNeeded: true, variable: "AWS_REGION" },
       access_key_id: { about: "instead of api_key", isSecret: true, variable: "AWS_ACCESS_KEY_ID" },
       secret_access_key: {
-        about: "belongs to access_key_id",
+        about: "secret of access_key_id",
         isSecret: true,
         variable: "AWS_SECRET_ACCESS_KEY",
       },
       session_token: {
-        about: "of temporary credentials",
+        about: "session token of temporary credentials",
         isSecret: true,
         variable: "AWS_SESSION_TOKEN",
       },
@@ -98,8 +102,8 @@ export const providerKindShapes: Readonly<Record<ProviderKind, ProviderKindShape
     needsKey: false,
     takesOptions: true,
     options: {
-      package: { about: "an AI SDK provider package that is installed", isNeeded: true },
-      factory: { about: "its export that makes a provider, if there are several" },
+      package: { about: "an installed AI SDK provider package", isNeeded: true },
+      factory: { about: "the export that creates the provider, if there are several" },
       ...imageUrls,
     },
   },

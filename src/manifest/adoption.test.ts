@@ -30,7 +30,7 @@ describe("what belongs to whom", () => {
   test("a file that names what it did not create is refused, with the names", () => {
     const mine = after(planStore(model(routed)));
     expect(() => plan(model(routed), mine)).toThrow(
-      "svc.yaml names what was not created by it: provider up, model m.",
+      "svc.yaml contains entries that it did not create: provider up, model m.",
     );
     const theirs = after(planApply({ ...optionsOf(model("")), file: "other.yaml" }));
     expect(() => plan(model(""), theirs)).toThrow("model m (other.yaml)");
@@ -43,7 +43,11 @@ describe("what belongs to whom", () => {
       file: "svc.yaml",
       adopts: true,
     });
-    expect(adopted.differences).toEqual([]);
+    const owner = { field: "owner", from: "database", to: "svc.yaml" };
+    expect(adopted.differences).toEqual([
+      { action: "change", kind: "provider", name: "up", fields: [owner] },
+      { action: "change", kind: "model", name: "m", fields: [owner] },
+    ]);
     expect(modelOf(after(adopted, mine))).toMatchObject({
       maxOutputTokens: 9,
       origin: { file: "svc.yaml", fields: ["endpoint", "routes"] },
@@ -62,9 +66,11 @@ describe("what belongs to whom", () => {
     const change = (fields: string) => () =>
       planStore(`models:\n  m: { endpoint: chat, ${fields} }\n`, content);
     expect(change("price: { input: 2, output: 2 }")).toThrow(
-      "Model m: price is defined in svc.yaml.",
+      "Model m: field price is defined in svc.yaml.",
     );
-    expect(change("routes: [{ provider: up, model: b }]")).toThrow("Model m: routes is defined");
+    expect(change("routes: [{ provider: up, model: b }]")).toThrow(
+      "Model m: field routes is defined",
+    );
     expect(change("max_output_tokens: 7")().differences).toHaveLength(1);
     const cost = "routes: [{ provider: up, model: a, cost: { input: 1 } }]";
     expect(change(cost)().differences).toHaveLength(1);

@@ -30,14 +30,14 @@ export function exportManifest({ providers, models }: CatalogContent, nowMs: num
   return notes + yaml;
 }
 
-/** The lifecycle is the store's, not the file's: it is told, so that nobody takes it for lost. */
+/** The lifecycle belongs to the store, not to the file; a comment shows it. */
 function lifecycleNote({ id, lifecycle }: Model): string[] {
   const { deprecatedAtMs, retiresAtMs, replacement } = lifecycle;
   if (deprecatedAtMs === undefined) return [];
   const retires = retiresAtMs === undefined ? "" : `, retires ${toDateText(retiresAtMs)}`;
   const since = toDateText(deprecatedAtMs);
   return [
-    `# ${id}: deprecated from ${since}${retires}, replaced by ${replacement}; not part of this file\n`,
+    `# ${id}: deprecated from ${since}${retires}, replaced by ${replacement} (not part of this file)\n`,
   ];
 }
 
@@ -64,7 +64,7 @@ export function toProviderDraft(entry: ProviderEntry): ProviderDraft {
   };
 }
 
-/** All fields of a model by their names in svc.yaml, with the price in force. */
+/** All fields of a model by their names in svc.yaml, with the current price. */
 export function toModelDraft(model: Model, nowMs: number): ModelDraft {
   const { endpoint, input, ownedBy, routes } = model;
   const { contextLength, maxOutputTokens, maxImageTokens, maxAudioSeconds, timeouts } = model;

@@ -2,8 +2,8 @@ export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
 
 /**
- * A map of the manifest, read field by field. Every scalar is text. What is wrong is reported and
- * reading goes on, so that the operator sees all problems at once.
+ * A mapping of the manifest, read field by field. Every scalar is text. Problems are reported and
+ * reading continues, so that the operator sees all problems at once.
  */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export class Fields {
     report,
   }: { readonly value: unknown; readonly path: Path; readonly report: Report }) {
     const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (!isMap && value !== "") report(path, "must be a map of fields");
+    if (!isMap && value !== "") report(path, "must be a mapping of fields");
     this.#values = isMap ? (value as Record<string, unknown>) : {};
     this.#path = path;
     this.#report = report;
@@ -25,13 +25,13 @@ export class Fields {
   only(known: readonly string[]): void {
     for (const name of Object.keys(this.#values))
       if (!known.includes(name))
-        this.wrong(name, `is not known here; there are: ${known.join(", ")}`);
+        this.wrong(name, `is not a known field; use one of: ${known.join(", ")}`);
   }
 
-  /** The key under which this map stands. */
+  /** The key of this mapping. */
   ownName(pattern: RegExp, allowed: string): string {
     const name = String(this.#path.at(-1) ?? "");
-    if (!pattern.test(name)) this.#report(this.#path, `is not a good name: use ${allowed}`);
+    if (!pattern.test(name)) this.#report(this.#path, `is not a valid name: use ${allowed}`);
     return name;
   }
 
@@ -63,7 +63,7 @@ export class Fields {
     if (!this.has(name)) return undefined;
     const value = this.#values[name];
     if (typeof value === "string") return value;
-    this.wrong(name, "must be text");
+    this.wrong(name, "must be a string");
     return undefined;
   }
 
@@ -73,7 +73,7 @@ export class Fields {
     if (known === undefined)
       this.wrong(
         name,
-        `${this.has(name) ? "must" : "is missing: it must"} be one of: ${words.join(", ")}`,
+        `${this.has(name) ? "must be" : "is missing; use"} one of: ${words.join(", ")}`,
       );
     return known;
   }
@@ -122,13 +122,13 @@ export class Fields {
     });
   }
 
-  /** The maps below a map: providers and models by their names. */
+  /** The mappings below a mapping: providers and models by name. */
   entries(name: string): readonly Fields[] {
     if (!this.has(name)) return [];
     const value = this.#values[name];
     const path = [...this.#path, name];
     const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (!isMap) this.#report(path, "must be a map by name");
+    if (!isMap) this.#report(path, "must be a mapping by name");
     return Object.entries(isMap ? value : {}).map(
       ([key, one]) => new Fields({ value: one, path: [...path, key], report: this.#report }),
     );

@@ -58,7 +58,7 @@ describe("prices", () => {
         withModel(`endpoint: chat, price: { input: "${text}", output: 0 }`),
       );
       expect(problem).toBe(
-        `line 4: models.m.price.input must be a decimal number of USD with at most 9 digits after the point, not "${text}"`,
+        `line 4: models.m.price.input must be an amount in USD with at most 9 decimal places, not "${text}"`,
       );
     }
   });
@@ -205,7 +205,7 @@ describe("voices", () => {
       ["alloy", "voices must be"],
       ["{ Kore: a, Puck: b, Charon: c, Fenrir: d }", "voices.Aoede is missing"],
       ["{ Kore: a, Puck: b, Charon: c, Fenrir: d, Aoede: }", "voices.Aoede is missing"],
-      ["{ Kore: a, Puck: b, Charon: c, Fenrir: d, aoede: e }", "voices.aoede is not known"],
+      ["{ Kore: a, Puck: b, Charon: c, Fenrir: d, aoede: e }", "voices.aoede is not a known field"],
       ["{}", "voices.Kore is missing"],
     ] as const) {
       const found = problemsOf(speech(voices));
@@ -217,7 +217,7 @@ describe("voices", () => {
     const [problem] = problemsOf(
       withModel("endpoint: chat, routes: [{ provider: up, model: x, voices: same }]"),
     );
-    expect(problem).toContain("voices is for speech models only");
+    expect(problem).toContain("voices applies only to speech models");
   });
 });
 
@@ -233,11 +233,11 @@ describe("dimensions of a route", () => {
   });
 
   test("are nothing else, and for embeddings models only", () => {
-    expect(problemsOf(embedding("768")).join()).toContain("dimensions must be `own` or 3072");
+    expect(problemsOf(embedding("768")).join()).toContain("dimensions must be own or 3072");
     const [problem] = problemsOf(
       withModel("endpoint: chat, routes: [{ provider: up, model: x, dimensions: own }]"),
     );
-    expect(problem).toContain("dimensions is for embeddings models only");
+    expect(problem).toContain("dimensions applies only to embeddings models");
   });
 });
 

@@ -32,7 +32,7 @@ export interface ManifestModel {
   readonly maxImageTokens?: number;
   readonly maxAudioSeconds?: number;
   readonly timeouts?: Timeouts;
-  /** Absent: as it is in force. */
+  /** Absent: the current price stays. */
   readonly price?: Price;
   /** `price: none`: from now on there is none. */
   readonly isUnpriced?: true;
@@ -146,7 +146,7 @@ function readModel(fields: Fields, providers: readonly string[]): ManifestModel 
 
 function readInput(fields: Fields, endpoint: Endpoint): InputKind {
   if (endpoint === "embeddings") return fields.word("input", ["text", "media"]) ?? "text";
-  if (fields.has("input")) fields.wrong("input", "is for embeddings models only");
+  if (fields.has("input")) fields.wrong("input", "applies only to embeddings models");
   return "text";
 }
 
@@ -186,7 +186,7 @@ function readPrice(fields: Fields, name: string): Price | undefined {
     if (units === undefined)
       given.wrong(
         key,
-        `must be a decimal number of USD with at most ${priceScale(key)} digits after the point, not "${text}"`,
+        `must be an amount in USD with at most ${priceScale(key)} decimal places, not "${text}"`,
       );
     else if (isTooDear(key, units)) given.wrong(key, `must be at most ${maxPriceUsd} USD`);
     else price[key] = units;
@@ -202,7 +202,7 @@ function checkClasses(options: {
   const { fields, endpoint, input } = options;
   for (const key of billedClasses(endpoint, input))
     if (!fields.has(key))
-      fields.wrong(key, `is missing: ${describe(endpoint, input)} is billed by it (0 is a price)`);
+      fields.wrong(key, `is missing: ${describe(endpoint, input)} is billed by it (0 is allowed)`);
 }
 
 const describe = (endpoint: Endpoint, input: InputKind) =>
@@ -212,7 +212,7 @@ function readRoute(fields: Fields, endpoint: Endpoint, providers: readonly strin
   fields.only(["provider", "model", "priority", "weight", "voices", "dimensions", "cost"]);
   const provider = fields.text("provider") ?? "";
   if (provider !== "" && !providers.includes(provider))
-    fields.wrong("provider", `names ${provider}, which does not exist`);
+    fields.wrong("provider", `refers to "${provider}", which does not exist`);
   const model = fields.text("model") ?? "";
   const weight = fields.optionalInteger("weight", { minimum: 0, maximum: 1_000_000 }) ?? 1;
   const priority = fields.optionalInteger("priority", { minimum: 1, maximum: 100 });
@@ -226,7 +226,7 @@ function readRoute(fields: Fields, endpoint: Endpoint, providers: readonly strin
     ...readDimensions(fields, endpoint),
   };
   if (endpoint === "speech") return { ...route, voices: readVoices(fields) };
-  if (fields.has("voices")) fields.wrong("voices", "is for speech models only");
+  if (fields.has("voices")) fields.wrong("voices", "applies only to speech models");
   return route;
 }
 
@@ -234,10 +234,10 @@ function readRoute(fields: Fields, endpoint: Endpoint, providers: readonly strin
 function readDimensions(fields: Fields, endpoint: Endpoint): Pick<Route, "dimensions"> {
   if (!fields.has("dimensions")) return {};
   const word = fields.text("dimensions");
-  if (endpoint !== "embeddings") fields.wrong("dimensions", "is for embeddings models only");
+  if (endpoint !== "embeddings") fields.wrong("dimensions", "applies only to embeddings models");
   else if (word === "own") return { dimensions: word };
   else if (word === "3072") return { dimensions: 3072 };
-  else if (word !== undefined) fields.wrong("dimensions", "must be `own` or 3072");
+  else if (word !== undefined) fields.wrong("dimensions", "must be own or 3072");
   return {};
 }
 

@@ -31,7 +31,7 @@ export function replaceModel(options: {
   return after;
 }
 
-/** A model with what is stated of it; what is not stated stays. */
+/** A model with the stated fields; other fields stay. */
 export function mergeModel(options: {
   readonly given: ManifestModel;
   readonly before: Model | undefined;
@@ -110,7 +110,7 @@ export function keeper(options: {
   return (field) => !stated.includes(field) && !(wasOurs && ownsField(before, field));
 }
 
-/** Put there by the gateway for a first try: a file that names it needs nobody's consent. */
+/** Added by the gateway at the first start; a file may take it over without --adopt. */
 export const isSeeded = ({ id, routes, origin }: Model) =>
   origin === undefined &&
   seededModels.some((seeded) => seeded === id) &&
@@ -137,6 +137,6 @@ export function checkUse(options: {
   const why = replaces ? "replaces another model" : "is deprecated or retired";
   throw new Problem({
     code: "invalid",
-    message: `models.${before.id} ${why}: its endpoint and input cannot change. Give the new model an id of its own.`,
+    message: `models.${before.id} ${why}, so its endpoint and input cannot change. Use another id for the new model.`,
   });
 }

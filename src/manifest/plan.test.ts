@@ -205,7 +205,7 @@ describe("a plan", () => {
       {
         kind: "not_served",
         subject: "bare",
-        message: "model bare has no price and no route: it is not listed and cannot be called",
+        message: "model bare has no price and no route, so it is not listed and cannot be called",
       },
     ]);
     expect(plan(whole, nothing, []).warnings[0]).toMatchObject({

@@ -97,7 +97,7 @@ function checkNames({ manifest, current }: PlanOptions, file: string): void {
   );
   throw new Problem({
     code: "conflict",
-    message: `${file} names what was not created by it: ${names.join(", ")}. Take these out of the file, or let the file adopt them.`,
+    message: `${file} contains entries that it did not create: ${names.join(", ")}. Remove them from the file, or let the file adopt them.`,
     command: `apply ${file} --adopt`,
   });
 }
@@ -149,12 +149,13 @@ function planProvider(given: ManifestProvider, options: PlanOptions): PlannedPro
     ...(Object.keys(stored).length === 0 ? {} : { options: stored }),
     ...(origin === undefined ? {} : { origin }),
   };
-  const difference = compare({
+  const compared = compare({
     kind: "provider",
     name,
     before: before && providerFields(before),
     after: providerFields(after),
   });
+  const difference = { ...compared, fields: [...compared.fields, ...ownerField(before, options)] };
   if (file === undefined && before !== undefined)
     refuseOwned({ subject: `Provider ${name}`, entry: before, changed: difference });
   return { after, difference };
@@ -171,13 +172,14 @@ interface PlannedModel {
 
 function planModel(
   given: ManifestModel,
-  { current, nowMs, file }: PlanOptions,
+  options: PlanOptions,
   goneProviders: readonly string[],
 ): PlannedModel {
+  const { current, nowMs, file } = options;
   const { price: stated, isUnpriced, id } = given;
   const before = current.models.find((one) => one.id === id);
   const priceBefore = before && priceAt(before, nowMs)?.price;
-  // A price that nobody states any more stays: without one the model would not be served.
+  // A price that is no longer stated stays: without one the model would not be served.
   const price = isUnpriced === true ? undefined : (stated ?? priceBefore);
   const after = mergeModel({ given, before, file, nowMs, goneProviders });
   if (before !== undefined) checkUse({ before, after, all: current.models });
@@ -192,7 +194,11 @@ function planModel(
   });
   const difference = {
     ...compared,
-    fields: [...compared.fields, ...replaced.map((version) => scheduledField(version))],
+    fields: [
+      ...compared.fields,
+      ...replaced.map((version) => scheduledField(version)),
+      ...ownerField(before, options),
+    ],
   };
   if (file === undefined && before !== undefined) {
     const isSameRoutes = hasSameRoutes(before, after);
@@ -245,10 +251,14 @@ function refuseOwned(options: {
     .map(({ field }) => topName(field))
     .find((field) => ownsField(entry, field));
   if (owned !== undefined && entry.origin !== undefined)
-    throw definedIn({ subject: `${subject}: ${owned}`, file: entry.origin.file, field: owned });
+    throw definedIn({
+      subject: `${subject}: field ${owned}`,
+      file: entry.origin.file,
+      field: owned,
+    });
 }
 
-/** A model's first price is in force whatever the clock says: it may be set back by a moment. */
+/** A model's first price is always active, even if the clock is set back. */
 const newPrice = ({ id, prices }: Model, price: Price | undefined, nowMs: number) => ({
   modelId: id,
   price,
@@ -262,10 +272,20 @@ function scheduledPrices(model: Model | undefined, nowMs: number): readonly Pric
   return [...new Map(ahead.map((version) => [version.effectiveAtMs, version])).values()];
 }
 
+/** Shows that a file adopts an entry, even if no value changes. */
+function ownerField(
+  before: ProviderEntry | Model | undefined,
+  { file, adopts }: PlanOptions,
+): Difference["fields"] {
+  if (before === undefined || file === undefined || adopts !== true) return [];
+  const from = before.origin?.file;
+  return from === file ? [] : [{ field: "owner", from: from ?? "database", to: file }];
+}
+
 const scheduledField = ({ effectiveAtMs, price }: PriceVersion) => ({
   field: `price from ${toDateText(effectiveAtMs)}`,
-  from: price === undefined ? "none" : "another price",
-  to: "as stated",
+  from: price === undefined ? "none" : "a different price",
+  to: "the price in the file",
 });
 
 function isSamePrice(one: Price | undefined, other: Price | undefined): boolean {

@@ -64,7 +64,7 @@ function raisePrices(document: Document, toPrice: (units: bigint) => bigint): vo
 function raised(key: PriceKey, { value }: Scalar, toPrice: (units: bigint) => bigint): Scalar {
   const scale = priceScale(key);
   const units = fromDecimal(String(value), scale);
-  if (units === undefined) throw new RangeError(`no price: ${String(value)}`);
+  if (units === undefined) throw new RangeError(`invalid price: ${String(value)}`);
   const scalar = new Scalar(toDecimal(toPrice(units), scale, 2));
   scalar.type = Scalar.QUOTE_DOUBLE;
   return scalar;

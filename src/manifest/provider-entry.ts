@@ -65,7 +65,7 @@ function toStored(options: {
     if (before !== undefined && "sealed" in before) return before;
     throw new Problem({
       code: "invalid",
-      message: `${place.replace(":", " ")}: api_key is ${storedMark}, but this store holds none for it. Write the key, or \${NAME} for a variable.`,
+      message: `${place.replace(":", " ")}: api_key is ${storedMark}, but no key is stored for it. Write the key, or \${NAME} for a variable.`,
       field: "api_key",
     });
   }

@@ -38,7 +38,7 @@ export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | 
 export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
   const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
   if (name === engineProvider)
-    fields.wrong("kind", "is not yours to set: engine is the provider of the embedded models");
+    fields.wrong("kind", "cannot be set: the provider engine is reserved for the embedded models");
   const vendor = readVendor(fields);
   const kind = readKind(fields, vendor);
   const shape = providerKindShapes[kind];
@@ -52,7 +52,7 @@ export function readProvider(fields: Fields, checkAddress: AddressCheck): Manife
   const problem = baseUrl === "" ? undefined : checkAddress(baseUrl, allowPrivate);
   if (problem !== undefined) fields.wrong("base_url", problem);
   if (shape.needsKey && !fields.has("api_key"))
-    fields.wrong("api_key", "is missing: write ${NAME} for a variable of the environment");
+    fields.wrong("api_key", "is missing: write ${NAME} to read it from an environment variable");
   const apiKey = readReference(fields, "api_key");
   const keyProblem = apiKey === undefined ? undefined : problemOfKey(apiKey);
   if (keyProblem !== undefined) fields.wrong("api_key", keyProblem);
@@ -80,7 +80,10 @@ function readVendor(fields: Fields): Vendor | undefined {
   const id = fields.optionalText("vendor");
   const vendor = id === undefined ? undefined : findVendor(id);
   if (id !== undefined && vendor === undefined)
-    fields.wrong("vendor", `is not known; there are: ${vendors.map((one) => one.id).join(", ")}`);
+    fields.wrong(
+      "vendor",
+      `is not a known vendor; use one of: ${vendors.map((one) => one.id).join(", ")}`,
+    );
   return vendor;
 }
 
@@ -88,7 +91,7 @@ function readKind(fields: Fields, vendor: Vendor | undefined): ProviderKind {
   if (vendor !== undefined && !fields.has("kind")) return vendor.kind;
   const kind = fields.word("kind", providerKinds) ?? "openai";
   if (vendor !== undefined && vendor.kind !== kind)
-    fields.wrong("kind", `must be ${vendor.kind}, which ${vendor.title} is called by`);
+    fields.wrong("kind", `must be ${vendor.kind} for ${vendor.title}`);
   return kind;
 }
 
@@ -97,7 +100,7 @@ function readBaseUrl(fields: Fields, shape: ProviderKindShape, vendor: Vendor | 
   const isUsual = usual !== undefined && !usual.includes("{");
   const given = isUsual ? fields.optionalText("base_url") : fields.text("base_url");
   if (given === undefined && usual?.includes("{") === true)
-    fields.wrong("base_url", `must be of the form ${usual}`);
+    fields.wrong("base_url", `must have the form ${usual}`);
   return (given ?? usual ?? "").replace(/\/+$/, "");
 }
 
@@ -122,10 +125,10 @@ function readOptions(fields: Fields, shape: ProviderKindShape): Readonly<Record<
 /** Never the key itself in the words. */
 function problemOfKey(key: string): string | undefined {
   if (/^\$[A-Za-z_]\w*$/.test(key))
-    return `must be \${${key.slice(1)}}, with braces, to name a variable`;
+    return `must be \${${key.slice(1)}}, with braces, to refer to a variable`;
   if (referencedName(key) !== undefined || key === storedMark) return undefined;
   if (!/^[\x21-\x7e]+$/.test(key))
-    return "must not hold blanks, line ends or other than plain characters";
+    return "must contain only printable ASCII characters without spaces";
   return undefined;
 }
 
@@ -135,7 +138,7 @@ function readReference(fields: Fields, name: string): string | undefined {
   if (text?.includes("${") && referencedName(text) === undefined)
     fields.wrong(
       name,
-      `must be exactly \${NAME}, a variable of the environment, or the ${name === "api_key" ? "key" : "value"} itself`,
+      `must be exactly \${NAME} for an environment variable, or the ${name === "api_key" ? "key" : "value"} itself`,
     );
   return text;
 }

@@ -1,7 +1,7 @@
 import type { Price } from "../call/price.ts";
 import { type Model, type ProviderEntry, usualOutputTokens } from "../catalog/model.ts";
 
-/** What an operator should know of an entry that is otherwise right. */
+/** A warning about a valid entry. */
 export interface Warning {
   readonly kind: "missing_variable" | "not_served" | "no_output_limit";
   /** The name of the provider, or the id of the model. */
@@ -20,7 +20,7 @@ export function providerWarnings(
           {
             kind: "missing_variable",
             subject: name,
-            message: `provider ${name}: ${stored.variable} is not set where the gateway runs, so calls to it will fail`,
+            message: `provider ${name}: ${stored.variable} is not set in the environment of the gateway, so calls will fail`,
           },
         ],
   );
@@ -36,7 +36,7 @@ export function modelWarnings(model: Model, price: Price | undefined): readonly 
       {
         kind: "not_served",
         subject: id,
-        message: `model ${id} has no ${lacking.join(" and no ")}: it is not listed and cannot be called`,
+        message: `model ${id} has no ${lacking.join(" and no ")}, so it is not listed and cannot be called`,
       },
     ];
   if (endpoint !== "chat" || maxOutputTokens !== undefined || price?.output === 0n) return [];
@@ -44,7 +44,7 @@ export function modelWarnings(model: Model, price: Price | undefined): readonly 
     {
       kind: "no_output_limit",
       subject: id,
-      message: `model ${id} has no max_output_tokens: where a caller names no limit, answers end after ${usualOutputTokens} tokens`,
+      message: `model ${id} has no max_output_tokens, so replies to requests without a limit end after ${usualOutputTokens} tokens`,
     },
   ];
 }

@@ -37,7 +37,7 @@ export interface Joined {
 type ToAudit = (invite: Invite) => AuditRecord;
 type Changes = Omit<Acceptance, "inviteId" | "addSession"> & { readonly user: User };
 
-/** Links that work once. Nothing is sent: whoever makes one hands it over. */
+/** Single-use links. No email is sent: the creator hands the link over. */
 export class Invites {
   readonly #people: People;
 
@@ -57,12 +57,12 @@ export class Invites {
     return this.#add({ kind: "member", ...options, lastsMs: inviteMs }, audit);
   }
 
-  /** For who has forgotten a password; an older link for the same person ends. */
+  /** For a forgotten password; revokes an older link for the same user. */
   reset({ id: userId, email }: User, by: Maker, audit: ToAudit) {
     return this.#add({ kind: "reset", userId, email, by, lastsMs: resetMs }, audit);
   }
 
-  /** Until there is an operator, every start makes a link anew; only the newest works. */
+  /** Until there is an operator, every start creates a new link; only the newest works. */
   async first(audit: ToAudit): Promise<NewInvite | undefined> {
     if ((await this.#people.store.countOperators()) > 0) return undefined;
     return this.operator({ by: { name: firstStart, id: "" } }, audit);
@@ -74,13 +74,12 @@ export class Invites {
     if (invite === undefined || invite.expiresAtMs <= clock.nowMs())
       throw new Problem({
         code: "not_found",
-        message:
-          "This link does not work: it was used, has expired or was revoked. Ask for a new one.",
+        message: "This link has been used, has expired or was revoked. Ask for a new one.",
       });
     return invite;
   }
 
-  /** Makes the user where there is none with this email yet; who is known must say the password. */
+  /** Creates the user if the email is new; a known user must enter the password. */
   async accept(
     given: Joining,
     audit: (joined: Joined) => AuditRecord,
@@ -90,7 +89,7 @@ export class Invites {
     checkEmail(email);
     if (invite.email !== undefined && given.email !== "" && toEmail(given.email) !== invite.email)
       throw invalid({
-        email: `The email address must be ${invite.email}, which the link was created for.`,
+        email: `The email address must be ${invite.email}, because the link was created for it.`,
       });
     const { user, ...changes } =
       invite.kind === "reset"
@@ -151,12 +150,12 @@ export class Invites {
     if (outcome === "used")
       throw new Problem({
         code: "conflict",
-        message: "This link was used a moment ago. Ask for a new one.",
+        message: "This link has just been used. Ask for a new one.",
       });
     if (outcome === "email-taken")
       throw new Problem({
         code: "conflict",
-        message: "Somebody with this email address has just joined. Try again.",
+        message: "A user with this email address has just joined. Try again.",
       });
   }
 

@@ -16,9 +16,9 @@ const mostWaiting = 32;
 
 interface Check {
   readonly password: string;
-  /** Undefined: there is no such user. */
+  /** Undefined: the user does not exist. */
   readonly hash: string | undefined;
-  /** Whether it is somebody who has signed in before, or is signed in. */
+  /** Whether the user is signed in or has signed in before. */
   readonly isKnown: boolean;
 }
 
@@ -43,7 +43,7 @@ export class Passwords {
     return this.#inTurn(this.#known, () => Bun.password.hash(password, cost));
   }
 
-  /** Takes as long where there is no such user: who asks must not learn which emails are known. */
+  /** Takes the same time for unknown users, so that timing does not reveal known emails. */
   async verify({ password, hash, isKnown }: Check): Promise<boolean> {
     const nobodys = this.#nobodysHash();
     const against = hash ?? (await nobodys);
@@ -70,7 +70,7 @@ export class Passwords {
       if (line.length >= mostWaiting)
         throw new Problem({
           code: "busy",
-          message: "Too many people sign in at this moment. Try again in a minute.",
+          message: "Too many sign-ins at the moment. Try again in a minute.",
         });
       await new Promise<void>((resolve) => line.push(resolve));
     } else this.#running++;
@@ -87,11 +87,10 @@ export class Passwords {
 export function checkPassword(password: string, email: string): void {
   if (password.length < shortestPassword || password.length > longestPassword)
     throw invalid({
-      password: `The password must have ${shortestPassword} to ${longestPassword} characters.`,
+      password: `The password must be ${shortestPassword} to ${longestPassword} characters long.`,
     });
   if (password.toLowerCase() === email || new Set(password).size < 4)
     throw invalid({
-      password:
-        "The password must not be your email address or the same few characters over and over.",
+      password: "The password must not be your email address or a few repeated characters.",
     });
 }

@@ -60,9 +60,9 @@ test("a session that is used every day ends after ninety days all the same", asy
 
 test("one address that fails with many emails has to wait, for every email; others do not", async () => {
   for (let at = 0; at < 50; at++)
-    await expect(signIn(guess(at), home)).rejects.toThrow("password is wrong");
-  await expect(signIn(guess(50), home)).rejects.toThrow("Too many failed tries");
-  await expect(signIn(ada, home)).rejects.toThrow("Too many failed tries");
+    await expect(signIn(guess(at), home)).rejects.toThrow("Incorrect email address or password");
+  await expect(signIn(guess(50), home)).rejects.toThrow("Too many failed attempts");
+  await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
   expect(await signIn(ada, elsewhere)).toBeString();
   nowMs += 20_000;
   expect(await signIn(ada, home)).toBeString();
@@ -75,7 +75,7 @@ test("an unknown email costs the same work as a wrong password", async () => {
     for (const email of [ada.email, "nobody@example.com", "nobody-else@example.com"]) {
       verify.mockClear();
       await expect(signIn({ email, password: "guess" }, home)).rejects.toThrow(
-        "The email address or the password is wrong.",
+        "Incorrect email address or password.",
       );
       expect(verify).toHaveBeenCalledTimes(1);
       const [given, hash] = verify.mock.calls[0] ?? [];

@@ -12,7 +12,7 @@ import { networkOf } from "./throttle.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** A session ends when it was not used for so long, and in any case after the longest. */
+/** A session ends after this idle time, and in any case after the maximum age. */
 const idleMs = 14 * dayMs;
 const longestMs = 90 * dayMs;
 /** How exact "last seen" is: it is not written at every request. */
@@ -26,7 +26,7 @@ export interface Person {
   readonly session: Session;
 }
 
-/** The one action that no operation declares: nobody was let in to do it. */
+/** The only action that no operation declares, because the sign-in failed. */
 export const failedSignIn = "session.failed";
 
 export interface NewSession {
@@ -39,11 +39,11 @@ export interface NewSession {
 export interface Visitor {
   readonly userAgent: string;
   readonly address: string;
-  /** The browser, where it has shown that somebody has signed in with it before. */
+  /** The browser, if a user has signed in with it before. */
   readonly device?: Device | undefined;
 }
 
-/** Who may come in: signs people in and out, and knows them again. */
+/** Signs users in and out and recognizes their sessions. */
 export class People {
   readonly store: PeopleStore;
   readonly clock: Clock;
@@ -95,13 +95,13 @@ export class People {
     return user;
   }
 
-  /** Those at addresses that nobody has are one subject: whoever guesses must not fill the log. */
+  /** All unknown email addresses are one subject, so that guessing cannot fill the log. */
   #countFailure(user: User | undefined, address: string): Promise<void> {
     const nowMs = this.clock.nowMs();
     return this.store.countFailedSignIn({
       id: newId("audit", nowMs),
       atMs: nowMs,
-      actor: { kind: "person", id: "", name: "somebody" },
+      actor: { kind: "person", id: "", name: "unknown visitor" },
       action: failedSignIn,
       subject: user?.email ?? "unknown email addresses",
       detail: {},
@@ -127,7 +127,7 @@ export class People {
     return { secret, session };
   }
 
-  /** Who is behind a cookie, if its session goes on. */
+  /** The user of a session cookie, if the session is still valid. */
   async find(secret: string): Promise<Person | undefined> {
     const session = await this.store.sessionByHash(hashSecret(secret));
     const nowMs = this.clock.nowMs();
@@ -141,7 +141,7 @@ export class People {
     return { user, session, memberships: await this.store.memberships({ userId: user.id }) };
   }
 
-  /** All other sessions end: whoever knew the old password is out. */
+  /** Ends all other sessions, in case the old password was known to others. */
   async changePassword(
     given: {
       readonly user: User;
@@ -158,7 +158,12 @@ export class People {
     await this.store.setPassword({ userId: user.id, passwordHash, keepSession: sessionId }, audit);
   }
 
-  /** Somebody must be left who can let others in. */
+  /** For audit records; the id if the user does not exist. */
+  async emailOf(userId: string): Promise<string> {
+    return (await this.store.user(userId))?.email ?? userId;
+  }
+
+  /** At least one operator must remain. */
   async removeOperator(userId: string, audit: AuditRecord): Promise<void> {
     const outcome = await this.store.removeOperator(userId, this.clock.nowMs(), audit);
     if (outcome === "none") throw new Problem({ code: "not_found", message: "Unknown operator." });
@@ -203,7 +208,7 @@ export const noMember = () => new Problem({ code: "not_found", message: "Unknown
 
 export class WrongPassword extends Problem {
   constructor() {
-    super({ code: "invalid", message: "The email address or the password is wrong." });
+    super({ code: "invalid", message: "Incorrect email address or password." });
   }
 }
 
@@ -214,12 +219,13 @@ export function toEmail(text: string): string {
 
 export function checkEmail(email: string): void {
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw invalid({ email: "Email must be an address such as ada@example.com." });
-  if (hasInvisible(email)) throw invalid({ email: "Email must not have invisible characters." });
+    throw invalid({ email: "Email must be a valid address, such as ada@example.com." });
+  if (hasInvisible(email)) throw invalid({ email: "Email must not contain invisible characters." });
 }
 
 export function checkName(name: string): void {
   if (name.trim() === "" || name.length > 100)
-    throw invalid({ name: "The name must have 1 to 100 characters." });
-  if (hasInvisible(name)) throw invalid({ name: "The name must not have invisible characters." });
+    throw invalid({ name: "The name must be 1 to 100 characters long." });
+  if (hasInvisible(name))
+    throw invalid({ name: "The name must not contain invisible characters." });
 }

@@ -5,7 +5,7 @@ const boundPrefix = "browser-";
 /** The session of a program, which sends its cookie nowhere else. */
 const plainPrefix = "program-";
 
-/** A new one with each sign-in; a browser that was not used for so long is a stranger again. */
+/** Renewed with each sign-in; after this time without one, a browser is unknown again. */
 const deviceMs = 400 * 86_400_000;
 const longestDevice = 300;
 

@@ -50,7 +50,9 @@ const changePassword = (
 
 async function fail(times: number, addressOf: (at: number) => string): Promise<void> {
   for (let at = 0; at < times; at++)
-    await expect(signIn(guess(at), from(addressOf(at)))).rejects.toThrow("password is wrong");
+    await expect(signIn(guess(at), from(addressOf(at)))).rejects.toThrow(
+      "Incorrect email address or password",
+    );
 }
 
 test("however often people of one address sign in rightly, nobody there has to wait", async () => {
@@ -61,20 +63,24 @@ test("signing in rightly takes no failure of others off the address", async () =
   await fail(49, () => home.address);
   expect(await signIn(ada, home)).toBeString();
   await fail(1, () => home.address);
-  await expect(signIn(ada, home)).rejects.toThrow("Too many failed tries");
+  await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
 }, 60_000);
 
 test("the addresses of one network of IPv6 count as one, and another network's do not", async () => {
   await fail(50, (at) => `2001:db8:0:1::${at.toString(16)}`);
-  await expect(signIn(ada, from("2001:db8:0:1:ffff::9"))).rejects.toThrow("Too many failed tries");
+  await expect(signIn(ada, from("2001:db8:0:1:ffff::9"))).rejects.toThrow(
+    "Too many failed attempts",
+  );
   expect(await signIn(ada, from("2001:db8:0:2::1"))).toBeString();
 }, 60_000);
 
 test("failures elsewhere keep nobody out, however many there are", async () => {
   const wrong = { ...ada, password: "guess" };
   for (let at = 0; at < 10; at++)
-    await expect(signIn(wrong, from("203.0.113.1"))).rejects.toThrow("password is wrong");
-  await expect(signIn(ada, from("203.0.113.1"))).rejects.toThrow("Too many failed tries");
+    await expect(signIn(wrong, from("203.0.113.1"))).rejects.toThrow(
+      "Incorrect email address or password",
+    );
+  await expect(signIn(ada, from("203.0.113.1"))).rejects.toThrow("Too many failed attempts");
   expect(await signIn(ada, home)).toBeString();
 }, 60_000);
 
@@ -82,8 +88,10 @@ test("failures for one person from everywhere slow down only networks that the p
   await signIn(ada, home);
   const wrong = { ...ada, password: "guess" };
   for (let at = 0; at < 100; at++)
-    await expect(signIn(wrong, from(`203.0.113.${at}`))).rejects.toThrow("password is wrong");
-  await expect(signIn(ada, from("198.51.100.1"))).rejects.toThrow("Too many failed tries");
+    await expect(signIn(wrong, from(`203.0.113.${at}`))).rejects.toThrow(
+      "Incorrect email address or password",
+    );
+  await expect(signIn(ada, from("198.51.100.1"))).rejects.toThrow("Too many failed attempts");
   expect(await signIn(ada, home)).toBeString();
   const person = await store.people.userByEmail(ada.email);
   const device = { id: "a browser", userId: person?.id ?? "" };
@@ -100,27 +108,27 @@ describe("a browser that its person has signed in with before", () => {
 
   test("is let in whatever others of its network have failed", async () => {
     for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, home)).rejects.toThrow("password is wrong");
+      await expect(signIn(wrong, home)).rejects.toThrow("Incorrect email address or password");
     await fail(40, () => home.address);
-    await expect(signIn(ada, home)).rejects.toThrow("Too many failed tries");
+    await expect(signIn(ada, home)).rejects.toThrow("Too many failed attempts");
     expect(await signIn(ada, known)).toBeString();
   }, 60_000);
 
   test("cannot guess without end, and does not use up what others have there", async () => {
     for (let at = 0; at < 30; at++)
-      await expect(signIn(wrong, known)).rejects.toThrow("password is wrong");
+      await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
     // From now on it is one of its network.
     for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, known)).rejects.toThrow("password is wrong");
-    await expect(signIn(ada, known)).rejects.toThrow("Too many failed tries");
+      await expect(signIn(wrong, known)).rejects.toThrow("Incorrect email address or password");
+    await expect(signIn(ada, known)).rejects.toThrow("Too many failed attempts");
     expect(await signIn(ada, from("198.51.100.77"))).toBeString();
   }, 60_000);
 
   test("is nobody's for another person", async () => {
     const others = { ...known, device: { id: "a browser", userId: "user_other" } };
     for (let at = 0; at < 10; at++)
-      await expect(signIn(wrong, others)).rejects.toThrow("password is wrong");
-    await expect(signIn(ada, others)).rejects.toThrow("Too many failed tries");
+      await expect(signIn(wrong, others)).rejects.toThrow("Incorrect email address or password");
+    await expect(signIn(ada, others)).rejects.toThrow("Too many failed attempts");
   }, 60_000);
 });
 
@@ -128,7 +136,9 @@ test("who is signed in changes their password whatever others have failed with t
   const person = await people.find(await signIn(ada, home));
   if (person === undefined) throw new Error("nobody is signed in");
   for (let at = 0; at < 10; at++)
-    await expect(signIn({ ...ada, password: "guess" }, home)).rejects.toThrow("password is wrong");
+    await expect(signIn({ ...ada, password: "guess" }, home)).rejects.toThrow(
+      "Incorrect email address or password",
+    );
   await changePassword(person, { current: ada.password, password: "a new good password" });
   await changePassword(person, { current: "a new good password", password: ada.password });
 }, 60_000);
@@ -145,6 +155,7 @@ test("who is signed in cannot guess the password without end", async () => {
   const person = await people.find(await signIn(ada, home));
   if (person === undefined) throw new Error("nobody is signed in");
   const change = () => changePassword(person, { ...ada, current: "guess" });
-  for (let at = 0; at < 10; at++) await expect(change()).rejects.toThrow("password is wrong");
-  await expect(change()).rejects.toThrow("Too many failed tries");
+  for (let at = 0; at < 10; at++)
+    await expect(change()).rejects.toThrow("Incorrect email address or password");
+  await expect(change()).rejects.toThrow("Too many failed attempts");
 });

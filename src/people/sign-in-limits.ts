@@ -5,18 +5,18 @@ const minuteMs = 60_000;
 
 /** Of one person from one network. */
 const pairLimit = { burst: 10, everyMs: minuteMs };
-/** Of anybody from one network. */
+/** Of all users from one network. */
 const networkLimit = { burst: 50, everyMs: 20_000 };
 /** Of one person from everywhere: against guessing that is spread over many networks. */
 const spreadLimit = { burst: 100, everyMs: 10_000 };
 /** Of one browser that its person has signed in with before. */
 const deviceLimit = { burst: 30, everyMs: minuteMs };
-/** Of the present password, by somebody who is signed in. */
+/** Of the current password, by a signed-in user. */
 const sessionLimit = { burst: 10, everyMs: minuteMs };
 
 export interface Attempt {
   readonly email: string;
-  /** Undefined: of somebody who is signed in. */
+  /** Undefined: the user is signed in. */
   readonly network: string | undefined;
   /** A browser that this very person has signed in with before. */
   readonly device: string | undefined;
@@ -31,7 +31,7 @@ type OnSuccess = () => void;
  * How many wrong passwords are looked at. Whoever knows an email address can fail with it, so no
  * failure may keep its person out: failures count where they come from. Spread over many networks
  * they also count together, but then only networks that the person does not use have to wait.
- * A browser that has signed in before has a count of its own, which nobody else can use up.
+ * A browser that has signed in before has its own count, which other clients cannot use up.
  */
 export class SignInLimits {
   readonly #pairs = new Throttle(pairLimit);
@@ -80,7 +80,7 @@ export class TooManyTries extends Problem {
     const minutes = Math.ceil(waitMs / minuteMs);
     super({
       code: "busy",
-      message: `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`} and try again.`,
+      message: `Too many failed attempts. Try again in ${minutes === 1 ? "1 minute" : `${minutes} minutes`}.`,
     });
     this.waitMs = waitMs;
   }

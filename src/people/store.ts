@@ -38,9 +38,9 @@ export interface Invite {
   readonly id: string;
   readonly hash: string;
   readonly kind: InviteKind;
-  /** Whom it is for; anybody who has the link where it is not told. */
+  /** The invited address; absent: anyone with the link. */
   readonly email?: string | undefined;
-  /** Whose password is chosen anew. */
+  /** The user whose password is reset. */
   readonly userId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly role?: AccountRole | undefined;
@@ -52,7 +52,7 @@ export interface Invite {
   readonly expiresAtMs: number;
 }
 
-/** For a machine: the operator's, or an account's in one of its roles; let into some areas only. */
+/** For programs: an operator token, or an account token with a role; limited to its scopes. */
 export interface Token {
   readonly id: string;
   readonly name: string;
@@ -111,7 +111,7 @@ export interface PeopleStore {
   rename(id: string, name: string, audit: AuditRecord): Promise<void>;
   /** Ends all other sessions, and the links for a new password. */
   setPassword(change: NewPassword, audit: AuditRecord): Promise<void>;
-  /** Takes the operator's role away, unless nobody else has it; one of two at once stays. */
+  /** Removes the operator role unless it is the last one; of two concurrent removals one fails. */
   removeOperator(
     id: string,
     nowMs: number,

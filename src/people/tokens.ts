@@ -34,7 +34,7 @@ export class Tokens {
     const unknown = wanted.scopes.find((scope) => !scopes.some((known) => known === scope));
     if (wanted.scopes.length === 0 || unknown !== undefined)
       throw invalid({
-        scopes: `Scopes must be some of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
+        scopes: `Scopes must be one or more of ${scopes.join(", ")}${unknown === undefined ? "" : `, not "${unknown}"`}.`,
       });
     const nowMs = this.#clock.nowMs();
     const secret = newSecret(prefix);
@@ -68,13 +68,13 @@ export class Tokens {
   /** Of this account, or of the operator's, alone. */
   async revoke(
     { id, accountId }: { readonly id: string; readonly accountId: string | undefined },
-    audit: AuditRecord,
+    audit: (token: Token) => AuditRecord,
   ): Promise<Token> {
     const token = (await this.#store.tokens(accountId)).find((one) => one.id === id);
     if (token === undefined)
       throw new Problem({ code: "not_found", message: `Unknown token "${id}".` });
     const revokedAtMs = token.revokedAtMs ?? this.#clock.nowMs();
-    await this.#store.revokeToken(id, revokedAtMs, audit);
+    await this.#store.revokeToken(id, revokedAtMs, audit(token));
     return { ...token, revokedAtMs };
   }
 }

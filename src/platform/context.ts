@@ -36,14 +36,14 @@ export interface SettingView {
 
 interface PlatformContext {
   readonly dependencies: PlatformDependencies;
-  /** In the name of whoever asks. */
+  /** On behalf of the caller. */
   readonly operations: Operations;
 }
 
 export type Context = RequestContext & PlatformContext;
 
 export const route = routeFor<Context>();
-/** Routes that share who may ask and what a token needs. */
+/** Routes with the same access rule and token scope. */
 export const routeWith = (shared: Required<RouteTerms>) =>
   routeFor<Context, keyof RouteTerms>(shared);
 /** Routes of one area, for operators. */

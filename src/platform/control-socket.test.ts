@@ -63,5 +63,5 @@ test("an operation that the server does not have is told as one of another versi
     "/keys/list/all",
     "/constructor/name",
   ])
-    expect((await ask(path)).problem.message).toContain("it has another version");
+    expect((await ask(path)).problem.message).toContain("it is a different version");
 });

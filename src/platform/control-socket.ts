@@ -33,16 +33,16 @@ export function startControl(dataDir: string, operations: Operations): { close()
   const folder = join(path, "..");
   if (folder !== dataDir) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(folder).uid !== ownUid())
-    throw new Problem({ code: "failed", message: `${folder} belongs to another user.` });
+    throw new Problem({ code: "failed", message: `Folder ${folder} belongs to another user.` });
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
-  // Under a name of its own first: Bun removes that name when the server stops, whoever has it then.
+  // Under its own name first: Bun removes that name when the server stops, even if it is another file.
   const ownPath = join(folder, `c${process.pid}`);
   rmSync(ownPath, { force: true });
   const server = Bun.serve({
     unix: ownPath,
     fetch: async (request) => Response.json(await answer(request, operations)),
     error: () =>
-      Response.json({ problem: { code: "failed", message: "The server failed to answer." } }),
+      Response.json({ problem: { code: "failed", message: "The server failed to respond." } }),
   });
   chmodSync(ownPath, 0o600);
   renameSync(ownPath, path);
@@ -67,7 +67,7 @@ async function answer(request: Request, operations: Operations): Promise<Answer>
     if (operation === undefined)
       throw new Problem({
         code: "failed",
-        message: `The running server does not know "${name}": it has another version. Restart it.`,
+        message: `The running server does not support "${name}" because it is a different version. Restart it.`,
       });
     return { result: await operation(await request.json()) };
   } catch (error) {

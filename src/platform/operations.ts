@@ -59,7 +59,7 @@ function allProviderOperations(dependencies: Dependencies) {
   return { ...providers, ...connectOperations(dependencies, providers) };
 }
 
-/** Every resource: how the audit log has its changes, and what can be done with it. */
+/** Every resource: its audit actions and its operations. */
 export const resources = {
   accounts: [accountAudits, accountOperations],
   entries: [entryAudits, entryOperations],
@@ -81,7 +81,7 @@ export const resources = {
 } as const;
 type Resources = typeof resources;
 
-/** Nobody's yet: `forActor` says who uses them. */
+/** Not bound to an actor yet; see `forActor`. */
 export type UnboundOperations = {
   readonly [Resource in keyof Resources]: ReturnType<Resources[Resource][1]>;
 };
@@ -103,7 +103,7 @@ export function createOperations(given: OperationDependencies): UnboundOperation
   return Object.fromEntries(created) as UnboundOperations;
 }
 
-/** Changes of these may end what somebody is allowed to see. */
+/** Changes of these may revoke access. */
 const rights = new Set<string>([
   "operators",
   "people",

@@ -17,7 +17,7 @@ export function isOwnHost(header: string | null, { listensOn, publicUrl }: OwnHo
   if (name === undefined) return false;
   if (isLoopback(name) || name === nameIn(bracketed(listensOn))) return true;
   if (publicUrl !== undefined && name === unbracketed(new URL(publicUrl).hostname)) return true;
-  // Listening on all of them, each address is its own; nobody else can give out an address.
+  // If it listens on all interfaces, any IP address is accepted: DNS cannot fake one.
   const isEvery = listensOn === "0.0.0.0" || listensOn === "::";
   return isEvery && isIP(name) !== 0;
 }

@@ -76,19 +76,19 @@ const misdirected = () =>
   refusal(421, {
     code: "wrong_host",
     message:
-      "The Host header names none of the platform's addresses. Use the address it listens on, or set SVC_PLATFORM_URL to the address that people use.",
+      "The Host header does not match an address of the platform. Use the address it listens on, or set SVC_PLATFORM_URL to its public address.",
   });
 
-const nothingHere = () => refusal(404, { message: "There is nothing at this path." });
+const nothingHere = () => refusal(404, { message: "Unknown path." });
 
 function readOnly({ method }: Request): Response | undefined {
   if (method === "GET" || method === "HEAD") return undefined;
-  const response = refusal(405, { message: "This path answers GET and HEAD only." });
+  const response = refusal(405, { message: "This path allows only GET and HEAD." });
   response.headers.set("allow", "GET, HEAD");
   return response;
 }
 
-/** For machines. All but the metrics may be read by anybody. */
+/** For machines. Everything except the metrics is public. */
 function toDocuments(options: PlatformServerOptions): Readonly<Record<string, Page>> {
   const { version, gatewayUrl, changes } = options;
   const describe = () => json(toPlatformOpenApi(routes, version));
@@ -113,10 +113,10 @@ async function metrics(
     const token = await tokens.find(bearerOf(request) ?? "");
     if (token?.role !== "operator" || !mayEnter(token.scopes, "metrics", false))
       return refusal(401, {
-        message: "Send an operator's token with the scope metrics:read as Authorization: Bearer.",
+        message: "Send an operator token with the scope metrics:read as Authorization: Bearer.",
       });
   }
-  // A proxy in front of the public address connects from this machine, on behalf of anybody.
+  // A proxy in front of the public address connects from this machine, on behalf of any client.
   if (access === "open" && !isOwnHost(request.headers.get("host"), { listensOn: host }))
     return refusal(403, {
       message:

@@ -113,7 +113,10 @@ describe("an owner", () => {
     await member().waitFor({ state: "detached" });
 
     await theirs.page.getByRole("link", { name: "Billing" }).click();
-    await theirs.page.getByRole("alert").getByText("There is no such account.").waitFor();
+    await theirs.page
+      .getByRole("alert")
+      .getByText("This account does not exist, or you have no access to it.")
+      .waitFor();
     expect(theirs.complaints.splice(0).join()).toContain("404");
     const seen = await (await asThem()).ask("GET /api/accounts/:account", { params: params() });
     expect(seen.status).toBe(404);

@@ -242,7 +242,7 @@ describe("the reference", () => {
   test("opens at an endpoint, and sends it with a key of 15 minutes", async () => {
     const { page } = window;
     await window.goto("/reference#chat");
-    await page.getByRole("heading", { level: 2, name: "Answer a conversation" }).waitFor();
+    await page.getByRole("heading", { level: 2, name: "Create a chat completion" }).waitFor();
     await button("Make a key of 15 minutes").click();
     await page.waitForFunction(() =>
       document.querySelector<HTMLInputElement>("input[type=password]")?.value.startsWith("sk-svc-"),

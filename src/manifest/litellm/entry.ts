@@ -22,7 +22,7 @@ interface EntryOptions extends Omit<TargetOptions, "params" | "named"> {
   readonly credentials: ReadonlyMap<string, Source>;
 }
 
-/** Undefined where it cannot be taken over; that is noted. */
+/** Undefined if it cannot be imported, with a note. */
 export function readEntry(source: Source, options: EntryOptions): Entry | undefined {
   const { remarks } = options;
   const name = source.text("model_name");
@@ -31,7 +31,7 @@ export function readEntry(source: Source, options: EntryOptions): Entry | undefi
   const written = own.text("model");
   if (name === undefined || written === undefined) {
     const lacking = name === undefined ? "model_name" : "litellm_params.model";
-    remarks.problem(source.line(), `an entry of model_list has no ${lacking}`);
+    remarks.problem(source.line(), `${lacking} is missing in an entry of model_list`);
     return undefined;
   }
   const line = source.line("model_name");
@@ -51,10 +51,10 @@ export function readEntry(source: Source, options: EntryOptions): Entry | undefi
 
 function refusalOf(name: string, model: string): string | undefined {
   if (name.includes("*") || model.includes("*"))
-    return `${name} stands for any model of ${model}: name each model that you serve; svc provider add lists what a vendor has`;
+    return `${name} is a wildcard for ${model} and is not imported. Add each model by name; svc provider add lists the models of a vendor`;
   return /^[A-Za-z0-9][\w.:/@-]{0,127}$/.test(name)
     ? undefined
-    : `${name} is not taken over: a model's name has letters, digits and . _ : / @ - here`;
+    : `${name} is not imported: model names may contain only letters, digits and . _ : / @ -`;
 }
 
 function withCredentials(params: Source, { credentials, remarks }: EntryOptions): Source {
@@ -62,7 +62,7 @@ function withCredentials(params: Source, { credentials, remarks }: EntryOptions)
   const name = params.text(field);
   const found = name === undefined ? undefined : credentials.get(name);
   if (name !== undefined && found === undefined)
-    remarks.problem(params.line(field), `credential_list has no credential ${name}`);
+    remarks.problem(params.line(field), `credential "${name}" does not exist in credential_list`);
   const merged = found === undefined ? params : params.with(found);
   merged.use("model", field);
   return merged;
@@ -85,12 +85,12 @@ function readUse(options: {
   if (endpoint === undefined) {
     remarks.note(
       line,
-      `${name} is not taken over: this gateway serves chat, embeddings and speech, not ${mode}`,
+      `${name} is not imported: the gateway serves chat, embeddings and speech, not ${mode}`,
     );
     return undefined;
   }
   if (given === undefined && endpoint !== "chat")
-    remarks.note(line, `${name} has no mode: it is taken for ${endpoint} by its name`);
+    remarks.note(line, `${name} has no mode; its name suggests ${endpoint}`);
   const isMedia = endpoint === "embeddings" && model.startsWith("multimodalembedding");
   return { endpoint, input: isMedia ? "media" : "text" };
 }
@@ -120,5 +120,5 @@ export function noteUnused({ name, source, params, info }: Entry, remarks: Remar
     ...params.unused(),
     ...info.unused().map((field) => `model_info.${field}`),
   ];
-  if (left.length > 0) remarks.note(params.line(), `${name}: not taken over: ${left.join(", ")}`);
+  if (left.length > 0) remarks.note(params.line(), `${name}: not imported: ${left.join(", ")}`);
 }

@@ -55,7 +55,7 @@ describe("a model on one's own machine", () => {
     const embed = ["local", "model: ollama/nomic-embed-text, mode: embedding"] as const;
     expect(priceOf(config(local))).toEqual({ input: "0", output: "0" });
     expect(priceOf(config(embed))).toMatchObject({ input: "0" });
-    expect(notesOf(read(config(local))).join()).toContain("price 0");
+    expect(notesOf(read(config(local))).join()).toContain("its price is 0");
   });
 
   test("has no price of ours where a route leads to a vendor who asks for money", () => {
@@ -89,20 +89,20 @@ describe("what is said in another way here", () => {
   test("leaves nothing out without a word", () => {
     const notes = notesOf(imported).join("\n");
     for (const part of [
-      "openai/* stands for any model of openai/*",
-      "two words is not taken over",
-      "picture is not taken over: this gateway serves chat, embeddings and speech, not image_generation",
-      "ranker is not taken over: this gateway serves chat, embeddings and speech, not rerank",
-      "vertex_ai/claude-sonnet-4-5@20250929 is not taken over",
-      "watsonx/granite is not taken over",
-      "shared: not taken over: rpm, extra_headers",
-      "bare: not taken over: max_parallel_requests",
-      "no api_key: ${OPENAI_API_KEY} is taken for openai",
-      "bare is for chat above: this entry is not taken over",
-      "fallback of shared to own: its routes stand behind",
-      "fallback of pixels to own: there are no two models of one kind",
-      "alias ghost: there is no model absent",
-      "1 settings of the proxy are not taken over: router_settings.redis_password, general_settings.master_key, environment_variables, include, defaults, guardrails, mcp_servers",
+      "openai/* is a wildcard for openai/*",
+      "two words is not imported",
+      "picture is not imported: the gateway serves chat, embeddings and speech, not image_generation",
+      "ranker is not imported: the gateway serves chat, embeddings and speech, not rerank",
+      "vertex_ai/claude-sonnet-4-5@20250929 is not imported",
+      "watsonx/granite is not imported",
+      "shared: not imported: rpm, extra_headers",
+      "bare: not imported: max_parallel_requests",
+      "no api_key: ${OPENAI_API_KEY} is used for openai",
+      "bare is already defined above for chat; this entry is not imported",
+      "fallback from shared to own: its routes are added to shared",
+      "fallback from pixels to own is not imported: both models must exist",
+      'alias ghost is not imported: model "absent" does not exist',
+      "1 proxy settings are not imported: router_settings.redis_password, general_settings.master_key, environment_variables, include, defaults, guardrails, mcp_servers",
     ])
       expect(notes).toContain(part);
   });
@@ -161,7 +161,7 @@ describe("what is said in another way here", () => {
   });
 });
 
-describe("keys that are written out", () => {
+describe("keys in plain text", () => {
   const text = config(
     ["one", "model: openai/a, api_key: sk-proj-literal-1"],
     ["two", "model: openai/b, api_key: sk-proj-literal-2"],
@@ -174,10 +174,10 @@ describe("keys that are written out", () => {
   test("are refused, each with its line and without being told", () => {
     const message = problemOf(() => read(text));
     expect(message.split("\n")).toEqual([
-      expect.stringMatching(/^line 2: api_key is written out: .*os\.environ\/NAME.*--keep-keys/),
-      expect.stringMatching(/^line 3: api_key is written out/),
-      expect.stringMatching(/^line 4: aws_access_key_id is written out/),
-      expect.stringMatching(/^line 4: aws_secret_access_key is written out/),
+      expect.stringMatching(/^line 2: api_key is in plain text: .*os\.environ\/NAME.*--keep-keys/),
+      expect.stringMatching(/^line 3: api_key is in plain text/),
+      expect.stringMatching(/^line 4: aws_access_key_id is in plain text/),
+      expect.stringMatching(/^line 4: aws_secret_access_key is in plain text/),
     ]);
     expect(message).not.toMatch(/literal|AKIA|s3cr3t/);
   });
@@ -199,8 +199,8 @@ test("an unknown vendor is told, whatever it is called", () => {
   const imported = read(text);
   expect(imported.draft).toEqual({ providers: {}, models: {} });
   expect(notesOf(imported)).toEqual([
-    "1 settings of the proxy are not taken over: litellm_settings.toString",
-    expect.stringMatching(/^2 large is not taken over: no provider here is known as constructor/),
+    "1 proxy settings are not imported: litellm_settings.toString",
+    expect.stringMatching(/^2 large is not imported: unknown vendor "constructor"/),
   ]);
 });
 
@@ -233,13 +233,13 @@ describe("a file that cannot be read", () => {
       ["f", "api_key: os.environ/K"],
     );
     expect(lineOf(text).split("\n")).toEqual([
-      "line 2: input_cost_per_token must be a number of USD, such as 1.5e-07",
-      "line 3: output_cost_per_token is more than 10000 USD for a million: is it meant a token?",
-      "line 4: input_cost_per_token has more digits than a price can have: 0.10000000000000001 USD",
-      "line 5: api_base is kept in NOT_SET, which is not set here: set it for the import, or write the address",
-      "line 5: azure needs an api_base",
+      "line 2: input_cost_per_token must be an amount in USD, such as 1.5e-07",
+      "line 3: output_cost_per_token is more than 10000 USD per million; is it a price per token?",
+      "line 4: input_cost_per_token has too many digits: 0.10000000000000001 USD",
+      "line 5: api_base refers to NOT_SET, which is not set; set it for the import, or write the address",
+      "line 5: azure requires an api_base",
       "line 6: timeout must be a number of seconds up to 86400",
-      "line 7: an entry of model_list has no litellm_params.model",
+      "line 7: litellm_params.model is missing in an entry of model_list",
     ]);
   });
 
@@ -249,7 +249,7 @@ describe("a file that cannot be read", () => {
 
   test("is refused where it is no such config", () => {
     expect(lineOf("model_list: []\n")).toMatch(/^line 1: model_list is missing or empty/);
-    expect(lineOf("- just\n- a list\n")).toBe("line 1: the file is no LiteLLM config");
+    expect(lineOf("- just\n- a list\n")).toBe("line 1: the file is not a LiteLLM config");
     expect(lineOf("model_list: [\n  - a: {\n")).toMatch(/^line 3, column 1: /);
     expect(lineOf("a: 1\nb: *gone\n")).toMatch(/^line 2: /);
   });
@@ -293,7 +293,7 @@ test("fallbacks are those of the file and not their own fallbacks; an alias has 
     ["b", "a"],
     ["a", "b"],
   ]);
-  expect(notesOf(imported).join("\n")).toContain("fallback of c to a: there are no two models");
+  expect(notesOf(imported).join("\n")).toContain("fallback from c to a is not imported");
 });
 
 test("what the file does not say is not made up", () => {

@@ -52,7 +52,7 @@ export function fromLitellm(text: string, options: LitellmOptions): LitellmImpor
   if (unpriced.length > 0)
     remarks.note(
       root.line("model_list"),
-      `without a price, and not served until they have one: ${unpriced.map(([name]) => name).join(", ")}. svc price import takes vendors' list prices over`,
+      `without a price, so not served yet: ${unpriced.map(([name]) => name).join(", ")}. svc price import sets public list prices`,
     );
   remarks.throwProblems();
   const literals = Object.entries(providers).flatMap(([name, fields]) => {
@@ -83,7 +83,7 @@ function readEntries(options: {
   if (items.length === 0)
     remarks.problem(
       root.line("model_list"),
-      "model_list is missing or empty: is this a LiteLLM config?",
+      "model_list is missing or empty; is this a LiteLLM config?",
     );
   const credentials = new Map(
     root
@@ -113,8 +113,7 @@ function noteSettings(options: {
     ...(root.has("environment_variables") ? ["environment_variables"] : []),
     ...root.unused(),
   ];
-  if (ignored.length > 0)
-    remarks.note(1, `settings of the proxy are not taken over: ${ignored.join(", ")}`);
+  if (ignored.length > 0) remarks.note(1, `proxy settings are not imported: ${ignored.join(", ")}`);
 }
 
 /**

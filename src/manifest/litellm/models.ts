@@ -53,15 +53,21 @@ function toModel(name: string, options: ModelOptions): ModelParts {
   const entries = options.entries.filter((one) => {
     const isAlike = one.endpoint === endpoint && one.input === input;
     if (!isAlike)
-      remarks.note(one.line, `${name} is for ${endpoint} above: this entry is not taken over`);
+      remarks.note(
+        one.line,
+        `${name} is already defined above for ${endpoint}; this entry is not imported`,
+      );
     return isAlike;
   });
   const given = entries.map(({ costs }) => costs).filter((one) => Object.keys(one).length > 0);
   const price = dearest({ costs: given, endpoint, input });
   if (new Set(given.map((costs) => JSON.stringify(costs))).size > 1 && price !== undefined)
-    remarks.note(line, `${name}: its entries cost different amounts: the dearest is its price`);
+    remarks.note(
+      line,
+      `${name}: its entries have different costs; the highest is used as its price`,
+    );
   if (given.length > 0 && price === undefined)
-    remarks.note(line, `${name}: its costs are not all there, so that it has no price`);
+    remarks.note(line, `${name}: some of its costs are missing, so it has no price`);
   const timeouts = entries.map(({ params }) => readTimeouts(params, remarks));
   const bounds = entries.flatMap((entry) => readOutputTokens(entry, remarks) ?? []);
   return {
@@ -143,7 +149,7 @@ const openaiVoices = {
 function readVoices({ name, line, target: { fields } }: Entry, remarks: Remarks): Voices {
   if (fields["kind"] === "gemini" || fields["kind"] === "vertex") return "same";
   const isOpenai = fields["vendor"] === "openai" || fields["vendor"] === "azure";
-  remarks.note(line, `${name}: check which voices of its vendor stand for our five names`);
+  remarks.note(line, `${name}: check which vendor voices map to the five voice names`);
   return isOpenai ? openaiVoices : "same";
 }
 
@@ -197,7 +203,7 @@ export function priceOwnServers(options: {
     const classes = billedClasses(model.endpoint, model.input);
     const price = Object.fromEntries(classes.map((key) => [key, "0"]));
     models.set(name, { ...model, price });
-    remarks.note(model.line, `${name} runs on your own machine: price 0`);
+    remarks.note(model.line, `${name} runs on your own machine; its price is 0`);
   }
 }
 
@@ -213,7 +219,7 @@ export function addFallbacks(models: Models, sections: readonly Source[], remark
       if (model === undefined || behind === undefined || !isFit) {
         remarks.note(
           line,
-          `fallback of ${name} to ${other}: there are no two models of one kind with these names`,
+          `fallback from ${name} to ${other} is not imported: both models must exist and have the same endpoint and input`,
         );
         continue;
       }
@@ -224,7 +230,7 @@ export function addFallbacks(models: Models, sections: readonly Source[], remark
       models.set(name, { ...model, routes: [...model.routes, ...more] });
       remarks.note(
         line,
-        `fallback of ${name} to ${other}: its routes stand behind those of ${name}, whose price and name stay`,
+        `fallback from ${name} to ${other}: its routes are added to ${name} at a lower priority; the price of ${name} applies`,
       );
     }
   };
@@ -244,13 +250,15 @@ export function addAliases(models: Models, aliases: Source, remarks: Remarks): v
     const target = aliases.text(alias) ?? aliases.inner(alias).text("model") ?? "";
     const line = aliases.line(alias);
     const found = models.get(target);
-    if (models.has(alias)) remarks.note(line, `alias ${alias}: a model of that name exists`);
-    else if (found === undefined) remarks.note(line, `alias ${alias}: there is no model ${target}`);
+    if (models.has(alias))
+      remarks.note(line, `alias ${alias} is not imported: model "${alias}" already exists`);
+    else if (found === undefined)
+      remarks.note(line, `alias ${alias} is not imported: model "${target}" does not exist`);
     else {
       models.set(alias, { ...found, line });
       remarks.note(
         line,
-        `alias ${alias} is a model of its own, with the routes and the price of ${target}`,
+        `alias ${alias} becomes a separate model with the routes and the price of ${target}`,
       );
     }
   }

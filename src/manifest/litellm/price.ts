@@ -71,10 +71,10 @@ function readCost(options: {
   if (units !== undefined && !isTooDear(key, units)) return text;
   const wrong =
     text === undefined
-      ? "must be a number of USD, such as 1.5e-07"
+      ? "must be an amount in USD, such as 1.5e-07"
       : units === undefined
-        ? `has more digits than a price can have: ${text} USD`
-        : `is more than ${maxPriceUsd} USD for a million: is it meant a token?`;
+        ? `has too many digits: ${text} USD`
+        : `is more than ${maxPriceUsd} USD per million; is it a price per token?`;
   remarks.problem(source.line(field), `${field} ${wrong}`);
   return undefined;
 }

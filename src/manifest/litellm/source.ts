@@ -118,7 +118,7 @@ export function openSource(text: string): Source {
   if (problems.length > 0) throw new Problem({ code: "invalid", message: problems.join("\n") });
   const value = yamlValue(document, lineCounter);
   if (!isRecord(value))
-    throw new Problem({ code: "invalid", message: "line 1: the file is no LiteLLM config" });
+    throw new Problem({ code: "invalid", message: "line 1: the file is not a LiteLLM config" });
   /** A field is where its name stands; one that was merged in, where its map is. */
   const lineAt = (path: Path): number => {
     const [name] = path.slice(-1);

@@ -42,13 +42,13 @@ export function readTarget(options: TargetOptions): Target | undefined {
       const vendor = named.prefix ?? written.split("/")[0] ?? "";
       remarks.note(
         line,
-        `${written} is not taken over: no provider here is known as ${vendor}. If it speaks OpenAI's format, give the entry an api_base; else see kind ai-sdk`,
+        `${written} is not imported: unknown vendor "${vendor}". If it is OpenAI-compatible, add an api_base to the entry; otherwise use kind ai-sdk`,
       );
       return undefined;
     }
     remarks.note(
       line,
-      `${written} is taken for a model of an OpenAI-compatible server: check it with svc provider test`,
+      `${written} is imported as a model of an OpenAI-compatible server; check it with svc provider test`,
     );
     const compatible: Prefix = { name: "openai", way: "openai" };
     return readCompatible({ ...options, base, prefix: compatible, model: named.model });
@@ -98,13 +98,13 @@ function readBase(
   if (found === undefined)
     remarks.problem(
       params.line(field),
-      `${field} is kept in ${name}, which is not set here: set it for the import, or write the address`,
+      `${field} refers to ${name}, which is not set; set it for the import, or write the address`,
     );
   return found;
 }
 
 function withoutBase({ params, named, remarks }: Found): undefined {
-  remarks.problem(params.line("model"), `${named.prefix} needs an api_base`);
+  remarks.problem(params.line("model"), `${named.prefix} requires an api_base`);
 }
 
 function readCompatible(found: Found): Target | undefined {
@@ -157,7 +157,7 @@ function withKey(
   if (usual !== undefined)
     remarks.note(
       params.line("model"),
-      `no api_key: \${${usual}} is taken for ${prefix.name}, as LiteLLM does`,
+      `no api_key: \${${usual}} is used for ${prefix.name}, as in LiteLLM`,
     );
   const key = written ?? (usual === undefined ? undefined : `\${${usual}}`);
   const place = prefix.way === "azure" ? hostOf(base).split(".")[0] : "";
@@ -181,7 +181,7 @@ function readVertex({ params, keys, remarks, model }: Found): Target | undefined
   if (partners.test(model)) {
     remarks.note(
       params.line("model"),
-      `vertex_ai/${model} is not taken over: vertex calls Google's own models only; kind ai-sdk with @ai-sdk/google-vertex calls others`,
+      `vertex_ai/${model} is not imported: kind vertex serves only Google models; for others, use kind ai-sdk with @ai-sdk/google-vertex`,
     );
     return undefined;
   }
@@ -209,7 +209,7 @@ function readBedrock({ params, keys, remarks, model }: Found): Target {
   if (!params.has("api_key") && !hasPair)
     remarks.note(
       params.line("model"),
-      "no credentials: ${AWS_ACCESS_KEY_ID} and ${AWS_SECRET_ACCESS_KEY} are taken for bedrock; profiles and roles are not",
+      "no credentials: ${AWS_ACCESS_KEY_ID} and ${AWS_SECRET_ACCESS_KEY} are used for bedrock; profiles and roles are not supported",
     );
   const read = (field: string) =>
     hasPair ? keys.read(params, `aws_${field}`) : `\${AWS_${field.toUpperCase()}}`;
@@ -252,17 +252,17 @@ export class KeyReader {
     const name = variableOf(text);
     if (name !== undefined) {
       if (/^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
-      this.#remarks.problem(line, `${field} names a variable that cannot be one`);
-    } else if (text === undefined) this.#remarks.problem(line, `${field} must be a text`);
+      this.#remarks.problem(line, `${field} contains an invalid variable name`);
+    } else if (text === undefined) this.#remarks.problem(line, `${field} must be a string`);
     else if (field === "api_key" && placeholder.test(text))
-      this.#remarks.note(line, `${field} is a placeholder and is left out`);
+      this.#remarks.note(line, `${field} is a placeholder and is omitted`);
     else if (this.#keepKeys) {
       this.literals.add(text);
       return text;
     } else
       this.#remarks.problem(
         line,
-        `${field} is written out: put it into a variable and write os.environ/NAME here, or import with --keep-keys, which encrypts it`,
+        `${field} is in plain text: put it into a variable and write os.environ/NAME, or import with --keep-keys, which encrypts it`,
       );
     return undefined;
   }

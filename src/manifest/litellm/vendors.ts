@@ -7,9 +7,9 @@ export interface Prefix {
   readonly way: "openai" | "azure" | "anthropic" | "gemini" | "vertex" | "bedrock" | "ai-sdk";
   /** The package that calls it, where the way is `ai-sdk`. */
   readonly package?: string;
-  /** Its id in the catalogue of vendors, where it has one. */
+  /** Its id in the catalog of vendors, where it has one. */
   readonly vendor?: string;
-  /** Of a vendor that is not in that catalogue. */
+  /** Of a vendor that is not in that catalog. */
   readonly baseUrl?: string;
   /** Where LiteLLM looks for a key that the file does not name. */
   readonly keyVariable?: string;
@@ -35,7 +35,7 @@ const local: Readonly<Record<string, readonly [vendor: string, baseVariable: str
   llamafile: ["llamacpp", "LLAMAFILE_API_BASE"],
 };
 
-/** Compatible vendors that are not in the catalogue. */
+/** Compatible vendors that are not in the catalog. */
 const others: Readonly<Record<string, readonly [baseUrl: string, keyVariable: string]>> = {
   ai21_chat: ["https://api.ai21.com/studio/v1", "AI21_API_KEY"],
   codestral: ["https://codestral.mistral.ai/v1", "CODESTRAL_API_KEY"],

@@ -133,8 +133,10 @@ describe("a config that has grown", () => {
     expect(model("gpt-4o")?.timeouts).toEqual({ total: 120, firstByte: 21 });
   });
 
-  test("names the settings of the proxy that are not taken over in one line", () => {
-    const [first, ...more] = imported.notes.filter(({ text: note }) => /settings of/.test(note));
+  test("lists the proxy settings that are not imported in one note", () => {
+    const [first, ...more] = imported.notes.filter(({ text: note }) =>
+      /^proxy settings/.test(note),
+    );
     expect(more).toEqual([]);
     for (const name of [
       "litellm_settings.num_retries",
@@ -145,7 +147,7 @@ describe("a config that has grown", () => {
       expect(first?.text).toContain(name);
   });
 
-  test("tells in one line each what is not taken over, where it stands", () => {
+  test("reports each part that is not imported, with its line", () => {
     const lines = text.split("\n");
     const lineOf = (part: string) =>
       imported.notes.find((note) => note.text.includes(part))?.line ?? 0;
@@ -153,8 +155,8 @@ describe("a config that has grown", () => {
       ["api_version, model_info.base_model", "litellm_params:"],
       ["temperature", "litellm_params:"],
       ["alias gpt-4-hidden", "gpt-4-hidden:"],
-      ["fallback of gpt-4o to claude-sonnet", "fallbacks:"],
-      ["not served until they have one: mixtral. svc price import", "model_list:"],
+      ["fallback from gpt-4o to claude-sonnet", "fallbacks:"],
+      ["so not served yet: mixtral. svc price import", "model_list:"],
     ] as const) {
       expect([part, lines[lineOf(part) - 1] ?? ""]).toEqual([part, expect.stringContaining(where)]);
     }

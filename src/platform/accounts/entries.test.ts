@@ -91,7 +91,7 @@ describe("entries", () => {
         field: "usd",
         message: expect.stringMatching(/The amount must be a decimal number/),
       });
-    expect((await problemOf(enter("credit", "0.000"))).message).toContain("more than 0");
+    expect((await problemOf(enter("credit", "0.000"))).message).toContain("greater than 0");
     const most = await problemOf(enter("credit", "1000000000.000000001"));
     expect(most).toEqual({
       code: "invalid",
@@ -133,7 +133,7 @@ describe("entries", () => {
     expect(await problemOf(enter("credit", "0.000000001"))).toEqual({
       code: "invalid",
       field: "usd",
-      message: expect.stringContaining("at most 1000000000.00 USD"),
+      message: expect.stringContaining("must not exceed 1000000000.00 USD"),
     });
   });
 });
@@ -288,7 +288,7 @@ describe("limits", () => {
       expect(await problemOf(operations.accounts.setLimits({ account, budget }))).toEqual({
         code: "invalid",
         field: "budget",
-        message: expect.stringContaining("Budget must be in USD"),
+        message: expect.stringContaining("Budget must be an amount in USD"),
       });
     expect((await problemOf(operations.accounts.setLimits({ account }))).code).toBe("invalid");
     expect((await problemOf(operations.keys.create({ account, rpm: "0" }))).code).toBe("invalid");

@@ -19,7 +19,7 @@ import { fundsOf, type MoneyDependencies } from "./funds.ts";
 import type { EntryView } from "./schemas.ts";
 
 export interface EntryOperations {
-  /** Money into an account or out of it. The same reference again is the same entry. */
+  /** Adds or withdraws money. Idempotent by reference. */
   add(input: {
     account: string;
     kind: EntryKind;
@@ -28,7 +28,7 @@ export interface EntryOperations {
     note?: string;
   }): Promise<
     EntryView & {
-      /** True when it was there already and nothing was changed. */
+      /** True if the entry already existed and nothing was changed. */
       readonly repeated: boolean;
       readonly balance_usd: string;
     }
@@ -89,8 +89,8 @@ export function entryOperations(
 }
 
 /**
- * A withdrawal is held like the cost of a call until it is in force, so that calls which come
- * meanwhile cannot spend it and what they hold is left alone.
+ * A withdrawal is held like the cost of a call until it takes effect, so that concurrent calls
+ * cannot spend it and their own holds are untouched.
  */
 async function record(
   dependencies: MoneyDependencies,
@@ -101,11 +101,11 @@ async function record(
   const pot = entry.nano < 0n ? money?.purses.find(account.id)?.pot : undefined;
   const hold = pot && Hold.take(-entry.nano, pot, []);
   try {
-    // One that was made before changes nothing now: it needs no cover.
+    // A known entry changes nothing, so it needs no cover.
     if (pot !== undefined && hold === undefined && !(await isKnown(ledger, entry)))
       throw notCovered({ account, free: pot.free, held: pot.held });
     const outcome = await ledger.addEntry(entry, audit);
-    // Also for one that is known: whoever wrote it may not have come so far.
+    // Also for a known entry: its first writer may have stopped before this step.
     await takeEffect();
     return outcome;
   } finally {
@@ -125,14 +125,14 @@ function entryOf(outcome: EntryOutcome, account: Account): Entry {
     case "other": {
       const { kind, nano, reference, createdAtMs } = outcome.entry;
       throw conflict({
-        reference: `${account.name} has another entry with the reference "${reference}": ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD, created ${new Date(createdAtMs).toISOString()}. Nothing was changed; use another reference.`,
+        reference: `The reference "${reference}" is already used by a ${kind} of ${toUsd(nano < 0n ? -nano : nano)} USD on ${account.name}, created ${new Date(createdAtMs).toISOString()}. Nothing was changed. Use another reference.`,
       });
     }
     case "short":
       throw notCovered({ account, free: outcome.balance, held: 0n });
     case "too-much":
       throw invalid({
-        usd: `All credits of an account together can be at most ${toUsd(maxEntryNano)} USD: credit less, or another account. ${account.name} has ${toUsd(outcome.balance)} USD.`,
+        usd: `The total credit of an account must not exceed ${toUsd(maxEntryNano)} USD, and ${account.name} has ${toUsd(outcome.balance)} USD. Add less credit or use another account.`,
       });
     default:
       return outcome satisfies never;
@@ -145,9 +145,9 @@ function notCovered(options: {
   readonly held: bigint;
 }): Problem {
   const { account, free, held } = options;
-  const wait = held === 0n ? "" : ", or wait until the calls that hold the rest have ended";
+  const wait = held === 0n ? "" : ", or wait until the calls in flight have ended";
   return conflict({
-    usd: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed; withdraw at most what is free${wait}.`,
+    usd: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed. Withdraw at most the free amount${wait}.`,
   });
 }
 
@@ -155,9 +155,9 @@ function readAmount(text: string): bigint {
   const nano = fromUsd(text);
   if (nano === undefined)
     throw invalid({
-      usd: `The amount must be a decimal number with at most 9 digits after the point, such as 25 or 0.50, not "${text}".`,
+      usd: `The amount must be a decimal number with at most 9 decimal places, such as 25 or 0.50, not "${text}".`,
     });
-  if (nano === 0n) throw invalid({ usd: "The amount must be more than 0." });
+  if (nano === 0n) throw invalid({ usd: "The amount must be greater than 0." });
   if (nano > maxEntryNano)
     throw invalid({ usd: `The amount must be at most ${toUsd(maxEntryNano)} USD, not ${text}.` });
   return nano;
@@ -165,14 +165,16 @@ function readAmount(text: string): bigint {
 
 function checkWords(kind: EntryKind, reference: string | undefined, note: string): void {
   if (!entryKinds.includes(kind))
-    throw invalid({ kind: `The kind must be one of ${entryKinds.join(", ")}, not ${kind}.` });
+    throw invalid({ kind: `The kind must be one of ${entryKinds.join(", ")}, not "${kind}".` });
   if (
     reference !== undefined &&
     (hasInvisible(reference) || !/^(?=.*\S).{1,200}$/u.test(reference))
   )
     throw invalid({ reference: "The reference must be 1 to 200 printable characters." });
-  if ([...note].length > 500) throw invalid({ note: "The note must have at most 500 characters." });
-  if (hasInvisible(note)) throw invalid({ note: "The note must not have invisible characters." });
+  if ([...note].length > 500)
+    throw invalid({ note: "The note must be at most 500 characters long." });
+  if (hasInvisible(note))
+    throw invalid({ note: "The note must not contain invisible characters." });
 }
 
 function toEntryView(entry: Entry): EntryView {

@@ -22,7 +22,7 @@ export interface MoneyDependencies {
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly clock: Clock;
-  /** Resolves when what was just written is in force in this process. */
+  /** Resolves when this process uses what was just written. */
   readonly takeEffect: () => Promise<void>;
   /** Resolves when all that was written survives a power cut. */
   readonly sync: () => Promise<void>;
@@ -45,14 +45,14 @@ export async function fundsOf(
 }
 
 /**
- * Makes the sums by hour lack no receipt. Where no server runs, a crash may have left some open:
- * these are summed anew, as the next start would.
+ * Completes the hourly sums. Without a running server, a crash may have left some incomplete; they
+ * are recomputed, as the next start would do.
  */
 export async function closeSums({
   ledger,
   money,
 }: Pick<MoneyDependencies, "ledger" | "money">): Promise<void> {
-  // On a disk that cannot be written, the sums that are there are shown all the same.
+  // If the disk cannot be written, the existing sums are still shown.
   if (money !== undefined) return money.flushRollups().catch(() => {});
   const openFromMs = await ledger.rollups.openFromMs();
   if (openFromMs === undefined) return;

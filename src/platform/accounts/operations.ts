@@ -9,7 +9,13 @@ import type { Account } from "../../ledger/account.ts";
 import type { Rollup } from "../../ledger/rollups.ts";
 import { type Audited, type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
 import type { BudgetView } from "../http/schemas.ts";
-import { checkNamed, type LimitInputs, readLimits, toLimitsView } from "../input/limits.ts";
+import {
+  checkNamed,
+  isSameLimits,
+  type LimitInputs,
+  readLimits,
+  toLimitsView,
+} from "../input/limits.ts";
 import { findAccount } from "../input/values.ts";
 import type { KeyView } from "../keys/schemas.ts";
 import { keyViews } from "../keys/views.ts";
@@ -33,7 +39,7 @@ export const accountName = {
   // Never like an id: by a name and by an id the same account must be meant.
   pattern: /^(?!acct_[0-9a-fA-F]{32}$)[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u,
   words:
-    "1 to 100 letters, digits, spaces or . _ @ -, begin with a letter or digit, and not look like an account's id",
+    "1 to 100 letters, digits, spaces or . _ @ -, start with a letter or digit, and not look like an account id",
 };
 
 type Changed = AccountView & { readonly changed: boolean };
@@ -69,7 +75,7 @@ export function accountOperations(dependencies: AccountDependencies): Implementa
   return {
     async create({ name, ...inputs }, { audit }) {
       if (!accountName.pattern.test(name))
-        throw invalid({ name: `The account's name must be ${accountName.words}.` });
+        throw invalid({ name: `The account name must be ${accountName.words}.` });
       const limits = readLimits(undefined, inputs);
       const account: Account = {
         id: newId("acct"),
@@ -78,7 +84,7 @@ export function accountOperations(dependencies: AccountDependencies): Implementa
         ...(limits === undefined ? {} : { limits }),
       };
       if (!(await accounts.insert(account, audit(about(account)))))
-        throw conflict({ name: `The account ${name} already exists.` });
+        throw conflict({ name: `Account "${name}" already exists.` });
       await takeEffect();
       return toAccountView({ account, keys: 0, balance: 0n });
     },
@@ -134,8 +140,10 @@ function accountChanges(
     resume: ({ account }, author) => setSuspended(account, undefined, author),
     async setLimits({ account: name, ...inputs }, { audit }) {
       checkNamed(inputs);
-      const { view } = await change(name, async ({ limits: before, ...rest }) => {
+      const { view } = await change(name, async (account) => {
+        const { limits: before, ...rest } = account;
         const limits = readLimits(before, inputs);
+        if (isSameLimits(before, limits)) return account;
         const owner = { accountId: rest.id, keyId: undefined };
         await setLimits(dependencies, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };

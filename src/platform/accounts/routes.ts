@@ -18,7 +18,7 @@ const forOperators = operatorRoute("accounts");
 
 const changedReply = Type.Object({
   ...accountReply.properties,
-  changed: Type.Boolean({ description: "False when it was so already." }),
+  changed: Type.Boolean({ description: "False if the account already had this status." }),
 });
 
 const newAccount = fields({
@@ -26,41 +26,41 @@ const newAccount = fields({
   ...limitFields,
   credit_usd: Type.Optional(amount),
   invite_owner: Type.Optional(
-    Type.Boolean({ description: "Whether a link is made by which its owner can join." }),
+    Type.Boolean({ description: "Whether to create an invitation link for the owner." }),
   ),
-  email: Type.Optional(text({ most: 254, about: "Whom the owner's link is for." })),
+  email: Type.Optional(text({ most: 254, about: "Email address of the owner." })),
 });
 
 /** Who calls, with which balance; members see the balance of their own account, operators all the rest. */
 export const accountRoutes = [
   forOperators("GET /api/accounts", {
-    about: "All accounts; with what each has spent this month where it is asked for.",
+    about: "Lists all accounts, optionally with the spend of this month.",
     query: fields({ spend: Type.Optional(oneOf(["month"])) }),
     reply: Type.Array(listedReply),
     handle: (context, { query }) => listAccounts(context, query.spend === "month"),
   }),
   forOperators("POST /api/accounts", {
     about:
-      "Creates an account, with limits, a first credit and a link for its owner where they are asked for; the link is shown this once, and only to a signed-in operator.",
+      "Creates an account, optionally with limits, a first credit and an invitation link for its owner. The link is shown only once, and only to a signed-in operator.",
     body: newAccount,
     reply: Type.Object({
       ...accountReply.properties,
       owner_link: nullable(linkReply),
       owner_link_note: nullable(
-        Type.String({ description: "Why there is no link although one was asked for." }),
+        Type.String({ description: "Why the requested link was not created." }),
       ),
     }),
     handle: (context, { body }) => createAccount(context, body),
   }),
   route("GET /api/accounts/:account", {
-    about: "What an account has and what it may use.",
+    about: "Shows the balance and the limits of an account.",
     access: "viewer",
     area: "billing",
     reply: balanceReply,
     handle: ({ operations, account }) => operations.accounts.balance({ account: account.id }),
   }),
   forOperators("GET /api/accounts/:account/details", {
-    about: "All that an operator looks at: balance, spend by day, model and key, keys, members.",
+    about: "Shows an account in full: balance, spend by day, model and key, keys, members.",
     reply: detailsReply,
     async handle({ operations, account }) {
       const of = { account: account.id };
@@ -71,11 +71,11 @@ export const accountRoutes = [
   }),
   forOperators("POST /api/accounts/:account/entries", {
     about:
-      "Puts money in or takes it out. A reference counts once: the same again changes nothing, and the reply says so.",
+      "Adds or withdraws money. Idempotent by reference: if the reference exists, nothing changes and `repeated` is true.",
     body: fields({
       kind: oneOf(entryKinds),
       usd: amount,
-      reference: Type.Optional(text({ most: 200, about: "Such as the number of an invoice." })),
+      reference: Type.Optional(text({ most: 200, about: "For example an invoice number." })),
       note: Type.Optional(text({ most: 500 })),
     }),
     reply: entryReply,
@@ -89,19 +89,20 @@ export const accountRoutes = [
       }),
   }),
   forOperators("PATCH /api/accounts/:account/limits", {
-    about: "Changes what an account may use; what is not named stays, `none` takes a limit away.",
+    about: "Changes the limits of an account. Omitted limits stay; `none` removes a limit.",
     body: limitBody,
     reply: accountReply,
     handle: ({ operations, account }, { body }) =>
       operations.accounts.setLimits({ account: account.id, ...body }),
   }),
   forOperators("POST /api/accounts/:account/suspend", {
-    about: "Refuses all calls of the account until it is resumed; calls under way go on.",
+    about:
+      "Suspends an account: new calls are rejected until it is resumed. Calls in flight continue.",
     reply: changedReply,
     handle: ({ operations, account }) => operations.accounts.suspend({ account: account.id }),
   }),
   forOperators("POST /api/accounts/:account/resume", {
-    about: "Lets the keys of a suspended account call again.",
+    about: "Resumes a suspended account.",
     reply: changedReply,
     handle: ({ operations, account }) => operations.accounts.resume({ account: account.id }),
   }),
@@ -120,7 +121,7 @@ async function listAccounts({ operations }: Context, withSpend: boolean) {
 }
 
 const noLinkForTokens =
-  "Only a signed-in operator can create the owner's link. The account was created without one; invite its owner on the console's page Members.";
+  "Only a signed-in operator can create the owner's invitation link. The account was created without one; invite the owner on the Members page of the console.";
 
 /** All that can be wrong is looked at before the account is made. */
 async function createAccount({ operations, actor }: Context, body: Static<typeof newAccount>) {

@@ -18,8 +18,8 @@ const state = {
   name: Type.String(),
   created_at: moment(),
   status: oneOf(["active", "suspended"]),
-  keys: Type.Integer({ description: "Those that are not revoked." }),
-  balance_usd: usd("What it has, with what is held for calls under way."),
+  keys: Type.Integer({ description: "Number of keys that are not revoked." }),
+  balance_usd: usd("Balance, including the amount held for calls in flight."),
   limits: limitsReply,
 };
 
@@ -29,19 +29,19 @@ export type AccountView = View<typeof accountReply>;
 
 export const listedReply = Type.Object({
   ...state,
-  spent_month_usd: nullable(usd("In this month of UTC, where it was asked for.")),
+  spent_month_usd: nullable(usd("Spend of the current month (UTC), if requested.")),
 });
 
 export const balanceReply = Type.Object({
   ...state,
-  held_usd: usd("Kept back for calls under way."),
-  free_usd: usd("What a new call may still use."),
+  held_usd: usd("Amount held for calls in flight."),
+  free_usd: usd("Amount available to new calls."),
   budget: nullable(budgetReply),
 });
 
 export type AccountBalanceView = View<typeof balanceReply>;
 
-const spent = { receipts: Type.Integer(), charged_usd: usd("What callers paid.") };
+const spent = { receipts: Type.Integer(), charged_usd: usd("Amount charged to the account.") };
 const spentReply = Type.Object(spent);
 
 const spendReply = Type.Object({
@@ -49,7 +49,7 @@ const spendReply = Type.Object({
   by_model: Type.Array(Type.Object({ model: Type.String(), ...spent })),
   by_key: Type.Array(
     Type.Object({
-      key: Type.String({ description: "An id, or `temporary` for those that no list shows." }),
+      key: Type.String({ description: "A key id, or `temporary` for keys that are not listed." }),
       name: nullable(Type.String()),
       ...spent,
     }),
@@ -60,8 +60,8 @@ export type SpendView = View<typeof spentReply>;
 
 export const detailsReply = Type.Object({
   ...balanceReply.properties,
-  receipts: Type.Integer({ description: "Since it was created." }),
-  shortfall_usd: usd("What calls cost beyond what could be taken."),
+  receipts: Type.Integer({ description: "Number of receipts since the account was created." }),
+  shortfall_usd: usd("Cost of calls beyond what could be charged."),
   ...spendReply.properties,
   key_list: Type.Array(Type.Pick(keyReply, ["id", "name", "hint", "status", "last_used_at"])),
   members: Type.Array(Type.Omit(member, ["joined_at"])),
@@ -69,14 +69,14 @@ export const detailsReply = Type.Object({
 
 export const amount = Type.String({
   pattern: "^(?=.*[1-9])\\d{1,9}(\\.\\d{1,9})?$",
-  description: "USD, as decimal text with at most 9 digits after the point.",
-  ...says("an amount in USD, above 0, such as 25 or 0.50"),
+  description: "USD, as a decimal string with at most 9 decimal places.",
+  ...says("an amount in USD greater than 0, such as 25 or 0.50"),
 });
 
 const entry = {
   id: Type.String(),
   kind: oneOf(entryKinds),
-  amount_usd: usd("Below zero for a withdrawal."),
+  amount_usd: usd("Amount; negative for a withdrawal."),
   reference: Type.String(),
   note: Type.String(),
   created_at: moment(),
@@ -87,7 +87,7 @@ export type EntryView = View<typeof entryView>;
 export const entryReply = Type.Object({
   ...entry,
   repeated: Type.Boolean({
-    description: "True when the reference was there already and nothing was changed.",
+    description: "True if the reference already existed and nothing was changed.",
   }),
-  balance_usd: usd("After it."),
+  balance_usd: usd("Balance after this entry."),
 });

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Maker } from "../../people/invites.ts";
 
-/** Who makes changes, and from where. */
+/** Who makes a change, and from which address. */
 export interface Actor extends AuditActor {
   readonly address: string;
 }
@@ -22,7 +22,7 @@ export interface Audited {
   readonly detail?: Detail;
   /** Where the declaration has more than one action: which. */
   readonly kind?: string;
-  /** Who the actor became by it, such as somebody who signs in. */
+  /** The actor after the change, for example after a sign-in. */
   readonly actor?: AuditActor;
 }
 
@@ -39,7 +39,7 @@ export interface Audit<Input> {
   readonly detail?: (input: Input) => Detail;
 }
 
-/** For a detail: what the subject says already, or what nobody is to read, is left out. */
+/** For details: drops fields that the subject repeats and fields that must not be recorded. */
 export function omit<Input extends object, Name extends keyof Input>(
   input: Input,
   ...names: readonly Name[]
@@ -66,7 +66,7 @@ export type Unbound<Operations, Declared> = {
     : never;
 };
 
-/** The operations as they are used: in the name of an actor who is known. */
+/** The operations as they are used: on behalf of a known actor. */
 export type Bound<Implementation> = {
   readonly [Name in keyof Implementation]: Implementation[Name] extends (
     input: infer Input,
@@ -109,7 +109,7 @@ function toAuthor(declared: Audit<never>, input: never, { actor, clock }: Bindin
     audit({ subject, accountId, detail, kind = "", actor: became = actor }) {
       const { action } = declared;
       const name = typeof action === "string" ? action : action[kind];
-      if (name === undefined) throw new Error(`no action is declared for the kind "${kind}"`);
+      if (name === undefined) throw new Error(`no audit action is declared for kind "${kind}"`);
       const atMs = clock.nowMs();
       return {
         id: newId("audit", atMs),
@@ -125,7 +125,7 @@ function toAuthor(declared: Audit<never>, input: never, { actor, clock }: Bindin
   };
 }
 
-/** Who makes a link or a token, as members see it: operators are not named to them. */
+/** The creator of a link or a token, as members see it: operators stay anonymous. */
 export function makerOf({ kind, id, name }: AuditActor): Maker {
   return { id, name: kind === "operator" ? "an operator" : name };
 }

@@ -68,11 +68,13 @@ test("of a rare action the few are found behind many others", async () => {
   expect((await read({ action: "nothing.such" })).records).toEqual([]);
 });
 
-test("an account is told of its own, the operator of all", async () => {
+test("an account sees its own records, the operator all, with account names", async () => {
   const { records } = await read({});
   expect(new Set(records.map((row) => row.account))).toEqual(new Set([account]));
   expect(records[0]?.action).toBe("key.revoke");
   const { body } = await operator.ask("GET /api/audit", { query: { action: "key.create" } });
   const accounts = new Set(body.records.map((row: Row) => row.account));
   expect(accounts.size).toBe(2);
+  const named = body.records.find((row: Row) => row.subject.startsWith("theirs"));
+  expect(named).toMatchObject({ account_name: "other" });
 });

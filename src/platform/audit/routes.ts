@@ -10,17 +10,18 @@ const page = Type.Object({
       id: Type.String(),
       at: moment(),
       actor_kind: Type.String({
-        description: "person, operator, token or command (of the command line).",
+        description: "person, operator, token or command (the command line).",
       }),
-      actor: Type.String({ description: "As it was called then." }),
+      actor: Type.String({ description: "Name of the actor at that time." }),
       account: nullable(Type.String()),
-      action: Type.String({ description: "Such as key.create." }),
-      subject: Type.String({ description: "The id or name of what was changed." }),
+      account_name: nullable(Type.String({ description: "Current name of the account." })),
+      action: Type.String({ description: "For example key.create." }),
+      subject: Type.String({ description: "Id or name of the changed object." }),
       detail: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" }),
       address: Type.String(),
     }),
   ),
-  after: nullable(Type.String({ description: "For the next page; null at the end." })),
+  after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
 });
 
 const query = fields({
@@ -31,7 +32,7 @@ const query = fields({
 /** Who changed what, the newest first. */
 export const auditRoutes = [
   route("GET /api/accounts/:account/audit", {
-    about: "What was changed in an account, and by whom.",
+    about: "Lists the audit records of an account, newest first.",
     access: "owner",
     area: "audit",
     query,
@@ -40,7 +41,7 @@ export const auditRoutes = [
       readPage(dependencies, { ...asked, accountId: account.id }, isOperator),
   }),
   route("GET /api/audit", {
-    about: "What was changed anywhere, and by whom.",
+    about: "Lists all audit records, newest first.",
     access: "operator",
     area: "audit",
     query,
@@ -52,13 +53,16 @@ export const auditRoutes = [
 const pageSize = 50;
 
 async function readPage(
-  { audit }: PlatformDependencies,
+  { audit, accounts }: PlatformDependencies,
   asked: Omit<AuditQuery, "limit">,
   isForOperator: boolean,
 ) {
   // Members learn that an operator did it, not who, and not from where.
   const isHidden = ({ actor }: AuditRecord) => actor.kind === "operator" && !isForOperator;
   const records = await audit.list({ ...asked, limit: pageSize });
+  const ids = new Set(records.flatMap(({ accountId }) => accountId ?? []));
+  const named = await Promise.all(Array.from(ids, async (id) => await accounts.find(id)));
+  const names = new Map(named.flatMap((one) => (one === undefined ? [] : [[one.id, one.name]])));
   return {
     records: records.map((record) => ({
       id: record.id,
@@ -66,6 +70,7 @@ async function readPage(
       actor_kind: record.actor.kind,
       actor: isHidden(record) ? "an operator" : record.actor.name,
       account: record.accountId ?? null,
+      account_name: names.get(record.accountId ?? "") ?? null,
       action: record.action,
       subject: record.subject,
       detail: record.detail,

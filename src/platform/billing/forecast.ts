@@ -6,18 +6,18 @@ import { dayMs, toDay } from "../../ledger/rollups.ts";
 import { type DaySum, toDayText } from "../reports/sums.ts";
 import type { BillingView } from "./schemas.ts";
 
-/** How many full days the pace is taken from. */
+/** Number of full days that the pace is based on. */
 export const paceDays = 7;
-/** Beyond it nothing is said. */
+/** No end date is forecast beyond this. */
 const farMs = 10n * 366n * BigInt(dayMs);
 
 type Forecast = Pick<BillingView, "forecast_usd" | "forecast_basis" | "runs_out_at">;
 
-/** What is spent goes on as on the last full days: a straight line, and no promise. */
+/** A linear projection of the spend of the last full days. */
 export function toForecast(options: {
   readonly account: Account;
   readonly balance: bigint;
-  /** In this month until now. */
+  /** This month so far. */
   readonly spent: bigint;
   readonly sums: readonly DaySum[];
   readonly nowMs: number;
@@ -30,7 +30,7 @@ export function toForecast(options: {
   if (days < 1)
     return {
       forecast_usd: null,
-      forecast_basis: "There is no full day yet to go by.",
+      forecast_basis: "No full day of usage yet.",
       runs_out_at: null,
     };
   const pace = sums
@@ -40,11 +40,11 @@ export function toForecast(options: {
   const leftMs = BigInt(periodEndMs("month", nowMs) - nowMs);
   const span =
     days === 1
-      ? `On the last full day (${toDayText(fromMs)})`
-      : `On the last ${days} full days (${toDayText(fromMs)} to ${toDayText(todayMs - dayMs)})`;
+      ? `on the last full day (${toDayText(fromMs)})`
+      : `over the last ${days} full days (${toDayText(fromMs)} to ${toDayText(todayMs - dayMs)})`;
   return {
     forecast_usd: toUsd(spent + (pace * leftMs) / spanMs),
-    forecast_basis: `${span} ${toUsd(pace)} USD were spent. At that pace for the rest of the month, on top of the ${toUsd(spent)} USD that it has cost until now.`,
+    forecast_basis: `${toUsd(pace)} USD was spent ${span}. The forecast assumes that pace for the rest of the month, on top of the ${toUsd(spent)} USD spent so far.`,
     runs_out_at: runsOutAt({ balance, pace, spanMs, nowMs }),
   };
 }

@@ -262,7 +262,7 @@ describe("the spend of a month and what it leads to", () => {
       spend: { charged_usd: "53.00" },
       forecast_usd: "75.50",
       forecast_basis:
-        "On the last 7 full days (2027-02-14 to 2027-02-20) 21.00 USD were spent. At that pace for the rest of the month, on top of the 53.00 USD that it has cost until now.",
+        "21.00 USD was spent over the last 7 full days (2027-02-14 to 2027-02-20). The forecast assumes that pace for the rest of the month, on top of the 53.00 USD spent so far.",
       runs_out_at: "2027-03-09T04:00:00Z",
     });
   });
@@ -280,7 +280,7 @@ describe("the spend of a month and what it leads to", () => {
     await spend(usd);
     expect(await show()).toMatchObject({
       forecast_usd: null,
-      forecast_basis: "There is no full day yet to go by.",
+      forecast_basis: "No full day of usage yet.",
       runs_out_at: null,
     });
     at("2027-01-11T06:00:00Z");
@@ -288,7 +288,9 @@ describe("the spend of a month and what it leads to", () => {
     await spend(3n * usd);
     at("2027-01-12T00:00:00Z");
     expect(await show()).toMatchObject({ forecast_usd: "64.00" });
-    expect((await show()).forecast_basis).toStartWith("On the last full day (2027-01-11) 3.00 USD");
+    expect((await show()).forecast_basis).toStartWith(
+      "3.00 USD was spent on the last full day (2027-01-11).",
+    );
   });
 
   test("says no day of running out where nothing is spent, or only in ages", async () => {

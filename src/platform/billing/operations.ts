@@ -14,7 +14,7 @@ import { paceDays, toForecast } from "./forecast.ts";
 import type { BillingView, LedgerLine, LedgerPage } from "./schemas.ts";
 
 export interface BillingOperations {
-  /** What an account has, had and will need; the lines of one month, of this one unless told. */
+  /** Balance, ledger lines of a month (default: this month), spend and forecast of an account. */
   show(input: { account: string; month?: string }): Promise<BillingView>;
 }
 
@@ -195,6 +195,6 @@ function readMonth(options: {
   const firstMs = periodStartMs("month", account.createdAtMs);
   if (ms >= firstMs && ms <= nowMs) return ms;
   throw invalid({
-    month: `The month must be one such as ${toMonthText(nowMs)}, from ${toMonthText(firstMs)} to this one, not "${month}".`,
+    month: `The month must be from ${toMonthText(firstMs)} to ${toMonthText(nowMs)}, in the form YYYY-MM, not "${month}".`,
   });
 }

@@ -6,9 +6,9 @@ const spend = { receipts: Type.Integer(), charged_usd: usd("") };
 /** Money in or out, or what one model cost on one day. */
 const lineReply = Type.Object({
   kind: Type.String({ description: "credit, withdrawal, refund, … or usage." }),
-  at: Type.String({ description: "A moment; for what was used, the day." }),
-  amount_usd: usd("Below zero for what went out."),
-  balance_usd: usd("After this line."),
+  at: Type.String({ description: "Date and time; for usage, the day." }),
+  amount_usd: usd("Amount; negative for money out."),
+  balance_usd: usd("Balance after this line."),
   reference: nullable(Type.String()),
   note: nullable(Type.String()),
   model: nullable(Type.String()),
@@ -18,28 +18,28 @@ export type LedgerLine = View<typeof lineReply>;
 
 /** A month of an account. */
 const ledgerReply = Type.Object({
-  month: Type.String({ description: "Such as 2027-01." }),
+  month: Type.String({ description: "Month as YYYY-MM, for example 2027-01." }),
   previous_month: nullable(Type.String()),
   next_month: nullable(Type.String()),
-  opening_usd: usd("Before its first line."),
-  closing_usd: usd("After its last line."),
-  lines: Type.Array(lineReply, { description: "The newest first." }),
+  opening_usd: usd("Balance before the first line."),
+  closing_usd: usd("Balance after the last line."),
+  lines: Type.Array(lineReply, { description: "Newest first." }),
 });
 export type LedgerPage = View<typeof ledgerReply>;
 
 export const billingReply = Type.Object({
   account: Type.String(),
-  balance_usd: usd("What every line up to now adds up to."),
-  held_usd: usd("Set aside for calls under way."),
-  free_usd: usd("What a new call may still use."),
+  balance_usd: usd("Current balance: the sum of all lines."),
+  held_usd: usd("Amount held for calls in flight."),
+  free_usd: usd("Amount available to new calls."),
   ledger: ledgerReply,
   spend: Type.Object({
     month: Type.String(),
     ...spend,
     by_model: Type.Array(Type.Object({ model: Type.String(), ...spend })),
   }),
-  forecast_usd: nullable(usd("What this month will have cost.")),
-  forecast_basis: Type.String({ description: "How it is worked out, in words." }),
-  runs_out_at: nullable(moment("When the balance will be used up at this pace.")),
+  forecast_usd: nullable(usd("Projected spend of this month.")),
+  forecast_basis: Type.String({ description: "How the forecast is calculated, for people." }),
+  runs_out_at: nullable(moment("When the balance runs out at this pace.")),
 });
 export type BillingView = View<typeof billingReply>;

@@ -15,12 +15,12 @@ const kinds = [
 const changesReply = Type.Array(
   Type.Object({
     date: Type.String({ format: "date" }),
-    version: Type.String({ description: "The major version of the gateway's API, such as v1." }),
+    version: Type.String({ description: "Major version of the gateway API, for example v1." }),
     kind: oneOf(kinds),
     what: Type.String(),
     notes: Type.Array(
       Type.Object({
-        name: Type.String({ description: "Such as `works until`." }),
+        name: Type.String({ description: "For example `works until`." }),
         text: Type.String(),
       }),
     ),
@@ -30,7 +30,7 @@ const changesReply = Type.Array(
 /** The changelog of the gateway's API, for pages; /changelog.txt is the same as text. */
 export const changeRoutes = [
   route("GET /api/changes", {
-    about: "What changed in the gateway's API, the newest first.",
+    about: "Lists changes of the gateway API, newest first.",
     access: "anyone",
     reply: changesReply,
     handle: async () => known(),
@@ -39,7 +39,7 @@ export const changeRoutes = [
 
 let read: Static<typeof changesReply> | undefined;
 
-/** It comes with the release: anybody may ask, so it is read once. */
+/** Read once: it is part of the release, and the route is public. */
 function known(): Static<typeof changesReply> {
   read ??= readChanges().map((entry) => ({
     date: entry.date,

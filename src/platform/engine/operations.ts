@@ -6,16 +6,16 @@ import type { RunningEngineView, WeightsView } from "./schemas.ts";
 export interface RunningEngine {
   view(): Promise<RunningEngineView>;
   weights(): readonly WeightsView[];
-  /** Fetches in the background, one pull at a time; what failed before is tried at once. */
+  /** Downloads in the background, one pull at a time. Failed sets are retried at once. */
   fetchWeights(sets: readonly string[]): void;
 }
 
 export interface EngineOperations {
-  /** The process of the embedded models; null where none is kept. */
+  /** The process of the embedded models; null if there is none. */
   show(input: Record<never, never>): Promise<RunningEngineView | null>;
   /** Empty where the embedded models are switched off. */
   weights(input: Record<never, never>): Promise<readonly WeightsView[]>;
-  /** Begins to fetch some sets, or all that are missing; `weights` tells how far it is. */
+  /** Starts to download some sets, or all that are missing; `weights` shows the progress. */
   pull(input: { sets?: readonly string[] }): Promise<readonly WeightsView[]>;
 }
 
@@ -46,7 +46,7 @@ export function engineOperations({
       const unknown = sets?.find((name) => known.every(({ set }) => set !== name));
       if (unknown !== undefined)
         throw invalid({
-          sets: `Unknown set "${unknown}". The sets are: ${known.map(({ set }) => set).join(", ")}.`,
+          sets: `Unknown set "${unknown}". Available sets: ${known.map(({ set }) => set).join(", ")}.`,
         });
       const missing = known.filter(
         ({ set, phase }) => phase !== "ready" && (sets === undefined || sets.includes(set)),

@@ -8,7 +8,8 @@ const route = operatorRoute("engine");
 /** The embedded models. */
 export const engineRoutes = [
   route("GET /api/engine", {
-    about: "The process of the embedded models, what it runs, and how far their weights are.",
+    about:
+      "Shows the process of the embedded models, the loaded models and the download progress of their weights.",
     reply: engineReply,
     async handle({ operations }) {
       const running = await operations.engine.show({});
@@ -18,7 +19,7 @@ export const engineRoutes = [
   }),
   route("POST /api/engine/pull", {
     about:
-      "Begins to fetch weights that are missing: some sets, or all. GET /api/engine tells how far it is.",
+      "Starts to download missing weights: the given sets, or all. GET /api/engine shows the progress.",
     body: fields({ sets: Type.Optional(Type.Array(text({ most: 40 }), { maxItems: 20 })) }),
     reply: Type.Array(weightsReply),
     handle: ({ operations }, { body }) => operations.engine.pull(body),

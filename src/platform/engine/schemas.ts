@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable, oneOf, type View } from "../http/schemas.ts";
 
-/** A set of weights on this machine, and how far its fetching is. */
+/** A set of weights on this machine, and its download progress. */
 export const weightsReply = Type.Object({
   set: Type.String(),
   phase: oneOf(["absent", "waiting", "fetching", "preparing", "ready", "failed"]),
@@ -10,7 +10,7 @@ export const weightsReply = Type.Object({
   problem: nullable(Type.String()),
   about: Type.String(),
   license: Type.String(),
-  needed: Type.Boolean({ description: "Models of the catalogue are served by it." }),
+  needed: Type.Boolean({ description: "Whether models in the catalog use this set." }),
 });
 
 export type WeightsView = View<typeof weightsReply>;

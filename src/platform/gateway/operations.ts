@@ -15,11 +15,11 @@ export interface TemporaryKeyView {
   readonly base_url: string;
 }
 
-/** What a running server adds: without one there is nobody to call. */
+/** What a running server adds; without one, no calls are possible. */
 export interface RunningGateway {
-  /** Of the targets that were asked since the start. */
+  /** Of the targets called since the start. */
   health(): readonly TargetHealth[];
-  /** Puts a provider's targets back in service; says how many it knows. */
+  /** Puts a provider's targets back in service and returns how many are known. */
   resetHealth(provider: string, model?: string): number;
   issueTemporaryKey(accountId: string, owner?: string): TemporaryKey;
   endTemporaryKeys(owner: string): number;
@@ -28,9 +28,9 @@ export interface RunningGateway {
 }
 
 export interface GatewayOperations {
-  /** Asks whether a server answers, and nothing else. */
+  /** Checks whether a server responds. */
   ping(input: Record<never, never>): Promise<{ readonly ok: true }>;
-  /** Where the running server's gateway answers callers on this machine. */
+  /** The gateway's address for callers on this machine. */
   show(input: Record<never, never>): Promise<{ readonly base_url: string }>;
   /** A key for calls from the command line; only a running server has a use for one. */
   createTemporaryKey(input: { account?: string; owner?: string }): Promise<TemporaryKeyView>;
@@ -61,7 +61,7 @@ export function gatewayOperations({
     if (gateway === undefined)
       throw new Problem({
         code: "failed",
-        message: `The gateway is not running.${dataDir === undefined ? "" : ` It would have its data in ${dataDir}: if they are elsewhere, set SVC_DATA_DIR here too.`}`,
+        message: `The gateway is not running.${dataDir === undefined ? "" : ` The data directory is ${dataDir}; if the gateway uses another one, set SVC_DATA_DIR.`}`,
         command: "serve",
       });
     return gateway;
@@ -84,21 +84,21 @@ export function gatewayOperations({
   };
 }
 
-/** The account that is meant where none is named. */
+/** The account to use if none is named. */
 async function usualAccount(accounts: AccountStore): Promise<Account> {
   const all = await accounts.list();
   const account = all.find(({ name }) => name === "default") ?? all[0];
   if (account === undefined)
     throw new Problem({
       code: "not_found",
-      message: "There is no account yet. Create one first.",
+      message: "No account exists yet. Create one first.",
       command: "account create NAME",
     });
   if (all.length > 1 && account.name !== "default")
     throw new Problem({
       code: "invalid",
       field: "account",
-      message: `Choose which of the ${all.length} accounts pays.`,
+      message: `There are ${all.length} accounts. Choose which one pays.`,
       command: "account list",
     });
   return account;

@@ -35,7 +35,7 @@ import { toStrip } from "./strip.ts";
 
 /** What a body may have at most: a manifest is the largest that is sent. */
 const mostBodyBytes = 2 * 1024 * 1024;
-/** About ten milliseconds of parsing (base/json/weight.ts): anybody may send a body, signed in or not. */
+/** About ten milliseconds of parsing (base/json/weight.ts): anyone can send a body, signed in or not. */
 const mostBodyWeight = 1_500_000;
 
 /** Of the questions to the ledger that one person or one token has open. */
@@ -58,7 +58,7 @@ export interface ApiOptions {
   readonly extend: (request: RequestContext) => object;
 }
 
-/** The HTTP of the platform's API: who asks, whether they may, what they said, what they get. */
+/** HTTP of the platform API: authenticate, authorize, validate, reply. */
 export class Api {
   readonly #dependencies: KitDependencies;
   readonly #extend: ApiOptions["extend"];
@@ -83,7 +83,7 @@ export class Api {
       if (error instanceof Refused) return refuse(error.refusal);
       if (error instanceof Problem) return refuse(toRefusal(error));
       const id = newId("audit");
-      this.#dependencies.log.error("a request to the platform failed", {
+      this.#dependencies.log.error("platform request failed", {
         id,
         path,
         detail: String(error),
@@ -91,7 +91,7 @@ export class Api {
       return refuse({
         status: 500,
         code: "failed",
-        message: `Something went wrong here. The log has it as ${id}.`,
+        message: `Internal error. Give the operator this reference: ${id}.`,
       });
     }
   }
@@ -105,7 +105,7 @@ export class Api {
     const visitor = this.#visitorOf(request, address);
     const find = () => this.#actorOf(request, isSecure);
     const actor = await find();
-    // Before anything is looked up: who is nobody must not learn what there is.
+    // Before any lookup: an anonymous caller must not learn what exists.
     if (actor === undefined) checkAccess(route, actor);
     const account = await this.#accountOf(params["account"]);
     checkAccess(route, actor, account?.id);
@@ -191,7 +191,7 @@ export class Api {
       throw new Refused({
         status: 415,
         code: "unsupported_media_type",
-        message: "The body must be JSON, with the header Content-Type: application/json.",
+        message: "The body must be JSON with the header Content-Type: application/json.",
       });
     const text = await request.text();
     if (Buffer.byteLength(text) > mostBodyBytes) throw tooLarge();
@@ -227,8 +227,7 @@ export class Api {
     if (isValid === undefined || isValid(value)) return;
     const [first] = isValid.errors ?? [];
     const unknown: unknown = first?.params["additionalProperty"];
-    if (typeof unknown === "string")
-      throw invalid({ [unknown]: `There is no field ${unknown} here.` });
+    if (typeof unknown === "string") throw invalid({ [unknown]: `Unknown field "${unknown}".` });
     const found = schemaProblem(isValid.errors ?? []);
     const field = found?.field === "" ? undefined : found?.field;
     const message = `${field ?? whole} ${found?.problem ?? "is not valid"}.`;
@@ -239,7 +238,7 @@ export class Api {
 const tooLarge = () =>
   new Refused({ status: 413, code: "too_large", message: "The body must not exceed 2 MB." });
 
-/** Charts are long lists of figures: packed they are a tenth, for half a millisecond. */
+/** Charts are long lists of numbers: compressed, they are a tenth, for half a millisecond. */
 const packedFrom = 4_096;
 
 function toJson(reply: unknown, request: Request, headers: Headers): Response {

@@ -8,13 +8,13 @@ const operatorLimit = { burst: 1_000, everyMs: 100 };
 
 /**
  * How often one person, or the tokens of one account, may change something. Each change is a write to the ledger's disk
- * and a line of the audit log that is never erased, so nobody gets to make them without end.
+ * and a line of the audit log that is never erased, so their number is limited.
  */
 export class ChangeLimits {
   readonly #members = new Throttle(memberLimit);
   readonly #operators = new Throttle(operatorLimit);
 
-  /** Counts one change, or refuses it. All tokens of an account count together: anybody can make more. */
+  /** Counts one change, or refuses it. All tokens of an account share one count, because more can be created. */
   admit(actor: Actor, nowMs: number): void {
     const name =
       actor.kind === "token" ? `tokens of ${actor.token.accountId ?? ""}` : actorOf(actor).id;
@@ -39,7 +39,7 @@ function tooMany(waitMs: number, { everyMs }: typeof memberLimit): Refused {
   return new Refused({
     status: 429,
     code: "too_many_changes",
-    message: `Too many changes at once: you can make ${60_000 / everyMs} per minute. Try again in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`,
+    message: `Too many changes. The limit is ${60_000 / everyMs} per minute. Try again in ${seconds === 1 ? "1 second" : `${seconds} seconds`}.`,
     headers: { "retry-after": String(seconds) },
   });
 }

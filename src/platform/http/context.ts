@@ -24,7 +24,7 @@ export type Actor =
   | { readonly kind: "person"; readonly person: Person }
   | { readonly kind: "token"; readonly token: Token };
 
-/** What somebody may do at this moment. */
+/** The current permissions of an actor. */
 export interface Permission {
   readonly isAllowed: boolean;
   readonly isOperator: boolean;
@@ -35,15 +35,15 @@ export interface RequestContext {
   readonly actor: Actor | undefined;
   /** The account that the path names; only asked for where it does. */
   readonly account: Account;
-  /** Whether it is an operator who asks: vendors and their prices are shown to nobody else. */
+  /** Whether the caller is an operator: only operators see vendors and their prices. */
   readonly isOperator: boolean;
   readonly visitor: Visitor;
   /** Whether a page asks, and not a program. */
   readonly isBrowser: boolean;
   readonly signal: AbortSignal;
-  /** Who asks, worked out anew; for replies that go on. */
+  /** Resolves the caller again, for long-running replies. */
   readonly permission: () => Promise<Permission>;
-  /** For questions to the ledger: whoever asks for many waits for their own alone. */
+  /** For ledger queries: a caller with many queries waits only for their own. */
   readonly inTurn: <T>(question: () => Promise<T>) => Promise<T>;
   /** Counts a session that is about to begin, or refuses it. */
   readonly admitSession: (user: User) => void;
@@ -53,16 +53,16 @@ export interface RequestContext {
   readonly isSecure: boolean;
 }
 
-/** The person who asks; routes for people alone have one. */
+/** The signed-in user; routes for users always have one. */
 export function personOf({ actor }: RequestContext): Person {
   if (actor?.kind !== "person")
-    throw new Problem({ code: "invalid", message: "Only people can do this, not tokens." });
+    throw new Problem({ code: "invalid", message: "Tokens cannot do this. Sign in instead." });
   return actor.person;
 }
 
 /** As the audit log and links have it. */
 export function actorOf(actor: Actor | undefined): AuditActor {
-  if (actor === undefined) return { kind: "person", id: "", name: "nobody" };
+  if (actor === undefined) return { kind: "person", id: "", name: "unknown visitor" };
   if (actor.kind === "token") return { kind: "token", id: actor.token.id, name: actor.token.name };
   const { id, email, isOperator } = actor.person.user;
   return { kind: isOperator ? "operator" : "person", id, name: email };

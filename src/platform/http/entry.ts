@@ -45,8 +45,8 @@ export function bearerOf(request: Request): string | undefined {
 }
 
 /**
- * A page of another origin must not change anything with the cookie of who looks at it. Browsers
- * say where such a request comes from; who is no browser has no cookie that it did not mean to send.
+ * A page of another origin must not change anything with its visitor's cookie. Browsers send the
+ * origin of such a request; other clients send a cookie only on purpose.
  */
 export function checkOrigin(request: Request, publicUrl: string): void {
   const origin = request.headers.get("origin");
@@ -59,13 +59,13 @@ export function checkOrigin(request: Request, publicUrl: string): void {
     throw new Refused({
       status: 403,
       code: "wrong_origin",
-      message: `Requests from ${origin ?? "other sites"} are not let in. If the platform is reached by another address than ${publicUrl}, set SVC_PLATFORM_URL to it.`,
+      message: `Requests from ${origin ?? "other sites"} are not allowed. If people open the platform at an address other than ${publicUrl}, set SVC_PLATFORM_URL to that address.`,
     });
 }
 
 /**
- * By whichever address the platform was reached. Not where people come by https: who can change
- * what goes over the wire could put a page at the same host by http. To this machine is no wire.
+ * Accepts any address of the platform. Not if its public URL is https: an attacker on the network
+ * could serve a page from the same host over http. Loopback has no such network.
  */
 function isSameHost(origin: string, request: Request, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false;
@@ -74,7 +74,7 @@ function isSameHost(origin: string, request: Request, publicUrl: string): boolea
   return !publicUrl.startsWith("https:") || isLoopback(hostname);
 }
 
-/** Whether somebody may ask for a route, of an account where it names one. */
+/** Whether an actor may use a route, for the account that it names. */
 export function checkAccess(route: Route, actor: Actor | undefined, accountId?: string): void {
   const { access } = route;
   if (access === "anyone") return;
@@ -82,31 +82,35 @@ export function checkAccess(route: Route, actor: Actor | undefined, accountId?: 
     throw new Refused({
       status: 401,
       code: "not_signed_in",
-      message: "Sign in first, or send a platform token as Authorization: Bearer.",
+      message: "Sign in, or send a platform token as Authorization: Bearer.",
     });
   if (actor.kind === "token") checkScopes(route, actor);
   if (access === "person") return;
   if (isOperator(actor)) return;
   const role = accountId === undefined ? undefined : roleIn(actor, accountId);
-  // Whoever has no part in an account does not learn whether there is one.
+  // An actor without a membership does not learn whether the account exists.
   if (access !== "operator" && role === undefined) throw noAccount();
   if (access === "operator" || role === undefined || !covers(role, access))
     throw notAllowed(
-      `This needs ${needed[access]}; ${role === undefined ? "you are not one" : `you are ${needed[role]}`}.`,
+      `This requires the ${needed[access]} role${role === undefined ? "" : `. Your role is ${role}`}.`,
     );
 }
 
 const needed: Readonly<Record<Exclude<Access, "anyone" | "person">, string>> = {
-  operator: "an operator",
-  owner: "an owner of the account",
-  developer: "a developer of the account",
-  viewer: "a viewer of the account",
+  operator: "operator",
+  owner: "account owner",
+  developer: "account developer",
+  viewer: "account viewer",
 };
 
 const notAllowed = (message: string) => new Refused({ status: 403, code: "not_allowed", message });
 
 export const noAccount = () =>
-  new Refused({ status: 404, code: "not_found", message: "There is no such account." });
+  new Refused({
+    status: 404,
+    code: "not_found",
+    message: "This account does not exist, or you have no access to it.",
+  });
 
 export function isOperator(actor: Actor | undefined): boolean {
   if (actor === undefined) return false;
@@ -123,8 +127,7 @@ function roleIn(actor: Actor, accountId: string) {
 function checkScopes(route: Route, { token }: Extract<Actor, { kind: "token" }>): void {
   const isWrite = !route.name.startsWith("GET ");
   const { area } = route;
-  if (area === undefined)
-    throw notAllowed("This is for people who have signed in, not for tokens.");
+  if (area === undefined) throw notAllowed("Tokens cannot do this. Sign in instead.");
   if (!mayEnter(token.scopes, area, isWrite))
-    throw notAllowed(`This needs a token with the scope ${area}:${isWrite ? "write" : "read"}.`);
+    throw notAllowed(`This requires a token with the scope ${area}:${isWrite ? "write" : "read"}.`);
 }

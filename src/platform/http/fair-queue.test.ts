@@ -38,7 +38,7 @@ test("one asker has so many at work, the others wait in their order, and none is
 test("more than the line has room for is refused in words, and later is let in again", async () => {
   const { begun, ask, answer } = openQueue();
   const all = ["a", "b", "c", "d", "e"].map((question) => ask("ada", question));
-  await expect(ask("ada", "f")).rejects.toThrow("Too many reports at once");
+  await expect(ask("ada", "f")).rejects.toThrow("Too many reports are running");
   for (const question of ["a", "b", "c", "d", "e"]) answer(question);
   await Promise.all(all);
   const later = ["g", "h", "i"].map((question) => ask("ada", question));

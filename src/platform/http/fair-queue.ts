@@ -42,7 +42,7 @@ export class FairQueue {
     if (waiting.length >= this.#limits.maxWaiting)
       throw new Problem({
         code: "busy",
-        message: "Too many reports at once. Wait until some of them are done and try again.",
+        message: "Too many reports are running. Try again when one has finished.",
       });
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push(resolve);

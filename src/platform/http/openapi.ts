@@ -4,15 +4,15 @@ import { accesses } from "./route.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 const whoMay: Readonly<Record<(typeof accesses)[number], string>> = {
-  anyone: "Anyone may ask.",
-  person: "For people who have signed in, about themselves.",
-  viewer: "For viewers of the account and above.",
-  developer: "For developers of the account and above.",
-  owner: "For owners of the account.",
-  operator: "For operators.",
+  anyone: "Public.",
+  person: "Requires a signed-in user; applies to that user.",
+  viewer: "Requires the viewer role or higher in the account.",
+  developer: "Requires the developer role or higher in the account.",
+  owner: "Requires the owner role in the account.",
+  operator: "Requires an operator.",
 };
 
-/** The document of the platform's API, from the same table that serves it. */
+/** The OpenAPI document of the platform API, generated from the route table. */
 export function toPlatformOpenApi(routes: readonly Route[], version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -26,7 +26,7 @@ export function toPlatformOpenApi(routes: readonly Route[], version: string): Js
       title: "svc gateway: platform API",
       version,
       description:
-        "Accounts, keys, usage, billing and the operator's work. People sign in with a cookie; a browser also sends the `binding` of its sign-in as `x-svc-session`, without which its cookie is not accepted. Machines send a platform token as `Authorization: Bearer`. Errors are `{ error: { code, message, field? } }`.",
+        "Accounts, keys, usage, billing and administration. Users sign in and get a cookie; browsers must also send the `binding` from the sign-in reply as `x-svc-session`. Programs send a platform token as `Authorization: Bearer`. Errors have the form `{ error: { code, message, field? } }`.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -50,7 +50,7 @@ const errorSchema = {
       properties: {
         code: { type: "string" },
         message: { type: "string" },
-        field: { type: "string", description: "The field that is wrong, if it is one." },
+        field: { type: "string", description: "The invalid field, if the error is about one." },
       },
     },
   },
@@ -64,7 +64,7 @@ function toOperation(route: Route, path: string): Json {
     access === "anyone"
       ? ""
       : scope === undefined
-        ? " Not for tokens."
+        ? " Not available to tokens."
         : ` Tokens need the scope \`${scope}\`.`;
   return {
     operationId: toOperationId(route.name),
@@ -85,14 +85,14 @@ function toOperation(route: Route, path: string): Json {
         }),
     responses: {
       "200": {
-        description: "What was asked for.",
+        description: "Success.",
         content:
           route.reply === undefined
             ? { [route.contentType ?? "application/octet-stream"]: { schema: { type: "string" } } }
             : { "application/json": { schema: route.reply } },
       },
       default: {
-        description: "Why not.",
+        description: "Error.",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     },

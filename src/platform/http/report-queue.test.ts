@@ -73,7 +73,7 @@ test("who asks for very many reports waits for their own alone, and is told when
   const many = Array.from({ length: 13 }, () => ask(viewer, "/usage"));
   const refused = await Promise.race(many);
   expect([refused.status, refused.body.error.code]).toEqual([503, "busy"]);
-  expect(refused.body.error.message).toContain("Too many reports at once");
+  expect(refused.body.error.message).toContain("Too many reports are running");
   await gate.until(4);
   for (const path of ["/usage", "/requests", "/requests/req_none", "/requests.csv", "/billing"]) {
     const { status, body } = await ask(viewer, path);

@@ -34,13 +34,13 @@ export class RouteTable {
       throw new Refused({
         status: 404,
         code: "not_found",
-        message: "There is nothing at this path; /api/openapi.json lists what there is.",
+        message: "Unknown path. /api/openapi.json lists all paths.",
       });
     const allow = [...new Set(here.map((one) => one.method))].join(", ");
     throw new Refused({
       status: 405,
       code: "wrong_method",
-      message: `This path answers ${allow} only.`,
+      message: `This path allows only ${allow}.`,
       headers: { allow },
     });
   }
@@ -74,7 +74,7 @@ function decode(step: string): string {
     throw new Refused({
       status: 400,
       code: "invalid",
-      message: "The path has a % that stands for nothing.",
+      message: "The path contains an invalid percent-encoding.",
     });
   }
 }

@@ -4,8 +4,8 @@ import type { RequestContext } from "./context.ts";
 import type { View } from "./schemas.ts";
 
 /**
- * Who may ask: `anyone`; `person`, who has signed in, about themselves alone; a role in the
- * account that the path names; or `operator`, who may also do what every role of an account may.
+ * Who may call a route: `anyone`; `person`, a signed-in user, for themselves only; a role in the
+ * account that the path names; or `operator`, who also has every role of every account.
  */
 export const accesses = ["anyone", "person", "viewer", "developer", "owner", "operator"] as const;
 export type Access = (typeof accesses)[number];
@@ -37,7 +37,7 @@ export interface RouteInput<
 
 export interface RouteTerms {
   readonly access: Access;
-  /** What a token must be let into; without one, tokens are refused. */
+  /** The area that a token needs; without one, tokens are rejected. */
   readonly area?: Area;
 }
 
@@ -52,7 +52,7 @@ export interface RouteOptions<
   readonly about: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** True: not counted as a change of who asks, since what it changes can only become less. */
+  /** True: not counted as a change of the caller, because it can only remove things. */
   readonly isUncounted?: true;
   /** What is answered with 200; a handler without one gives a Response of its own. */
   readonly reply?: Reply;

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, type TSchemaOptions, Type } from "typebox";
 import { type PriceKey, priceKeys } from "../../call/price.ts";
 
-/** An object with these fields and no others: what is misspelt is told, not ignored. */
+/** An object with these fields and no others: a misspelled field is an error, not ignored. */
 export const fields = <T extends TProperties>(properties: T, options: TSchemaOptions = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
@@ -11,11 +11,11 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const says = (words: string): TSchemaOptions => ({ "x-says": words });
 
 export const usd = (description: string) =>
-  Type.String({ description: `${description} USD, as exact decimal text.` });
+  Type.String({ description: `${description} USD, as an exact decimal string.` });
 
 export const moment = (description = "UTC.") => Type.String({ format: "date-time", description });
 
-/** A reply is built once and changed by nobody. */
+/** A reply is immutable. */
 type Final<T> = T extends readonly (infer Item)[]
   ? readonly Final<Item>[]
   : T extends object
@@ -54,19 +54,19 @@ export const text = (options: { readonly most: number; readonly about?: string; 
     ...(options.about === undefined ? {} : { description: options.about }),
     ...says(
       options.least === undefined || options.least === 0
-        ? `text of at most ${options.most} characters`
-        : `text of ${options.least} to ${options.most} characters`,
+        ? `a string of at most ${options.most} characters`
+        : `a string of ${options.least} to ${options.most} characters`,
     ),
   });
 
 export const limitFields = {
   rpm: Type.Optional(text({ most: 12, about: "Requests per minute, or `none`." })),
   tpm: Type.Optional(text({ most: 12, about: "Tokens per minute, or `none`." })),
-  concurrency: Type.Optional(text({ most: 12, about: "Calls at once, or `none`." })),
+  concurrency: Type.Optional(text({ most: 12, about: "Concurrent requests, or `none`." })),
   budget: Type.Optional(
     text({
       most: 40,
-      about: "USD, alone or a day or a month: `5`, `5/day`, `5/month`; or `none`.",
+      about: "USD in total, per day or per month: `5`, `5/day`, `5/month`; or `none`.",
     }),
   ),
 };
@@ -83,9 +83,9 @@ export const limitsReply = Type.Object({
 export type LimitsView = View<typeof limitsReply>;
 
 export const budgetReply = Type.Object({
-  limit_usd: usd("Most that may be spent."),
+  limit_usd: usd("Maximum spend."),
   period: oneOf(["total", "day", "month"]),
-  spent_usd: usd("Within the period that goes on now."),
+  spent_usd: usd("Spend in the current period."),
 });
 export type BudgetView = View<typeof budgetReply>;
 
@@ -93,7 +93,7 @@ export const done = Type.Object({ ok: Type.Literal(true) });
 export const isDone: Static<typeof done> = { ok: true };
 
 export const prices = Type.Record(Type.String(), Type.String(), {
-  description: "USD by class: a million tokens, an image, a second of video.",
+  description: "USD by class: per million tokens, per image, per second of video.",
 });
 
 const classUsd = Type.Optional(text({ most: 40 }));
@@ -103,12 +103,12 @@ export const priceBody = fields(
   { description: "USD by class." },
 );
 
-/** Where an entry of the catalogue came from. */
+/** The source of a catalog entry. */
 export const source = Type.Object({
   kind: oneOf(["file", "store"]),
-  file: nullable(Type.String({ description: "The name of the file that defines it." })),
+  file: nullable(Type.String({ description: "Name of the file that defines it." })),
   fields: Type.Array(Type.String(), {
-    description: "What the file states: it can only be changed there.",
+    description: "Fields set by the file; they can be changed only there.",
   }),
 });
 export type SourceView = View<typeof source>;

@@ -35,7 +35,7 @@ test("what was given is not changed", () => {
   expect(given.rows[0]).toEqual({ id: "1", secret: "x" });
 });
 
-test("a choice between two kinds of objects is refused when a route is made", () => {
+test("a choice between union of two object types is refused when a route is made", () => {
   const either = Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]);
-  expect(() => toStrip(either)).toThrow("two kinds of objects");
+  expect(() => toStrip(either)).toThrow("union of two object types");
 });

@@ -70,7 +70,7 @@ function ofRecord(shape: Shape): Strip | undefined {
 /** One of them has fields, and the others are null or words. */
 function ofVariants(shapes: readonly Shape[]): Strip | undefined {
   const [strip, ...others] = shapes.flatMap((shape) => compile(shape) ?? []);
-  if (others.length > 0) throw new Error("a reply has a choice between two kinds of objects");
+  if (others.length > 0) throw new Error("a reply schema has a union of two object types");
   return strip;
 }
 

@@ -3,7 +3,7 @@ import { invalid, Problem } from "../../base/problem.ts";
 import { type BudgetLimit, fromBudgetText, type Limits, toBudgetText } from "../../call/limits.ts";
 import type { Input, LimitsView, limitBody } from "../http/schemas.ts";
 
-/** As typed: `60`, `5/day`; `none` takes a limit away, and what is not named stays. */
+/** As typed: `60`, `5/day`; `none` removes a limit, and omitted limits stay. */
 export type LimitInputs = Input<typeof limitBody>;
 
 const most = 1_000_000_000;
@@ -19,12 +19,16 @@ export function readLimits(before: Limits | undefined, inputs: LimitInputs): Lim
   return Object.values(after).every((value) => value === undefined) ? undefined : after;
 }
 
+/** A change that changes nothing is neither written nor audited. */
+export const isSameLimits = (one: Limits | undefined, other: Limits | undefined): boolean =>
+  Bun.deepEquals(toLimitsView(one), toLimitsView(other));
+
 export function checkNamed(inputs: LimitInputs): void {
   const { rpm, tpm, concurrency, budget } = inputs;
   if ([rpm, tpm, concurrency, budget].every((text) => text === undefined))
     throw new Problem({
       code: "invalid",
-      message: "Nothing to limit: give rpm, tpm, concurrency or budget, each with a value or none.",
+      message: "Nothing to change. Set rpm, tpm, concurrency or budget to a value or none.",
     });
 }
 
@@ -58,7 +62,7 @@ function readBudget(
   const budget = fromBudgetText(text);
   if (budget === undefined || budget.nano > maxEntryNano)
     throw invalid({
-      budget: `Budget must be in USD, in total, per day or per month, such as 5, 5/day or 12.50/month, or none, not "${text}".`,
+      budget: `Budget must be an amount in USD such as 5, 5/day or 12.50/month, or none, not "${text}".`,
     });
   return budget;
 }

@@ -27,7 +27,7 @@ export function toMoment(text: string, field: string): number {
   const ms = fromDateText(text);
   if (ms === undefined)
     throw invalid({
-      [field]: `The date must be a day such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "${text}".`,
+      [field]: `The date must be a day such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z, not "${text}".`,
     });
   return ms;
 }
@@ -39,8 +39,7 @@ export function futureDate(options: {
 }): number {
   const { text, field, nowMs } = options;
   const ms = toMoment(text, field);
-  if (ms <= nowMs)
-    throw invalid({ [field]: `The date must be in the future; ${text} has passed.` });
+  if (ms <= nowMs) throw invalid({ [field]: `The date must be in the future, not ${text}.` });
   return ms;
 }
 
@@ -66,7 +65,7 @@ export function toDurationMs(options: {
   const ms = unit === undefined ? Number.NaN : Number(match?.[1]) * unitMs[unit];
   if (Number.isNaN(ms) || ms > maxDays * unitMs.d)
     throw invalid({
-      [field]: `The time must be 0 or a duration such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
+      [field]: `The duration must be 0 or a value such as 30m, 24h or 7d, at most ${maxDays} days, not "${text}".`,
     });
   return ms;
 }

@@ -99,7 +99,7 @@ describe("a rotation", () => {
       expect(await problemOf(home.operations.keys.rotate({ id, overlap }))).toEqual({
         code: "invalid",
         field: "overlap",
-        message: `The time must be 0 or a duration such as 30m, 24h or 7d, at most 30 days, not "${overlap}".`,
+        message: `The duration must be 0 or a value such as 30m, 24h or 7d, at most 30 days, not "${overlap}".`,
       });
     for (const overlap of ["30d", "720h", "0", "90s"])
       await home.operations.keys.rotate({ id, overlap });

@@ -9,7 +9,7 @@ import type { Secrets } from "../../secrets/secrets.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
 import { setLimits } from "../accounts/funds.ts";
 import { type Audits, type Author, omit, type Unbound } from "../audit/author.ts";
-import { checkNamed, type LimitInputs, readLimits } from "../input/limits.ts";
+import { checkNamed, isSameLimits, type LimitInputs, readLimits } from "../input/limits.ts";
 import { findAccount, futureDate, toDurationMs } from "../input/values.ts";
 import type { KeyView, NewKeyView } from "./schemas.ts";
 import { type KeyBudgetView, keyBudgets, keyView, keyViews, toKeyView } from "./views.ts";
@@ -34,13 +34,13 @@ export interface KeyOperations {
   budgets(input: { account: string }): Promise<readonly KeyBudgetView[]>;
   revoke(input: { id: string }): Promise<KeyView>;
   setLimits(input: { id: string } & LimitInputs): Promise<KeyView>;
-  /** Another name, or other models that it may call; null: all. What is not named stays. */
+  /** Changes the name or the allowed models (null: all). Omitted fields stay. */
   update(input: {
     id: string;
     name?: string | undefined;
     models?: readonly string[] | null | undefined;
   }): Promise<KeyView & { readonly warnings: readonly string[] }>;
-  /** A new secret for the same key; the one before works for the overlap, a day unless told. */
+  /** A new secret for the same key. The previous one works during the overlap (default: 24h). */
   rotate(input: { id: string; overlap?: string }): Promise<NewKeyView>;
 }
 
@@ -89,6 +89,7 @@ export function keyOperations(dependencies: KeyDependencies): Implementation {
         const record = await findLive(keys, id);
         const { limits: before, accountId, ...rest } = record;
         const limits = readLimits(before, inputs);
+        if (isSameLimits(before, limits)) return keyView(dependencies, record);
         const owner = { accountId, keyId: id };
         await setLimits(dependencies, { owner, limits, audit: audit(aboutKey(record)) });
         return keyView(dependencies, {
@@ -145,7 +146,7 @@ async function updateKey(
   if (name === undefined && models === undefined)
     throw new Problem({
       code: "invalid",
-      message: "Nothing to change: give a name or models.",
+      message: "Nothing to change. Set name or models.",
     });
   checkKeyWords(name ?? "", models ?? undefined);
   const before = await findLive(keys, id);
@@ -176,7 +177,7 @@ async function rotateKey(
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs)
     throw new Problem({
       code: "conflict",
-      message: `${id} has expired, so a new secret would not work. Create another key.`,
+      message: `Key ${id} has expired. Create a new key instead.`,
     });
   const secret = newKeySecret();
   const hint = keyHint(secret);
@@ -211,10 +212,11 @@ async function findLive(keys: KeyStore, id: string): Promise<KeyRecord> {
 export function checkKeyWords(name: string, models: readonly string[] | undefined): void {
   if (models !== undefined && (models.length === 0 || models.some((id) => id === "")))
     throw invalid({ models: "Models must be a list of model ids." });
-  if (name.length > 100) throw invalid({ name: "The name must have at most 100 characters." });
-  if (hasInvisible(name)) throw invalid({ name: "The name must not have invisible characters." });
+  if (name.length > 100) throw invalid({ name: "The name must be at most 100 characters long." });
+  if (hasInvisible(name))
+    throw invalid({ name: "The name must not contain invisible characters." });
   if (models?.some(hasInvisible) === true)
-    throw invalid({ models: "Model ids must not have invisible characters." });
+    throw invalid({ models: "Model ids must not contain invisible characters." });
 }
 
 async function unknownModels(
@@ -225,13 +227,13 @@ async function unknownModels(
   const known = new Set((await catalog.load()).models.map(({ id }) => id));
   return models
     .filter((id) => !known.has(id))
-    .map((id) => `there is no model ${id} yet: this key may call it once there is`);
+    .map((id) => `Model "${id}" does not exist yet. The key can use it once it is added.`);
 }
 
 function isRevoked(id: string): Problem {
   return new Problem({
     code: "conflict",
-    message: `${id} is revoked and can no longer change.`,
+    message: `Key ${id} is revoked and cannot be changed.`,
   });
 }
 

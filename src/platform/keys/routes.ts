@@ -11,14 +11,14 @@ const mostModels = 200;
 const models = Type.Array(text({ least: 1, most: 200 }), {
   minItems: 1,
   maxItems: mostModels,
-  ...says(`a list of 1 to ${mostModels} models, or null for all`),
+  ...says(`a list of 1 to ${mostModels} model ids, or null for all models`),
 });
 const name = text({ most: 100 });
 
 /** Keys of an account: with them applications call models. */
 export const keyRoutes = [
   route("GET /api/accounts/:account/keys", {
-    about: "The keys of an account, the newest first.",
+    about: "Lists the keys of an account, newest first.",
     access: "viewer",
     area: "keys",
     reply: Type.Array(listedReply),
@@ -33,11 +33,11 @@ export const keyRoutes = [
     },
   }),
   forDevelopers("POST /api/accounts/:account/keys", {
-    about: "Makes a key; its secret is in this reply and never again.",
+    about: "Creates a key. The secret is shown only in this reply.",
     body: fields({
       name,
       models: Type.Optional(nullable(models)),
-      expires: Type.Optional(text({ most: 40, about: "A day or a moment in UTC." })),
+      expires: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
       ...limitFields,
     }),
     reply: newKeyReply,
@@ -50,7 +50,7 @@ export const keyRoutes = [
       }),
   }),
   forDevelopers("PATCH /api/accounts/:account/keys/:id", {
-    about: "Changes a key's name, the models it may call or its limits, at once.",
+    about: "Changes the name, the allowed models or the limits of a key, effective immediately.",
     body: fields({
       name: Type.Optional(name),
       models: Type.Optional(nullable(models)),
@@ -64,7 +64,7 @@ export const keyRoutes = [
       if (Object.keys(limits).length === 0 && called === undefined && wanted === undefined)
         throw new Problem({
           code: "invalid",
-          message: "Nothing to change: give a name, models or a limit.",
+          message: "Nothing to change. Set name, models or a limit.",
         });
       // Before the limits are changed: all of it is taken, or nothing.
       checkKeyWords(called ?? "", wanted ?? undefined);
@@ -78,9 +78,9 @@ export const keyRoutes = [
     },
   }),
   forDevelopers("POST /api/accounts/:account/keys/:id/rotate", {
-    about: "Gives a key a new secret; the old one works on for the overlap.",
+    about: "Rotates the secret of a key. The old secret keeps working during the overlap.",
     body: fields({
-      overlap: Type.Optional(text({ most: 10, about: "Such as 24h or 7d; 0: none." })),
+      overlap: Type.Optional(text({ most: 10, about: "For example 24h or 7d; 0 for none." })),
     }),
     reply: newKeyReply,
     async handle(context, { params, body }) {
@@ -89,7 +89,7 @@ export const keyRoutes = [
     },
   }),
   forDevelopers("DELETE /api/accounts/:account/keys/:id", {
-    about: "Revokes a key: its next call is refused.",
+    about: "Revokes a key, effective immediately.",
     reply: keyReply,
     async handle(context, { params }) {
       await findKey(context, params.id);
@@ -98,7 +98,7 @@ export const keyRoutes = [
   }),
 ] as const;
 
-/** A key of another account is told like one that there is not. */
+/** Does not reveal whether the key exists in another account. */
 async function findKey({ operations, account }: Context, id: string): Promise<KeyView> {
   const keys = await operations.keys.list({ account: account.id });
   const found = keys.find((one) => one.id === id);

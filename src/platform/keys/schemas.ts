@@ -5,13 +5,13 @@ const key = {
   id: Type.String(),
   account: Type.String(),
   name: Type.String(),
-  hint: Type.String({ description: "The shape of the secret, never the secret." }),
-  models: nullable(Type.Array(Type.String(), { description: "Null: every model." })),
+  hint: Type.String({ description: "A masked form of the secret." }),
+  models: nullable(Type.Array(Type.String(), { description: "Null: all models." })),
   status: oneOf(["active", "expired", "revoked"]),
   created_at: moment(),
   expires_at: nullable(moment()),
   revoked_at: nullable(moment()),
-  last_used_at: nullable(moment("When its last call began; null: never.")),
+  last_used_at: nullable(moment("Start of the last call; null if never used.")),
   previous: nullable(
     Type.Object(
       { hint: Type.String(), expires_at: moment() },
@@ -24,7 +24,7 @@ export const keyReply = Type.Object(key);
 export type KeyView = View<typeof keyReply>;
 
 const warnings = Type.Array(Type.String(), {
-  description: "Such as a model it names that there is not yet.",
+  description: "For example, a listed model that does not exist yet.",
 });
 export const changedReply = Type.Object({ ...key, warnings });
 export const listedReply = Type.Object({
@@ -34,7 +34,7 @@ export const listedReply = Type.Object({
 /** The one place where a key's secret is shown. */
 export const newKeyReply = Type.Object({
   ...key,
-  key: Type.String({ description: "The secret, shown this once." }),
+  key: Type.String({ description: "The secret, shown only once." }),
   warnings,
 });
 export type NewKeyView = View<typeof newKeyReply>;

@@ -21,7 +21,7 @@ export async function keyViews(
 
 export async function keyView(dependencies: Dependencies, record: KeyRecord): Promise<KeyView> {
   const [view] = await keyViews(dependencies, [record]);
-  if (view === undefined) throw new Error("there is one for each key");
+  if (view === undefined) throw new Error("every key has a view");
   return view;
 }
 

@@ -1,13 +1,13 @@
 import type { Receipt } from "../../ledger/receipt.ts";
 
 export interface LiveOptions {
-  /** The set that is told of every receipt; left alone while nobody looks. */
+  /** Notified of every receipt; empty while no page listens. */
   readonly watchers: Set<(receipt: Receipt) => void>;
-  /** How often those who look are told. */
+  /** How often listeners are notified. */
   readonly everyMs?: number;
 }
 
-/** What came since the last time: how many, and the newest of them. */
+/** Receipts since the last event: their number, and the newest of them. */
 export interface LiveNews {
   readonly count: number;
   readonly receipts: readonly Receipt[];
@@ -16,24 +16,24 @@ export interface LiveNews {
 export interface Listener {
   /** Of one account, or of all. */
   readonly accountId: string | undefined;
-  /** Who listens: the id of a person or of a token. */
+  /** The listener: the id of a user or of a token. */
   readonly actorId: string;
   readonly tell: (news: LiveNews) => void;
-  /** Looks whether they still may. */
+  /** Checks whether the listener still has access. */
   readonly recheck: () => Promise<void>;
   /** Ends the stream, and with it the listening. */
   readonly end: () => void;
 }
 
-/** Of so many receipts a second nobody reads more. */
+/** Receipts per event: a reader cannot follow more per second. */
 const mostKept = 50;
 export const mostListeners = 200;
-/** More tabs than this nobody looks at; beyond it the oldest gives way to the newest. */
+/** Streams per actor; beyond it, the oldest is closed. */
 export const mostOfOneActor = 10;
 
 /**
- * Tells those who look at a page of the receipts that have just been written. While nobody does,
- * a receipt costs nothing; else a place in a short list. The rest happens once a second.
+ * Notifies open pages of new receipts. Without listeners a receipt costs nothing, otherwise an entry
+ * in a short list. Events are sent once per second.
  */
 export class Live {
   readonly #watchers: LiveOptions["watchers"];
@@ -48,12 +48,12 @@ export class Live {
     this.#everyMs = everyMs;
   }
 
-  /** Who has all that one may have takes the place of their own. */
+  /** An actor at their own limit replaces one of their own streams. */
   hasRoomFor(actorId: string): boolean {
     return this.#listeners.size < mostListeners || this.#of(actorId).length >= mostOfOneActor;
   }
 
-  /** Gives what ends it. */
+  /** Returns a function that ends it. */
   listen(listener: Listener): () => void {
     const mine = this.#of(listener.actorId);
     for (const oldest of mine.slice(0, Math.max(0, mine.length + 1 - mostOfOneActor))) {
@@ -72,7 +72,7 @@ export class Live {
     };
   }
 
-  /** Resolves when nobody listens any more who no longer may. */
+  /** Resolves when all listeners without access have been closed. */
   async recheck(): Promise<void> {
     await Promise.all(Array.from(this.#listeners, (listener) => listener.recheck()));
   }

@@ -4,20 +4,20 @@ import { apiHeaders, Refused } from "../http/refusal.ts";
 import { toReceiptRow } from "../requests/views.ts";
 import type { LiveNews } from "./live.ts";
 
-/** So often something is said, and looked whether one may still listen. */
+/** Interval of keep-alives and access checks. */
 const beatMs = 15_000;
 
-/** What happens now, as server-sent events: `news` has the newest requests and how many there were. */
+/** Live requests as server-sent events: `news` has the newest requests and their number. */
 export const liveRoutes = [
   route("GET /api/accounts/:account/live", {
-    about: "The requests of an account as they end: server-sent events.",
+    about: "Streams the requests of an account as they end, as server-sent events.",
     access: "viewer",
     area: "usage",
     contentType: "text/event-stream",
     handle: async (context) => listen(context, context.account.id),
   }),
   route("GET /api/live", {
-    about: "The requests of all accounts as they end: server-sent events.",
+    about: "Streams the requests of all accounts as they end, as server-sent events.",
     access: "operator",
     area: "usage",
     contentType: "text/event-stream",
@@ -32,14 +32,14 @@ function listen(context: Context, accountId: string | undefined): Response {
     throw new Refused({
       status: 503,
       code: "busy",
-      message: "Too many pages listen at once. Close some, or look again later.",
+      message: "Too many open live pages. Close some, or try again later.",
     });
   const encoder = new TextEncoder();
   let end = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const say = (text: string) => {
-        // A reader that does not read is left out: it will ask anew.
+        // A slow reader misses events; it fetches the page again.
         if ((controller.desiredSize ?? 0) > -100) controller.enqueue(encoder.encode(text));
       };
       const close = () => {
@@ -47,7 +47,7 @@ function listen(context: Context, accountId: string | undefined): Response {
         try {
           controller.close();
         } catch {
-          // The reader was first.
+          // The reader has closed it already.
         }
       };
       const check = async () => {
@@ -72,7 +72,7 @@ function listen(context: Context, accountId: string | undefined): Response {
       };
       context.signal.addEventListener("abort", () => end());
       say("retry: 2000\n\n");
-      // Who lost the right between being let in and listening was not told of by any recheck.
+      // Access may have been revoked between admission and listening.
       void check();
     },
     cancel: () => end(),
@@ -82,7 +82,7 @@ function listen(context: Context, accountId: string | undefined): Response {
   });
 }
 
-/** Whose role has changed must ask anew: what is told depends on it. */
+/** After a role change the client must reconnect, because the content depends on the role. */
 async function mayGoOn({ permission, isOperator }: Context): Promise<boolean> {
   try {
     const now = await permission();

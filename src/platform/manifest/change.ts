@@ -37,7 +37,7 @@ export interface AddedView extends ApplyView {
   readonly kept: readonly EntryName[];
 }
 
-/** What changes of the catalogue need. */
+/** What changes of the catalog need. */
 export interface CatalogChangeDependencies {
   readonly catalog: CatalogStore;
   readonly secrets: Secrets;
@@ -45,7 +45,7 @@ export interface CatalogChangeDependencies {
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
   readonly takeEffect: () => Promise<void>;
-  /** One change at a time: each reads what is there before it writes. */
+  /** One change at a time: each reads the current state before it writes. */
   readonly mutex: Mutex;
 }
 
@@ -89,7 +89,7 @@ export const auditOfEntry =
   () =>
     audit({ subject });
 
-/** Writes a plan and puts it in force. */
+/** Writes a plan and activates it. */
 export async function put(
   { catalog, takeEffect }: CatalogChangeDependencies,
   options: {
@@ -115,7 +115,7 @@ export async function put(
   return { differences, warnings, applied: !dryRun && isChange };
 }
 
-/** Adds entries to the store: what is there is kept, but for models in `replaces`. */
+/** Adds entries to the store. Existing entries stay, except for models in `replaces`. */
 export async function addEntries(
   dependencies: CatalogChangeDependencies,
   input: {

@@ -64,7 +64,7 @@ export function manifestOperations(
   const toAudit =
     ({ audit }: Author) =>
     (detail: Readonly<Record<string, readonly string[]>>) =>
-      audit({ subject: "catalogue", detail });
+      audit({ subject: "catalog", detail });
   return {
     apply: (input, author) => mutex.run(() => applyText(dependencies, input, toAudit(author))),
     release: (input, author) => mutex.run(() => releaseFile(dependencies, input, toAudit(author))),
@@ -131,7 +131,7 @@ async function releaseFile(
     );
     throw new Problem({
       code: "not_found",
-      message: `${file} defines nothing here. Files that do: ${[...new Set(others)].join(", ") || "none"}.`,
+      message: `${file} does not define any entries. Files that do: ${[...new Set(others)].join(", ") || "none"}.`,
     });
   }
   if (!dryRun) {

@@ -69,12 +69,12 @@ export function memberOperations(
     },
     async setRole({ account: accountId, id, role, isForced }, { audit }) {
       const member = { accountId, userId: id, role, isForced };
-      await people.setRole(member, audit({ subject: id, accountId }));
+      await people.setRole(member, audit({ subject: await people.emailOf(id), accountId }));
       gateway?.endTemporaryKeys(id);
     },
     async remove({ account: accountId, id, isForced }, { audit }) {
       const member = { accountId, userId: id, isForced };
-      await people.removeMember(member, audit({ subject: id, accountId }));
+      await people.removeMember(member, audit({ subject: await people.emailOf(id), accountId }));
       gateway?.endTemporaryKeys(id);
     },
     async resetPassword({ account: accountId, id }, { actor, audit }) {
@@ -83,7 +83,7 @@ export function memberOperations(
       const user = isMember ? await store.user(id) : undefined;
       if (user === undefined) throw noMember();
       const made = await invites.reset(user, makerOf(actor), () =>
-        audit({ subject: id, accountId }),
+        audit({ subject: user.email, accountId }),
       );
       return toLink(platformUrl(), made);
     },

@@ -4,10 +4,10 @@ import { done, fields, isDone, text } from "../http/schemas.ts";
 import { linkReply } from "../people/schemas.ts";
 import { membersReply, role } from "./schemas.ts";
 
-/** Who is a member of an account. */
+/** Members of an account. */
 export const memberRoutes = [
   route("GET /api/accounts/:account/members", {
-    about: "The members of an account and the invitations that are open.",
+    about: "Lists the members and open invitations of an account.",
     access: "viewer",
     area: "members",
     reply: membersReply,
@@ -15,7 +15,7 @@ export const memberRoutes = [
   }),
   // Without an area, like the next but one: what a token lets people become could do more than it.
   route("POST /api/accounts/:account/invites", {
-    about: "Makes a link by which one person can join the account; nothing is sent.",
+    about: "Creates a single-use invitation link to the account. No email is sent.",
     access: "owner",
     body: fields({ role, email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
@@ -27,7 +27,7 @@ export const memberRoutes = [
       }),
   }),
   route("DELETE /api/accounts/:account/invites/:id", {
-    about: "Takes an invitation back: its link works no more.",
+    about: "Revokes an invitation and its link.",
     access: "owner",
     area: "members",
     reply: done,
@@ -37,7 +37,8 @@ export const memberRoutes = [
     },
   }),
   route("PATCH /api/accounts/:account/members/:id", {
-    about: "Gives a member another role; links and tokens that only the old one could make end.",
+    about:
+      "Changes the role of a member. Their links and tokens that need the old role are revoked.",
     access: "owner",
     body: fields({ role }),
     reply: done,
@@ -48,7 +49,8 @@ export const memberRoutes = [
     },
   }),
   route("DELETE /api/accounts/:account/members/:id", {
-    about: "Takes a person out of the account, with the links and tokens they made; keys stay.",
+    about:
+      "Removes a member from the account and revokes the links and tokens they created. Keys stay.",
     access: "owner",
     area: "members",
     reply: done,
@@ -59,7 +61,7 @@ export const memberRoutes = [
   }),
   route("POST /api/accounts/:account/members/:id/reset", {
     about:
-      "Makes a link by which a member can choose a new password. For operators: a password opens all of a person's accounts.",
+      "Creates a password reset link for a member. Operators only, because a password opens all accounts of that user.",
     access: "operator",
     reply: linkReply,
     handle: ({ operations, account }, { params }) =>

@@ -6,7 +6,7 @@ import { invitedReply } from "../people/schemas.ts";
 export const role = oneOf(accountRoles);
 
 export const member = Type.Object({
-  id: Type.String({ description: "Of the person." }),
+  id: Type.String({ description: "User id." }),
   email: Type.String(),
   name: Type.String(),
   role,

@@ -29,8 +29,8 @@ describe("the catalogue", () => {
       ]),
     );
     expect(why["svc-3-flash"]).toBeNull();
-    expect(why["unpriced"]).toBe("It has no price in force.");
-    expect(why["unrouted"]).toBe("It has no route: nobody is asked for it.");
+    expect(why["unpriced"]).toBe("No price set.");
+    expect(why["unrouted"]).toBe("No route. Add one to serve this model.");
   });
 
   test("has the classes by which a model is priced", async () => {
@@ -169,7 +169,7 @@ test("what a file states of a model is refused with its name, the rest is change
       {
         code: "conflict",
         message:
-          "Model svc-3-flash: max_output_tokens is defined in svc.yaml. Change it there and apply the file.",
+          "Model svc-3-flash: field max_output_tokens is defined in svc.yaml. Change it there and apply the file.",
         field: "max_output_tokens",
       },
     ]);

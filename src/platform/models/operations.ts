@@ -85,7 +85,7 @@ export function catalogOperations(
       changeRoutes(id, author, ({ routes }) => {
         if (routes.some((known) => isSame(known, route)))
           throw conflict({
-            model: `Model ${id} has a route to ${route.provider}/${route.model} already.`,
+            model: `Model ${id} already has a route to ${route.provider}/${route.model}.`,
           });
         return [...routes.map(toName), route];
       }),
@@ -131,7 +131,7 @@ async function create(
   const { id, price, routes = [], ...changes } = input;
   const current = await dependencies.catalog.load();
   if (current.models.some((known) => known.id === id))
-    throw conflict({ id: `A model named ${id} exists already.` });
+    throw conflict({ id: `Model "${id}" already exists.` });
   const draft: ModelDraft = {
     endpoint: "chat",
     ...modelDraft(undefined, changes),
@@ -163,9 +163,9 @@ function checkTargets({ routes }: ModelDraft): void {
   );
   const double = targets.find((target, at) => targets.indexOf(target) !== at);
   if (double !== undefined)
-    throw invalid({ routes: `There are two routes to ${double}. Keep one.` });
+    throw invalid({ routes: `Duplicate route to ${double}. Remove one of them.` });
   if (targets.length > mostRoutes)
-    throw invalid({ routes: `A model has at most ${mostRoutes} routes.` });
+    throw invalid({ routes: `A model can have at most ${mostRoutes} routes.` });
 }
 
 async function save(

@@ -11,12 +11,11 @@ import {
 } from "./schemas.ts";
 
 const catalogRoute = operatorRoute("catalog");
-const when = (about: string) =>
-  text({ least: 1, most: 40, about: `${about} A day or a moment in UTC.` });
+const when = (about: string) => text({ least: 1, most: 40, about: `${about} Day or time in UTC.` });
 
 export const modelRoutes = [
   route("GET /api/accounts/:account/models", {
-    about: "The models that can be called, with their price and how long they stay.",
+    about: "Lists the available models with price and lifecycle.",
     access: "viewer",
     area: "models",
     reply: Type.Array(callableModel),
@@ -35,30 +34,31 @@ export const modelRoutes = [
     },
   }),
   catalogRoute("GET /api/catalog", {
-    about: "All models with their routes, prices and lifecycle, and why one is not served.",
+    about:
+      "Lists all models with routes, prices and lifecycle, and the reason if a model is not served.",
     reply: Type.Array(entry),
     handle: ({ operations }) => operations.catalog.list({}),
   }),
   catalogRoute("GET /api/catalog/:model", {
-    about: "One model with its routes, price and lifecycle.",
+    about: "Shows a model with its routes, price and lifecycle.",
     reply: entry,
     handle: ({ operations }, { params }) => operations.catalog.show({ id: params.model }),
   }),
   catalogRoute("POST /api/catalog", {
-    about: "Creates a model; it is served once it has a route and a price.",
+    about: "Creates a model. It is served once it has a route and a price.",
     body: newModel,
     reply: entry,
     handle: ({ operations }, { body }) => operations.catalog.create(body),
   }),
   catalogRoute("PATCH /api/catalog/:model", {
-    about: "Changes a model. What is not named stays; null removes it.",
+    about: "Changes a model. Omitted fields stay; null removes a value.",
     body: modelChanges,
     reply: entry,
     handle: ({ operations }, { params, body }) =>
       operations.catalog.update({ ...body, id: params.model }),
   }),
   catalogRoute("PUT /api/catalog/:model/routes", {
-    about: "Replaces the routes of a model; what is known of those that stay is kept.",
+    about: "Replaces the routes of a model. Routes that stay keep their other properties.",
     body: fields({ routes: Type.Array(routeBody, { maxItems: 50 }) }),
     reply: entry,
     handle: ({ operations }, { params, body }) =>
@@ -66,10 +66,10 @@ export const modelRoutes = [
   }),
   catalogRoute("POST /api/catalog/:model/deprecate", {
     about:
-      "Deprecates a model, now or from a day on: callers are told the day and what to use instead.",
+      "Deprecates a model, now or from a date. Callers see the retirement date and the replacement.",
     body: fields({
       from: Type.Optional(when("Default: now.")),
-      retires: when("From then on it is refused."),
+      retires: when("Calls are rejected from this date."),
       replacement: text({ least: 1, most: 128, about: "An active model of the same endpoint." }),
     }),
     reply: entry,
@@ -79,7 +79,7 @@ export const modelRoutes = [
     },
   }),
   catalogRoute("POST /api/catalog/:model/retire", {
-    about: "Retires a deprecated model now: calls to it are refused from then on.",
+    about: "Retires a deprecated model now. Calls to it are rejected.",
     reply: entry,
     async handle({ operations }, { params }) {
       const { id } = await operations.models.retire({ id: params.model });
@@ -87,7 +87,7 @@ export const modelRoutes = [
     },
   }),
   catalogRoute("GET /api/models/:model/callers", {
-    about: "Who has called a model since it was deprecated; who called last stands first.",
+    about: "Lists the callers of a model since its deprecation, most recent first.",
     reply: callersReply,
     async handle({ operations }, { params: { model } }) {
       const [found] = await operations.models.callers({ model });

@@ -28,24 +28,24 @@ const voiceMap = Type.Union([
 /** One way to a model, with how it is doing. */
 const routeReply = Type.Object({
   provider: Type.String(),
-  model: Type.String({ description: "By the upstream's own name." }),
-  priority: Type.Integer({ description: "The lowest is asked first." }),
-  weight: Type.Integer({ description: "The share among those of one priority." }),
+  model: Type.String({ description: "Model name at the provider." }),
+  priority: Type.Integer({ description: "Lower values are tried first." }),
+  weight: Type.Integer({ description: "Share of traffic among routes of the same priority." }),
   voices: nullable(voiceMap),
   dimensions: nullable(
     oneOf(["own", "3072"], {
-      description: "Of embeddings: whether 3,072 numbers are asked for by default.",
+      description: "Embeddings only: whether vectors have 3,072 dimensions by default.",
     }),
   ),
   cost: nullable(prices),
   cost_in_file: Type.Boolean({
-    description: "Whether the file that defines the routes states the cost, too.",
+    description: "Whether the file that defines the routes also sets the cost.",
   }),
   state: nullable(
     oneOf(["closed", "open", "half-open", "resting"], { description: "Null: not called yet." }),
   ),
   usable: Type.Boolean({
-    description: "False for an embedded model while those are switched off.",
+    description: "False for an embedded model while the embedded models are switched off.",
   }),
 });
 export type RouteView = View<typeof routeReply>;
@@ -62,7 +62,7 @@ const retirement = {
 const model = {
   id: Type.String(),
   endpoint: oneOf(endpoints),
-  input: oneOf(["text", "media"], { description: "What embeddings take." }),
+  input: oneOf(["text", "media"], { description: "Input type of an embeddings model." }),
   owned_by: Type.String(),
   status,
   price: nullable(prices),
@@ -74,14 +74,14 @@ const model = {
 export const callableModel = Type.Object({
   ...model,
   keys: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
-    description: "The account's active keys that may call it.",
+    description: "Active keys of the account that can use the model.",
   }),
 });
 
 const kept = {
   ...model,
   served: Type.Boolean({
-    description: "Priced, routed and not retired: callers can reach it.",
+    description: "Whether callers can use it: it has a price and a route and is not retired.",
   }),
   source,
 };
@@ -97,13 +97,13 @@ export const entry = Type.Object({
   ...kept,
   created_at: moment(),
   not_served_because: nullable(
-    Type.String({ description: "In words; null when callers reach it." }),
+    Type.String({ description: "Reason, for people; null if the model is served." }),
   ),
   coming: Type.Array(Type.Object({ price: nullable(prices), effective_at: moment() }), {
-    description: "The prices that are set for later.",
+    description: "Scheduled prices.",
   }),
   classes: Type.Array(Type.Object({ name: Type.String(), needed: Type.Boolean() }), {
-    description: "What it can be priced by.",
+    description: "Price classes of this model.",
   }),
   routes: Type.Array(routeReply),
   context_length: nullable(Type.Integer()),
@@ -116,7 +116,7 @@ export const entry = Type.Object({
       idle: nullable(seconds),
       total: nullable(seconds),
     },
-    { description: "Null: as for every model." },
+    { description: "Null: the defaults apply." },
   ),
 });
 export type CatalogEntryView = View<typeof entry>;
@@ -124,7 +124,7 @@ export type CatalogEntryView = View<typeof entry>;
 const caller = Type.Object({
   account: Type.String(),
   account_name: nullable(Type.String()),
-  key: nullable(Type.String({ description: "Null: temporary keys of the account." })),
+  key: nullable(Type.String({ description: "Null for temporary keys of the account." })),
   key_name: nullable(Type.String()),
   receipts: Type.Integer(),
   last_day: Type.String(),
@@ -134,8 +134,10 @@ export type LifecycleCaller = View<typeof caller>;
 const calls = {
   model: Type.String(),
   status,
-  receipts: Type.Integer({ description: "Since it was deprecated, a year at most." }),
-  callers: Type.Array(caller, { description: "Who called last stands first." }),
+  receipts: Type.Integer({
+    description: "Number of receipts since deprecation, at most one year back.",
+  }),
+  callers: Type.Array(caller, { description: "Most recent caller first." }),
 };
 export const callersReply = Type.Object(calls);
 const callersView = Type.Object({ ...calls, ...retirement });

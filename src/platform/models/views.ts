@@ -125,13 +125,13 @@ function whyNotServed(
   nowMs: number,
   isUsable: ModelDependencies["isUsable"],
 ): string | undefined {
-  if (lifecycleState(model.lifecycle, nowMs) === "retired") return "It is retired.";
-  if (model.routes.length === 0) return "It has no route: nobody is asked for it.";
+  if (lifecycleState(model.lifecycle, nowMs) === "retired") return "Retired.";
+  if (model.routes.length === 0) return "No route. Add one to serve this model.";
   if (withRoutes(model, isUsable).routes.length === 0)
-    return "All its routes lead to the embedded models, which are switched off.";
+    return "All routes use the embedded models, which are switched off.";
   const price = priceAt(model, nowMs)?.price;
-  if (price === undefined) return "It has no price in force.";
+  if (price === undefined) return "No price set.";
   if (isWhole(model, price)) return undefined;
   const lacking = billedClasses(model.endpoint, model.input).filter((key) => !(key in price));
-  return `Its price lacks ${lacking.join(" and ")}, which it is billed by.`;
+  return `The price for ${lacking.join(" and ")} is missing.`;
 }

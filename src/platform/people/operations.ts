@@ -23,10 +23,10 @@ export interface OperatorOperations {
   invite(input: { email?: string | undefined }): Promise<LinkView>;
   /** Takes a link back, whatever it is for. */
   uninvite(input: { id: string }): Promise<void>;
-  /** While there is no operator: a link for the first one. Null once there is. */
+  /** A link for the first operator; null once there is one. */
   first(input: Record<never, never>): Promise<LinkView | null>;
   list(input: Record<never, never>): Promise<readonly OperatorView[]>;
-  /** Takes the role away. One operator must be left. */
+  /** Removes the role. At least one operator must remain. */
   remove(input: { id: string }): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function operatorOperations(
         }));
     },
     async remove({ id }, { audit }) {
-      await people.removeOperator(id, audit({ subject: id }));
+      await people.removeOperator(id, audit({ subject: await people.emailOf(id) }));
       gateway?.endTemporaryKeys(id);
     },
   };
@@ -81,11 +81,11 @@ export function operatorOperations(
 type JoinInput = Omit<Joining, "secret"> & { readonly token: string };
 
 export interface PeopleOperations {
-  /** Everybody who can sign in, and every link that is open. */
+  /** All users and all open links. */
   list(input: Record<never, never>): Promise<PeopleView>;
-  /** A link for somebody who has forgotten a password; using it ends all sessions of theirs. */
+  /** A password reset link; using it ends all sessions of the user. */
   resetPassword(input: { email: string } | { id: string }): Promise<LinkView>;
-  /** Uses a link: to join, or to choose a new password. Signs in. */
+  /** Uses a link to join or to choose a new password, and signs in. */
   join(input: JoinInput): Promise<{
     readonly id: string;
     readonly email: string;
@@ -100,7 +100,7 @@ export interface PeopleOperations {
     current: string;
     password: string;
   }): Promise<void>;
-  /** All of them: the person must sign in again. */
+  /** All of them: the user must sign in again. */
   endSessions(input: { id: string }): Promise<{ readonly ended: number }>;
 }
 
@@ -125,7 +125,7 @@ export function peopleOperations(
       const user = await ("id" in who
         ? findPerson(people, who.id)
         : findByEmail(people, who.email));
-      const made = await invites.reset(user, actor, () => audit({ subject: user.id }));
+      const made = await invites.reset(user, actor, () => audit({ subject: user.email }));
       return toLink(platformUrl(), made);
     },
     async join({ token, ...given }, { audit }) {
@@ -150,7 +150,7 @@ export function peopleOperations(
       return {
         ended: await store.endSessions(
           { userId: user.id },
-          audit({ subject: user.id, detail: { ended } }),
+          audit({ subject: user.email, detail: { ended } }),
         ),
       };
     },
@@ -197,6 +197,6 @@ async function findByEmail({ store }: People, email: string): Promise<User> {
 async function findPerson({ store }: People, id: string): Promise<User> {
   const user = await store.user(id);
   if (user === undefined)
-    throw new Problem({ code: "not_found", message: "There is no such person." });
+    throw new Problem({ code: "not_found", message: "This user does not exist." });
   return user;
 }

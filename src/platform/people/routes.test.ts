@@ -232,9 +232,9 @@ test("the audit log has who was invited, reset and removed", async () => {
   ]);
   for (const expected of [
     ["operator.invite", "noted@example.com"],
-    ["person.reset", params.id],
-    ["person.sessions", params.id],
-    ["operator.remove", params.id],
+    ["person.reset", "noted@example.com"],
+    ["person.sessions", "noted@example.com"],
+    ["operator.remove", "noted@example.com"],
   ])
     expect(told).toContainEqual(expected);
 });

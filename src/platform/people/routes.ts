@@ -6,19 +6,19 @@ import { done, fields, isDone, oneOf, text } from "../http/schemas.ts";
 import { linkReply, peopleReply } from "./schemas.ts";
 
 /**
- * Everybody who can sign in. Changes have no area: a token that could make an operator, or choose
- * a person's password, would be let into everything.
+ * Users. Changes have no area: a token that could create an operator or reset a password would give
+ * access to everything.
  */
 export const peopleRoutes = [
   route("GET /api/people", {
-    about: "Everybody who can sign in, and every link that is open.",
+    about: "Lists all users and all open links.",
     access: "operator",
     area: "members",
     reply: peopleReply,
     handle: ({ operations }) => operations.people.list({}),
   }),
   route("POST /api/people/invites", {
-    about: "Makes a link by which one person becomes an operator; nothing is sent.",
+    about: "Creates a single-use invitation link for an operator. No email is sent.",
     access: "operator",
     body: fields({ email: Type.Optional(text({ most: 254 })) }),
     reply: linkReply,
@@ -26,7 +26,7 @@ export const peopleRoutes = [
       operations.operators.invite({ email: email === "" ? undefined : email }),
   }),
   route("DELETE /api/people/invites/:id", {
-    about: "Takes a link back, whatever it is for: it works no more.",
+    about: "Revokes a link of any kind.",
     access: "operator",
     reply: done,
     async handle({ operations }, { params }) {
@@ -36,10 +36,10 @@ export const peopleRoutes = [
   }),
   route("DELETE /api/people/:id/operator", {
     about:
-      "Takes the operator's role away; accounts of the person stay. One operator must be left.",
+      "Removes the operator role from a user; account memberships stay. At least one operator must remain.",
     access: "operator",
     query: fields({
-      oneself: Type.Optional(oneOf(["yes"], { description: "Needed for one's own role." })),
+      oneself: Type.Optional(oneOf(["yes"], { description: "Required to remove your own role." })),
     }),
     reply: done,
     async handle({ operations, actor }, { params, query }) {
@@ -47,21 +47,20 @@ export const peopleRoutes = [
         throw new Problem({
           code: "conflict",
           message:
-            "This is your own role, and you could not give it back to yourself. Confirm it with oneself=yes.",
+            "You would remove your own operator role and could not restore it. To confirm, send oneself=yes.",
         });
       await operations.operators.remove({ id: params.id });
       return isDone;
     },
   }),
   route("POST /api/people/:id/reset", {
-    about:
-      "Makes a link by which a person can choose a new password; when it is used, all sessions of theirs end.",
+    about: "Creates a password reset link for a user. Using it ends all sessions of that user.",
     access: "operator",
     reply: linkReply,
     handle: ({ operations }, { params }) => operations.people.resetPassword({ id: params.id }),
   }),
   route("DELETE /api/people/:id/sessions", {
-    about: "Ends all sessions of a person: they must sign in again.",
+    about: "Ends all sessions of a user, who must sign in again.",
     access: "operator",
     reply: Type.Object({ ended: Type.Integer() }),
     handle: ({ operations }, { params }) => operations.people.endSessions({ id: params.id }),

@@ -16,7 +16,7 @@ const named = { id: Type.String(), email: Type.String(), name: Type.String() };
 const operatorView = Type.Object({ ...named, created_at: moment() });
 export type OperatorView = View<typeof operatorView>;
 
-/** Somebody who has signed in, with their accounts. */
+/** A user with their accounts. */
 export const user = Type.Object({
   ...named,
   is_operator: Type.Boolean(),
@@ -37,8 +37,8 @@ export type InvitedView = View<typeof invitedReply>;
 const person = Type.Object({
   ...user.properties,
   created_at: moment(),
-  sessions: Type.Integer({ description: "Browsers in which the person is signed in." }),
-  last_seen_at: nullable(moment("In a browser that is still signed in; to five minutes.")),
+  sessions: Type.Integer({ description: "Number of browsers in which the user is signed in." }),
+  last_seen_at: nullable(moment("Last activity in a signed-in browser, to within five minutes.")),
 });
 export type PersonView = View<typeof person>;
 

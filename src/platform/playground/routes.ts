@@ -6,22 +6,22 @@ import { moment } from "../http/schemas.ts";
 import { callableModel, type ModelView } from "../models/schemas.ts";
 
 const keyReply = Type.Object({
-  key: Type.String({ description: "Works like any key; it is kept nowhere and shown this once." }),
+  key: Type.String({ description: "Works like any key. It is not stored and is shown only once." }),
   expires_at: moment("UTC; 15 minutes from now."),
-  base_url: Type.String({ description: "Where callers reach the gateway; ends in /v1." }),
+  base_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
 });
 
 const modelReply = Type.Object({
   ...Type.Omit(callableModel, ["owned_by", "price", "deprecated_at", "keys"]).properties,
   takes_images: Type.Boolean({
-    description: "False where a chat model is known to read no images.",
+    description: "False if the chat model is known not to accept images.",
   }),
 });
 
 /** What the playground needs to call the gateway as any client would. */
 export const playgroundRoutes = [
   route("POST /api/accounts/:account/playground-key", {
-    about: "Makes a key that works for 15 minutes and is paid for by the account.",
+    about: "Creates a 15-minute key that is billed to the account.",
     access: "developer",
     area: "keys",
     reply: keyReply,
@@ -34,7 +34,7 @@ export const playgroundRoutes = [
     },
   }),
   route("GET /api/accounts/:account/playground-models", {
-    about: "The models that can be called now: their endpoint, and what they take.",
+    about: "Lists the models that can be called now, with endpoint and input types.",
     access: "viewer",
     area: "models",
     reply: Type.Array(modelReply),
@@ -50,6 +50,6 @@ export const playgroundRoutes = [
   }),
 ] as const;
 
-/** The embedded chat model reads text alone; what others read is theirs to say. */
+/** The embedded chat model accepts only text. Other models decide for themselves. */
 const isEmbedded = ({ route_list }: ModelView) =>
   route_list.every(({ provider }) => provider === engineProvider);

@@ -39,7 +39,7 @@ export function readMarkup(text: string): bigint {
   const percent = fromDecimal(text, markupDigits);
   if (percent === undefined || percent > 1_000_000n * 10n ** BigInt(markupDigits))
     throw invalid({
-      markup: `Markup must be a percentage on top of the public price, such as 20 or 12.5, not "${text}".`,
+      markup: `Markup must be a percentage to add to the public price, such as 20 or 12.5, not "${text}".`,
     });
   return one + percent;
 }
@@ -108,15 +108,15 @@ class Plan {
     if (model.origin !== undefined && ownsCost(model, route))
       return leave("left", `is defined in ${model.origin.file}`);
     if (route.cost !== undefined && !this.#options.replace)
-      return leave("left", "has a cost, which stays unless it is to be replaced");
+      return leave("left", "already has a cost; use replace to overwrite it");
     const cost = found?.price;
     if (found === undefined || cost === undefined || Object.keys(cost).length === 0)
       return leave(
         "unknown",
-        `the table has no price for ${route.model}; a route's cost can stand in svc.yaml`,
+        `no public price for ${route.model}; set the cost of the route by hand`,
       );
     if (route.cost !== undefined && isSame(route.cost, cost))
-      return leave("left", "has the public cost already");
+      return leave("left", "already has the public cost");
     this.result.set.push({ ...place, price: toPriceView(cost), source: sourceOf(found) });
     return { ...route, cost };
   }
@@ -134,8 +134,8 @@ class Plan {
     if (model.origin !== undefined && ownsField(model, "price"))
       return leave("left", `is defined in ${model.origin.file}`);
     if (before !== undefined && !replace)
-      return leave("left", "has a price, which stays unless it is to be replaced");
-    if (first === undefined) return leave("unknown", "has no route to take a price from");
+      return leave("left", "already has a price; use replace to overwrite it");
+    if (first === undefined) return leave("unknown", "has no route, so there is no public price");
     if (first.provider === engineProvider && before !== undefined)
       return leave("left", notKnown(first));
     if (found === undefined) return leave("unknown", notKnown(first));
@@ -144,10 +144,10 @@ class Plan {
     if (lacking.length > 0)
       return leave(
         "unknown",
-        `${sourceOf(found)} has no public price for ${lacking.join(" and ")}; set all of them by hand`,
+        `${sourceOf(found)} has no public price for ${lacking.join(" and ")}; set the whole price by hand`,
       );
     if (before !== undefined && isSame(before, price))
-      return leave("left", "has this price already");
+      return leave("left", "already has this price");
     this.result.set.push({ ...place, price: toPriceView(price), source: sourceOf(found) });
     const effectiveAtMs = model.prices.length === 0 ? 0 : nowMs;
     this.result.write.addPrices.push({
@@ -165,8 +165,8 @@ const sourceOf = ({ vendor, model }: ListPrice) => `${vendor}/${model}`;
 
 const notKnown = (route: Route, isOwn = route.provider === engineProvider) =>
   isOwn
-    ? "served by this machine: no vendor has a price"
-    : `the table has no price for ${route.model}; set one by hand`;
+    ? "served by this machine, so there is no public price"
+    : `no public price for ${route.model}; set one by hand`;
 
 /** Rounded up: never below what was meant. */
 function withMarkup(price: Price, factor: bigint): Price {

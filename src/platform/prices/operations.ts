@@ -26,7 +26,7 @@ export interface PriceDependencies {
   readonly catalog: CatalogStore;
   readonly clock: Clock;
   readonly takeEffect: () => Promise<void>;
-  /** One change of the catalog at a time: each reads what is there before it writes. */
+  /** One change of the catalog at a time: each reads the current state before it writes. */
   readonly mutex: Mutex;
 }
 
@@ -34,11 +34,11 @@ export interface PriceDependencies {
 export type PriceTexts = Readonly<Partial<Record<PriceKey, string>>>;
 
 export interface PriceOperations {
-  /** A new version, in force now or from a day ahead. Classes that are not named have no price. */
+  /** A new version, active now or from a future day. Omitted classes have no price. */
   set(input: { model: string; price: PriceTexts; from?: string | undefined }): Promise<PriceRow>;
   /** From now on the model has no price and is not served, until a later one takes effect. */
   remove(input: { model: string }): Promise<PriceRow>;
-  /** In force now with what comes later, in force at a moment, or all there ever was. */
+  /** Current and scheduled prices, the prices at a given time, or the whole history. */
   list(input: { model?: string; at?: string; history?: boolean }): Promise<readonly PriceRow[]>;
   /** Takes public list prices over, for models and for what routes cost. */
   import(input: {
@@ -159,7 +159,7 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     const units = fromDecimal(text, priceScale(key));
     if (units === undefined)
       throw invalid({
-        [key]: `The price must be a decimal number of USD with at most ${priceScale(key)} digits after the point, such as 0.30, not "${text}".`,
+        [key]: `The price must be an amount in USD with at most ${priceScale(key)} decimal places, such as 0.30, not "${text}".`,
       });
     if (isTooDear(key, units))
       throw invalid({ [key]: `The price must be at most ${maxPriceUsd} USD, not ${text}.` });
@@ -172,14 +172,14 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     throw new Problem({
       code: "invalid",
       field: useless[0],
-      message: `${id} is never billed by ${useless.join(" or ")}, only by ${pricedClasses(endpoint, input).join(", ")}.`,
+      message: `${id} is not billed by ${useless.join(" or ")}. Its price classes are ${pricedClasses(endpoint, input).join(", ")}.`,
     });
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)
     throw new Problem({
       code: "invalid",
       field: lacking[0],
-      message: `${id} needs a price for ${lacking.join(" and ")}, which can be 0. The previous price is not carried over.`,
+      message: `${id} needs a price for ${lacking.join(" and ")}; 0 is allowed. The previous price is not carried over.`,
     });
   return price;
 }
@@ -187,7 +187,7 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
 function rowsOf(options: {
   readonly model: Model;
   readonly atMs: number;
-  /** All versions, the one in force and those ahead, or the one in force alone. */
+  /** All versions, the current and scheduled ones, or only the current one. */
   readonly shows: "all" | "ahead" | "then";
 }): readonly PriceRow[] {
   const { model, atMs, shows } = options;

@@ -6,14 +6,14 @@ import { importReply, priceRow } from "./schemas.ts";
 const route = operatorRoute("prices");
 
 const importBody = fields({
-  markup: Type.Optional(text({ most: 20, about: "Percent on top, such as 20 or 12.5." })),
+  markup: Type.Optional(text({ most: 20, about: "Percentage to add, for example 20 or 12.5." })),
   replace: Type.Optional(Type.Boolean()),
 });
 
 /** What callers pay. */
 export const priceRoutes = [
   route("GET /api/prices", {
-    about: "The prices in force and those to come; with history, also those that were.",
+    about: "Lists current and scheduled prices, optionally with the history.",
     query: fields({
       model: Type.Optional(text({ most: 128 })),
       history: Type.Optional(Type.Boolean()),
@@ -22,11 +22,11 @@ export const priceRoutes = [
     handle: ({ operations }, { query }) => operations.prices.list(query),
   }),
   route("POST /api/prices", {
-    about: "Sets the price of a model, now or from a day on. Classes that are not named have none.",
+    about: "Sets the price of a model, now or from a date. Omitted classes have no price.",
     body: fields({
       model: text({ least: 1, most: 128 }),
       price: priceBody,
-      from: Type.Optional(text({ most: 40, about: "A day or a moment in UTC. Default: now." })),
+      from: Type.Optional(text({ most: 40, about: "Day or time in UTC. Default: now." })),
     }),
     reply: priceRow,
     handle({ operations }, { body: { model, price, from = "" } }) {
@@ -39,18 +39,18 @@ export const priceRoutes = [
     },
   }),
   route("DELETE /api/prices/:model", {
-    about: "Removes the price of a model from now on: it is not served until it has one again.",
+    about: "Removes the price of a model now. The model is not served until it has a price again.",
     reply: priceRow,
     handle: ({ operations }, { params }) => operations.prices.remove(params),
   }),
   route("GET /api/prices/import", {
-    about: "What an import of public list prices would change; nothing is changed.",
+    about: "Shows what an import of public list prices would change, without changing anything.",
     query: importBody,
     reply: importReply,
     handle: ({ operations }, { query }) => operations.prices.import({ ...query, dryRun: true }),
   }),
   route("POST /api/prices/import", {
-    about: "Takes public list prices over, with a markup for models and as they are for costs.",
+    about: "Imports public list prices: with a markup as model prices, unchanged as route costs.",
     body: importBody,
     reply: importReply,
     handle: ({ operations }, { body }) => operations.prices.import({ ...body, dryRun: false }),

@@ -3,9 +3,9 @@ import { moment, nullable, prices, type View } from "../http/schemas.ts";
 
 export const priceRow = Type.Object({
   model: Type.String(),
-  version: nullable(Type.Integer({ description: "Null: it never had a price." })),
+  version: nullable(Type.Integer({ description: "Null if the model never had a price." })),
   price: nullable(prices),
-  effective_at: nullable(moment("UTC; null for a first price, which holds from the start.")),
+  effective_at: nullable(moment("UTC; null for the first price, which applies from the start.")),
   in_force: Type.Boolean(),
 });
 
@@ -13,7 +13,9 @@ export type PriceRow = View<typeof priceRow>;
 
 const place = {
   model: Type.String(),
-  route: nullable(Type.String({ description: "Whose cost it is; null: the model's own price." })),
+  route: nullable(
+    Type.String({ description: "The route whose cost it is; null for the price of the model." }),
+  ),
 };
 export const importReply = Type.Object({
   set: Type.Array(Type.Object({ ...place, price: prices, source: Type.String() })),

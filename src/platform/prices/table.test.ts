@@ -18,9 +18,9 @@ const told = async (asked: Promise<PublicPrice | undefined>) => {
 };
 
 const openai = "https://api.openai.com/v1";
-const byDate = "the price changes by date: the one in force on 2026-11-15 is taken";
-const byHour = "the price changes by the time of day: the dearest is taken";
-const byTier = "priced by tiers of context: the dearest tier is taken";
+const byDate = "the price changes by date; the price of 2026-11-15 is used";
+const byHour = "the price changes by time of day; the highest is used";
+const byTier = "priced by context length; the highest tier is used";
 
 describe("models that the table knows", () => {
   test("have integer nano-USD a million tokens, exactly", async () => {
@@ -64,9 +64,7 @@ describe("models that the table knows", () => {
   test("a model that speaks has its output priced as audio", async () => {
     const flash = await find("models/gemini-2.5-flash-preview-tts");
     expect(inUsd(flash?.price)).toEqual({ input: "0.5", audio_output: "10" });
-    expect(flash?.notes).toEqual([
-      "a speech model: its price for output is taken as that for audio output",
-    ]);
+    expect(flash?.notes).toEqual(["a speech model; its output price is used for audio output"]);
     const audio = { input: "2.5", output: "10", audio_output: "64" };
     expect(inUsd((await find("gpt-audio"))?.price)).toEqual(audio);
   });
@@ -79,7 +77,7 @@ describe("models that the table knows", () => {
   });
 
   test("what has no place in our prices is told in plain words", async () => {
-    const notTaken = (what: string) => `the vendor also charges for ${what}: not taken over`;
+    const notTaken = (what: string) => `the vendor also charges for ${what} (not imported)`;
     expect((await find("gemini-2.5-flash"))?.notes).toEqual([
       notTaken("audio input tokens"),
       notTaken("cached audio input tokens"),
@@ -88,7 +86,7 @@ describe("models that the table knows", () => {
       notTaken("each request"),
     ]);
     const claude = (await find("claude-sonnet-4-0"))?.notes;
-    expect(claude).toContain(notTaken("cache writes that are kept for an hour"));
+    expect(claude).toContain(notTaken("one-hour cache writes"));
     expect(claude).toContain(notTaken("web searches"));
   });
 });
@@ -106,7 +104,7 @@ describe("prices that depend on something", () => {
     const before = await medium("2026-06-15T23:59:59.999Z");
     expect(inUsd(before?.price)).toEqual({ input: "0.4", cached_input: "0.04", output: "2" });
     expect(before?.notes).toEqual([
-      "the price changes by date: the one in force on 2026-06-15 is taken",
+      "the price changes by date; the price of 2026-06-15 is used",
       "the price changes on 2026-06-16",
     ]);
     const after = await medium("2026-06-16");
@@ -247,7 +245,7 @@ describe("the table as a whole", () => {
     const found = await find("google/gemini-2.5-flash-lite", "https://openrouter.ai/api/v1");
     expect(inUsd(found?.price).cache_write).toBe("0.083333334");
     expect(found?.notes).toContain(
-      "the table's 0.08333333333333334 USD (cache_write) is rounded up to nine digits",
+      "the public price of 0.08333333333333334 USD (cache_write) is rounded up to nine digits",
     );
   });
 

@@ -40,7 +40,7 @@ export interface ListPriceQuery extends PublicPriceQuery {
 }
 
 export interface ListPrice extends PublicPrice {
-  /** It runs on the operator's own machine: nobody asks money for it. */
+  /** It runs on the operator's own machine, at no vendor cost. */
   readonly isOwn: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function findListPrice(query: ListPriceQuery): Promise<ListPrice | 
   return { ...found, price, isOwn: false };
 }
 
-export const ownMachine = "runs on your own machine: price 0";
+export const ownMachine = "runs on your own machine; the price is 0";
 
 type Table = typeof import("@pydantic/genai-prices");
 
@@ -74,7 +74,7 @@ const wordsOfOthers: Readonly<Record<string, string>> = {
   audio_hours: "hours of audio",
   cache_audio_read_mtok: "cached audio input tokens",
   cache_image_read_mtok: "cached image input tokens",
-  cache_write_1h_mtok: "cache writes that are kept for an hour",
+  cache_write_1h_mtok: "one-hour cache writes",
   input_annotated_document_kpages: "pages of annotated documents",
   input_audio_hours: "hours of audio input",
   input_audio_mtok: "audio input tokens",
@@ -84,7 +84,7 @@ const wordsOfOthers: Readonly<Record<string, string>> = {
   input_video_mtok: "video input tokens",
   output_citation_mtok: "citation tokens",
   output_image_mtok: "image output tokens",
-  output_reasoning_mtok: "reasoning tokens at a price of their own",
+  output_reasoning_mtok: "reasoning tokens at a separate price",
   output_video_mtok: "video output tokens",
   requests_kcount: "each request",
   storage_searches_kcount: "searches in stored files",
@@ -104,11 +104,12 @@ export async function findPublicPrice(query: PublicPriceQuery): Promise<PublicPr
     const ours = ourKeys[key];
     if (ours === undefined) {
       const words = wordsOfOthers[key] ?? key.replaceAll("_", " ");
-      notes.add(`the vendor also charges for ${words}: not taken over`);
+      notes.add(`the vendor also charges for ${words} (not imported)`);
       continue;
     }
     const { nano, isExact } = toNanoPrice(usd);
-    if (!isExact) notes.add(`the table's ${usd} USD (${ours}) is rounded up to nine digits`);
+    if (!isExact)
+      notes.add(`the public price of ${usd} USD (${ours}) is rounded up to nine digits`);
     price[ours] = nano;
   }
   speakOutput(found.model.id, price, notes);
@@ -124,7 +125,7 @@ export function toNanoPrice(usd: number): { readonly nano: bigint; readonly isEx
   const zeros = -Number(exponent) - 1;
   const digits = zeros > 0 ? "0".repeat(zeros) + whole + fraction : fraction;
   const nano = fromDecimal(`${zeros > 0 ? "0" : whole}.${digits.slice(0, 9).padEnd(9, "0")}`, 9);
-  if (nano === undefined || Number(exponent) > 0) throw new RangeError(`no price: ${usd}`);
+  if (nano === undefined || Number(exponent) > 0) throw new RangeError(`invalid price: ${usd}`);
   const isExact = digits.length <= 9;
   return { nano: isExact ? nano : nano + 1n, isExact };
 }
@@ -184,7 +185,7 @@ function pricesAt(model: ModelInfo, nowMs: number, notes: Set<string>): readonly
   const isByHour = ({ constraint }: ConditionalPrice) => constraint?.type === "time_of_date";
   const today = new Date(nowMs).toISOString().slice(0, 10);
   if (model.prices.some((each) => startOf(each) !== undefined))
-    notes.add(`the price changes by date: the one in force on ${today} is taken`);
+    notes.add(`the price changes by date; the price of ${today} is used`);
   for (const each of model.prices) {
     const start = startOf(each);
     if (start !== undefined && start > nowMs)
@@ -197,8 +198,7 @@ function pricesAt(model: ModelInfo, nowMs: number, notes: Set<string>): readonly
       begun.findLastIndex((each) => !isByHour(each)),
     ),
   );
-  if (inForce.some(isByHour))
-    notes.add("the price changes by the time of day: the dearest is taken");
+  if (inForce.some(isByHour)) notes.add("the price changes by time of day; the highest is used");
   return inForce.map(({ prices }) => prices);
 }
 
@@ -207,7 +207,7 @@ function dearest(prices: readonly ModelPrice[], notes: Set<string>): Map<string,
   for (const [key, price] of prices.flatMap((each) => Object.entries(each))) {
     if (price === undefined) continue;
     const isTiered = typeof price === "object";
-    if (isTiered) notes.add("priced by tiers of context: the dearest tier is taken");
+    if (isTiered) notes.add("priced by context length; the highest tier is used");
     const all = isTiered ? [price.base, ...price.tiers.map((tier) => tier.price)] : [price];
     most.set(key, Math.max(most.get(key) ?? 0, ...all));
   }
@@ -225,5 +225,5 @@ function speakOutput(
   if (!isSpeech(model) || price.output === undefined || price.audio_output !== undefined) return;
   price.audio_output = price.output;
   delete price.output;
-  notes.add("a speech model: its price for output is taken as that for audio output");
+  notes.add("a speech model; its output price is used for audio output");
 }

@@ -44,7 +44,7 @@ export interface ConnectOperations {
     emptiesModels?: boolean | undefined;
     dryRun?: boolean;
   }): Promise<RemovedProvider>;
-  /** What a provider that is in force offers beyond what is routed to it. */
+  /** Models that an existing provider offers and that are not routed yet. */
   offer(input: { name: string }): Promise<OfferView>;
   /** Serves some of what a provider offers, by the names that were proposed. */
   serve(input: { name: string; ids: readonly string[] }): Promise<{
@@ -97,7 +97,7 @@ export function connectOperations(
       if (missing !== undefined)
         throw new Problem({
           code: "not_found",
-          message: `${name} does not offer ${missing} any more.`,
+          message: `${name} no longer offers ${missing}.`,
           field: "ids",
         });
       const models = Object.fromEntries(chosen.map(({ id, draft }) => [id, draft]));
@@ -123,7 +123,7 @@ async function addEntry(
 ): Promise<SavedProvider> {
   const current = await dependencies.catalog.load();
   if (current.providers.some((known) => known.name === name))
-    throw conflict({ name: `A provider named ${name} exists already. Choose another name.` });
+    throw conflict({ name: `Provider "${name}" already exists. Choose another name.` });
   const manifest = readDraft({ providers: { [name]: draft } }, dependencies);
   const plan = planOn(dependencies, { manifest, current });
   const { warnings } = await put(dependencies, { plan, toAudit: auditOfEntry(author, name) });
@@ -134,11 +134,13 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
   const { name, vendor, kind, options = {} } = given;
   const baseUrl = given.base_url === "" ? undefined : given.base_url;
   if (name === engineProvider)
-    throw invalid({ name: "engine is the provider of the embedded models. Choose another name." });
+    throw invalid({
+      name: "The name engine is reserved for the embedded models. Choose another name.",
+    });
   if (vendor !== undefined && findVendor(vendor) === undefined)
     throw invalid({ vendor: `Unknown vendor "${vendor}".` });
   if (vendor === undefined && kind === undefined && baseUrl === undefined)
-    throw invalid({ base_url: "Base URL is missing. Name a vendor or the address of the server." });
+    throw invalid({ base_url: "Base URL is missing. Set it, or choose a vendor." });
   const { keyEnv, literal } = readKey(given.api_key?.trim() ?? "");
   const texts = Object.entries(options).filter(([, value]) => value !== "");
   for (const [option, value] of texts) checkReference(referencedName(value), option);
@@ -156,7 +158,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
   });
   if (drafted.lacksKey !== undefined)
     throw invalid({
-      api_key: `${drafted.title} needs an API key. Give the key itself, or \${NAME} for a variable that is set where the gateway runs.`,
+      api_key: `${drafted.title} requires an API key. Send the key, or \${NAME} for an environment variable of the gateway.`,
     });
   const literals =
     literal === undefined ? drafted.literals : { ...drafted.literals, api_key: literal };
@@ -176,18 +178,20 @@ function readKey(text: string): {
   checkReference(keyEnv, "api_key");
   if (keyEnv !== undefined) return { keyEnv };
   if (text.includes("${") || /^\$[A-Za-z_]\w*$/.test(text))
-    throw invalid({ api_key: "API key must be exactly ${NAME}, with braces, to name a variable." });
-  // What a header cannot carry is no key: most often more than one line.
+    throw invalid({
+      api_key: "API key must be exactly ${NAME}, with braces, to refer to a variable.",
+    });
+  // A value that a header cannot carry is not a key; most often it has more than one line.
   if (!/^[\x21-\x7e]+$/.test(text))
-    throw invalid({ api_key: "API key must be one line without spaces." });
+    throw invalid({ api_key: "API key must be a single line of printable ASCII without spaces." });
   return { literal: text };
 }
 
-/** Else whoever adds a provider could have the gateway's own secrets sent to a server of theirs. */
+/** Otherwise an operator could send the gateway's own secrets to another server. */
 function checkReference(variable: string | undefined, field: string): void {
   if (variable?.startsWith("SVC_") === true)
     throw invalid({
-      [field]: "A variable that begins with SVC_ belongs to the gateway. Name another one.",
+      [field]: "Variables that start with SVC_ are reserved for the gateway. Use another variable.",
     });
 }
 
@@ -253,7 +257,7 @@ function changeDraft(
     } else
       throw new Problem({
         code: "invalid",
-        message: `Unknown option "${name}" of kind ${kind}.`,
+        message: `Unknown option "${name}" for kind ${kind}.`,
         field: `options.${name}`,
       });
   }
@@ -294,7 +298,7 @@ async function removeEntry(
   const emptied = saveModels.filter(({ routes }) => routes.length === 0).map(({ id }) => id);
   if (emptied.length > 0 && !emptiesModels && !dryRun)
     throw conflict({
-      empties_models: `Without ${name} nobody serves ${emptied.join(", ")}. Give ${emptied.length === 1 ? "it" : "them"} another route first, or confirm the removal.`,
+      empties_models: `Removing ${name} leaves ${emptied.join(", ")} without a route. Add another route first, or confirm the removal.`,
     });
   const count = (list: readonly Model[]) => list.reduce((sum, one) => sum + one.routes.length, 0);
   const routes = count(touched) - count(saveModels);

@@ -101,12 +101,12 @@ test("what is lacking or wrong is said with what would be right", () => {
     [
       () => draft("bedrock"),
       "options.region",
-      "Option region is missing: such as us-east-1. It is read from AWS_REGION",
+      "Option region is missing (for example us-east-1). Set it, or set the variable AWS_REGION.",
     ],
-    [() => draft("vertex", { options: ["place=here"] }), "options.place", "Known: project"],
+    [() => draft("vertex", { options: ["place=here"] }), "options.place", "Options: project"],
     [() => draft("groq", { options: ["nonsense"] }), "options", "name=value"],
     [() => draft("groq", { keyEnv: "sk-not-a-name" }), "key_env", "not the key itself"],
-    [() => draft("groq", { name: "a b" }), "name", "not a valid name"],
+    [() => draft("groq", { name: "a b" }), "name", "not a valid provider name"],
   ];
   for (const [work, field, words] of problems)
     expect(work).toThrow(

@@ -11,7 +11,7 @@ import { storedMark } from "../../manifest/literals.ts";
 import { isSecretOption } from "../../manifest/provider-entry.ts";
 
 export interface DraftOptions {
-  /** A vendor's id, or a name for a server that is no known vendor's. */
+  /** A vendor id, or a name for a server of an unknown vendor. */
   readonly word: string;
   readonly name?: string | undefined;
   readonly kind?: string | undefined;
@@ -44,7 +44,9 @@ export function draftProvider(given: DraftOptions): DraftedProvider {
   const vendor = findVendor(given.word);
   const name = given.name ?? given.word;
   if (!nameText.test(name))
-    throw invalid({ name: `"${name}" is not a valid name. Use letters, digits, - and _.` });
+    throw invalid({
+      name: `"${name}" is not a valid provider name. Use letters, digits, - and _.`,
+    });
   const kind = kindOf(given, vendor);
   const shape = providerKindShapes[kind];
   const key = keyField(given, vendor);
@@ -81,7 +83,7 @@ export function vendorTable(): readonly (readonly [id: string, title: string, ab
 function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefined): ProviderKind {
   const known = providerKinds.find((one) => one === kind);
   if (kind !== undefined && known === undefined)
-    throw invalid({ kind: `Unknown kind "${kind}". Known: ${providerKinds.join(", ")}.` });
+    throw invalid({ kind: `Unknown kind "${kind}". Kinds: ${providerKinds.join(", ")}.` });
   if (vendor !== undefined && known !== undefined && known !== vendor.kind)
     throw invalid({ kind: `${vendor.title} is of kind ${vendor.kind}, not ${kind}.` });
   if (vendor !== undefined) return vendor.kind;
@@ -89,7 +91,7 @@ function kindOf({ word, kind, baseUrl }: DraftOptions, vendor: Vendor | undefine
   if (baseUrl !== undefined) return "openai";
   throw new Problem({
     code: "invalid",
-    message: `Unknown vendor "${word}". For a server of your own, name its base URL, such as https://host/v1.`,
+    message: `Unknown vendor "${word}". For your own server, set the base URL, such as https://host/v1.`,
     field: "base_url",
     command: "provider add --help",
   });
@@ -104,7 +106,7 @@ function addressField(
   const usual = vendor === undefined || vendor.baseUrl === "" ? shape.baseUrl : vendor.baseUrl;
   if (usual !== undefined && !usual.includes("{")) return {};
   const form = usual === undefined ? "https://…/v1" : usual;
-  throw invalid({ base_url: `Base URL is missing. It has the form ${form}.` });
+  throw invalid({ base_url: `Base URL is missing. Expected form: ${form}.` });
 }
 
 function keyField(given: DraftOptions, vendor: Vendor | undefined): string | undefined {
@@ -112,7 +114,7 @@ function keyField(given: DraftOptions, vendor: Vendor | undefined): string | und
   if (hasLiteralKey) return storedMark;
   if (keyEnv !== undefined) {
     if (!/^[A-Za-z_]\w*$/.test(keyEnv))
-      throw invalid({ key_env: "Expected the name of a variable, not the key itself." });
+      throw invalid({ key_env: "key_env must be the name of a variable, not the key itself." });
     return reference(keyEnv);
   }
   const usual = vendor?.keyVariables.find(isSet);
@@ -163,7 +165,7 @@ function readOptions(options: {
       fields[name] = reference(variable);
     else if (isNeeded === true)
       throw invalid({
-        [`options.${name}`]: `Option ${name} is missing: ${about}.${variable === undefined ? "" : ` It is read from ${variable} when that is set.`}`,
+        [`options.${name}`]: `Option ${name} is missing (${about}).${variable === undefined ? "" : ` Set it, or set the variable ${variable}.`}`,
       });
   }
   return { fields, literals };
@@ -171,14 +173,14 @@ function readOptions(options: {
 
 function readPair(text: string): readonly [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw invalid({ options: "An option has the form name=value." });
+  if (at < 1) throw invalid({ options: "Options must have the form name=value." });
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function unknownOption(name: string, kind: ProviderKind, { options }: ProviderKindShape): Problem {
   const known = Object.entries(options).map(([option, { about }]) => `${option} (${about})`);
   return invalid({
-    [`options.${name}`]: `Unknown option "${name}" of kind ${kind}. Known: ${known.join(", ") || "none"}.`,
+    [`options.${name}`]: `Unknown option "${name}" for kind ${kind}. Options: ${known.join(", ") || "none"}.`,
   });
 }
 

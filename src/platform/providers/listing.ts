@@ -20,7 +20,7 @@ export function routesTo(
   );
 }
 
-/** Asks for the list. One that cannot be had is no alarm: calls tell whether the vendor works. */
+/** Fetches the list. A failure is not a problem: calls show whether the vendor works. */
 export async function compareList(options: {
   readonly entry: ProviderEntry;
   readonly routes: readonly RoutedView[];
@@ -47,8 +47,13 @@ export async function listingTrial(options: Parameters<typeof compareList>[0]): 
     model: null,
     ok: true,
     duration_ms: Math.round(performance.now() - startMs),
-    result: models === null ? "no list to compare with" : `${models} offered`,
+    result: resultText(models),
     problem: null,
     unlisted,
   };
+}
+
+function resultText(models: number | null): string {
+  if (models === null) return "no model list available";
+  return models === 1 ? "1 model listed" : `${models} models listed`;
 }

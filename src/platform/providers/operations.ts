@@ -27,7 +27,7 @@ import { findEntry, toProviderView, type Upstreams, vendorOf } from "./views.ts"
 
 interface DraftedName {
   readonly provider: string;
-  /** What it would be, unless a provider of this name is in force. */
+  /** The draft, unless a provider with this name exists. */
   readonly draft?: ProviderDraft;
   readonly literals?: Readonly<Record<string, string>>;
 }
@@ -49,9 +49,9 @@ export interface ProviderOperations {
   listing(input: { name: string }): Promise<ListingView>;
   /** Puts its targets back in service. */
   reset(input: { name: string; model?: string | undefined }): Promise<{ readonly targets: number }>;
-  /** What a provider offers beyond what is routed to it; with a draft, before it is in force. */
+  /** Models that a provider offers and that are not routed yet; with a draft, before it is added. */
   offerOf(input: DraftedName): Promise<OfferView>;
-  /** Models by the operator's word, where there is no list to look them up in. */
+  /** Models named by the operator, if the vendor has no list. */
   proposeNamed(input: DraftedName & { names: readonly string[] }): Promise<readonly Proposal[]>;
 }
 
@@ -74,7 +74,7 @@ export interface ProviderDependencies {
   readonly clock: Clock;
   readonly variable: (name: string) => string | undefined;
   readonly checkAddress: AddressCheck;
-  /** Loaded when it is needed: most commands call nobody. */
+  /** Loaded on demand: most commands call no upstream. */
   readonly upstreams?: (() => Promise<Upstreams>) | undefined;
   readonly gateway?:
     | {
@@ -99,14 +99,14 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
       if (gateway === undefined)
         throw new Problem({
           code: "failed",
-          message: "The gateway is not running, so no target is out of service.",
+          message: "The gateway is not running, so there is nothing to reset.",
           command: "serve",
         });
       const isSame = (one: TargetHealth) => one.provider === name && one.model === model;
       if (model !== undefined && !gateway.health().some(isSame))
         throw new Problem({
           code: "not_found",
-          message: `No call was made to ${model} of ${name} since the gateway started.`,
+          message: `${name} has no target ${model}, or it has not been called since the gateway started.`,
           field: "model",
           command: "provider list",
         });
@@ -144,7 +144,7 @@ export function providerOperations(dependencies: ProviderDependencies): Implemen
   };
 }
 
-/** The entry that is in force; else the one that a draft describes. */
+/** The existing entry, or else the one that a draft describes. */
 function entryOf(options: {
   readonly dependencies: ProviderDependencies;
   readonly current: CatalogContent;
@@ -212,7 +212,7 @@ function trialOperations(
 }
 
 function upstreamsOf({ upstreams }: ProviderDependencies): Promise<Upstreams> {
-  if (upstreams === undefined) throw new Error("no way to the upstreams was wired");
+  if (upstreams === undefined) throw new Error("upstreams are not wired");
   return upstreams();
 }
 

@@ -37,7 +37,7 @@ export function placeOf(fields: ProviderDraft): ProviderPlace {
   return { kind, vendor: known?.id, baseUrl, isLocal: known?.isLocal === true };
 }
 
-/** What a provider that is in force would say in svc.yaml; literals as `<stored>`. */
+/** An existing provider as it would appear in svc.yaml; literals as `<stored>`. */
 export function toDraft(view: ProviderView): ProviderDraft {
   const { kind, vendor, base_url, api_key, allow_private, options } = view;
   const secret = ({ variable }: SecretView) => (variable === null ? storedMark : `\${${variable}}`);

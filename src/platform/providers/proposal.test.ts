@@ -88,11 +88,11 @@ describe("ids", () => {
     ]);
     const proposals = await propose(named("gpt-4o", "gpt-4o-mini", "tts-1"), { taken });
     expect(proposals.map(({ id }) => id)).toEqual(["gpt-4o", "up/gpt-4o-mini", "tts-1"]);
-    expect(proposals[0]?.note).toBe("it had no route; its price stays as it was");
+    expect(proposals[0]?.note).toBe("it had no route; its price is unchanged");
     expect(proposals[0]?.draft["price"]).toBeUndefined();
     expect(proposals[1]?.draft["price"]).toBeDefined();
     const [unknown, known] = await propose(named("nobodys-model", "o4-mini"), { taken });
-    expect(unknown?.note).toContain("not served until it has one");
+    expect(unknown?.note).toContain("not served until a price is set");
     expect(known?.draft["price"]).toBeDefined();
   });
 
@@ -126,7 +126,7 @@ describe("prices", () => {
       const [proposal] = await propose(named("no-such-model-here"), { baseUrl, vendor: undefined });
       expect(proposal).toMatchObject({ price: null, cost: null });
       expect(proposal?.draft).not.toHaveProperty("price");
-      expect(proposal?.note).toContain("not served until it has one");
+      expect(proposal?.note).toContain("not served until a price is set");
     }
   });
 
@@ -135,7 +135,7 @@ describe("prices", () => {
     const [proposal] = await propose([{ id: "text-embedding-3-small", endpoint: "chat" }]);
     expect(proposal).toMatchObject({ price: null, cost: { input: "0.02" } });
     expect(proposal?.draft).not.toHaveProperty("price");
-    expect(proposal?.note).toContain("not served until it has one");
+    expect(proposal?.note).toContain("not served until a price is set");
   });
 
   test("are not taken from a vendor whose server it is not", async () => {

@@ -6,7 +6,7 @@ import { toPriceView } from "../models/views.ts";
 import { findListPrice, ownMachine } from "../prices/table.ts";
 import type { Proposal } from "./schemas.ts";
 
-/** A model that an upstream offers, by its own name, as far as it tells. */
+/** A model that an upstream offers, by its name there, with the details that it reports. */
 export interface OfferedModel {
   readonly id: string;
   readonly endpoint?: Endpoint;
@@ -83,7 +83,7 @@ export function useOf({ id, endpoint, input }: OfferedModel): Use | undefined {
   return { endpoint: speaks.test(name) ? "speech" : "chat", input: "text" };
 }
 
-/** Undefined: there is no name left, so it was most likely added before. */
+/** Undefined: all names are taken, so it was most likely added before. */
 function freeId(
   upstream: string,
   provider: string,
@@ -113,10 +113,10 @@ async function propose({
   const { provider } = options;
   const isPriced = options.taken.get(id)?.hasPrice === true;
   const { price, cost, notes } = await pricesOf(options, model.id, { endpoint, input });
-  if (isPriced) notes.splice(0, notes.length, "it had no route; its price stays as it was");
+  if (isPriced) notes.splice(0, notes.length, "it had no route; its price is unchanged");
   const isSpeech = endpoint === "speech";
   if (isSpeech && options.kind === "openai")
-    notes.push("voices: check that this server knows the names in the route");
+    notes.push("check that this server supports the voice names in the route");
   const draft: ModelDraft = {
     endpoint,
     ...(endpoint === "embeddings" ? { input } : {}),
@@ -169,6 +169,6 @@ async function pricesOf(options: ProposalOptions, model: string, use: Use): Prom
   return {
     price: null,
     cost,
-    notes: ["no public price is known: not served until it has one"],
+    notes: ["no public price is known; not served until a price is set"],
   };
 }

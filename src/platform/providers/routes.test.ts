@@ -113,7 +113,11 @@ describe("a model that the vendor does not list", () => {
     expect(planned.body.at(-1)).toEqual({ kind: "models", model: null });
     const ask = async (kind: string) =>
       (await operator.ask("POST /api/providers/:name/test", { params, body: { kind } })).body;
-    expect(await ask("models")).toMatchObject({ ok: true, result: "2 offered", unlisted: gone });
+    expect(await ask("models")).toMatchObject({
+      ok: true,
+      result: "2 models listed",
+      unlisted: gone,
+    });
     expect(await ask("speech")).toMatchObject({ ok: true, unlisted: [] });
   });
 
@@ -126,7 +130,7 @@ describe("a model that the vendor does not list", () => {
       params,
       body: { kind: "models" },
     });
-    expect(body).toMatchObject({ ok: true, result: "no list to compare with", unlisted: [] });
+    expect(body).toMatchObject({ ok: true, result: "no model list available", unlisted: [] });
   });
 
   test("is not looked for at a server whose list may be partial", async () => {

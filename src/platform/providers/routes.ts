@@ -23,10 +23,10 @@ const route = operatorRoute("providers");
 /** Whom the gateway calls. */
 export const providerRoutes = [
   route("GET /api/providers", {
-    about: "The providers, where their keys are, and how each of their targets is doing.",
+    about: "Lists the providers with the source of their keys and the health of their targets.",
     reply: Type.Object({
       providers: Type.Array(providerReply),
-      has_file: Type.Boolean({ description: "Whether some of them are defined in a file." }),
+      has_file: Type.Boolean({ description: "Whether a file defines some of them." }),
     }),
     async handle({ operations }) {
       const providers = await operations.providers.list({});
@@ -35,28 +35,28 @@ export const providerRoutes = [
     },
   }),
   route("GET /api/vendors", {
-    about: "The vendors whose address and habits are known, and what each of them needs.",
+    about: "Lists the known vendors and what each of them requires.",
     reply: Type.Array(vendor),
     handle: ({ operations }) => operations.providers.vendors({}),
   }),
   route("POST /api/providers", {
-    about: "Puts a provider in force. A key is kept encrypted, or read from a variable.",
+    about: "Adds a provider. The key is stored encrypted, or read from a variable.",
     body: newProvider,
     reply: savedProvider,
     handle: async ({ operations }, { body }) => toSaved(await operations.providers.add(body)),
   }),
   route("PATCH /api/providers/:name", {
-    about: "Changes a provider or replaces its key. What is not named stays; null removes it.",
+    about: "Changes a provider or replaces its key. Omitted fields stay; null removes a value.",
     body: providerChanges,
     reply: savedProvider,
     handle: async ({ operations }, { params, body }) =>
       toSaved(await operations.providers.update({ ...body, name: params.name })),
   }),
   route("DELETE /api/providers/:name", {
-    about: "Takes a provider out of force, with all routes to it.",
+    about: "Removes a provider and all routes to it.",
     query: fields({
       empties_models: Type.Optional(
-        Type.Boolean({ description: "Also where models are left without a route by it." }),
+        Type.Boolean({ description: "Also if this leaves models without a route." }),
       ),
     }),
     reply: removedProvider,
@@ -64,12 +64,13 @@ export const providerRoutes = [
       operations.providers.remove({ name, emptiesModels: query.empties_models }),
   }),
   route("GET /api/providers/:name/trials", {
-    about: "The calls that a test of a provider is made of, in order.",
+    about: "Lists the steps of a provider test, in order.",
     reply: Type.Array(plannedTrial),
     handle: ({ operations }, { params: { name } }) => operations.providers.planTrials({ name }),
   }),
   route("POST /api/providers/:name/test", {
-    about: "Makes one real call of a kind, which the vendor bills, and says what is wrong.",
+    about:
+      "Runs one step of a provider test as a real call, which the vendor bills, and reports problems.",
     body: fields({ kind: trialKind }),
     reply: trial,
     async handle({ operations }, { params, body }) {
@@ -77,29 +78,31 @@ export const providerRoutes = [
       if (made !== undefined) return made;
       throw new Problem({
         code: "conflict",
-        message: "Its routes have changed. Start the test again.",
+        message: "The routes of this provider have changed. Start the test again.",
       });
     },
   }),
   route("GET /api/providers/:name/listing", {
-    about: "The routes to a provider that name a model which its vendor does not list.",
+    about: "Lists routes to models that the vendor does not list.",
     reply: listing,
     handle: ({ operations }, { params: { name } }) => operations.providers.listing({ name }),
   }),
   route("POST /api/providers/:name/reset", {
-    about: "Puts the targets of a provider back in service, all or one.",
-    body: fields({ model: Type.Optional(text({ most: 200, about: "By the upstream's name." })) }),
+    about: "Puts all targets of a provider, or one, back in service.",
+    body: fields({
+      model: Type.Optional(text({ most: 200, about: "Model name at the provider." })),
+    }),
     reply: Type.Object({ targets: Type.Integer() }),
     handle: ({ operations }, { params: { name }, body: { model } }) =>
       operations.providers.reset({ name, model }),
   }),
   route("GET /api/providers/:name/offer", {
-    about: "The models that a provider offers and that could be served.",
+    about: "Lists the models of a provider that can be added.",
     reply: offer,
     handle: ({ operations }, { params: { name } }) => operations.providers.offer({ name }),
   }),
   route("POST /api/providers/:name/models", {
-    about: "Serves some of the models that a provider offers, by the names that were proposed.",
+    about: "Adds some of the models that a provider offers, under the proposed names.",
     body: fields({
       ids: Type.Array(text({ least: 1, most: 128 }), { minItems: 1, maxItems: 500 }),
     }),

@@ -17,20 +17,20 @@ import {
 const secret = Type.Object(
   {
     from: oneOf(["variable", "store"]),
-    variable: nullable(Type.String({ description: "The variable's name." })),
-    is_set: Type.Boolean({ description: "Whether it is there where the gateway runs." }),
+    variable: nullable(Type.String({ description: "Name of the variable." })),
+    is_set: Type.Boolean({ description: "Whether it is available to the gateway." }),
   },
-  { description: "Where a secret is: never the secret itself." },
+  { description: "Where a secret is stored, never the secret itself." },
 );
 export type SecretView = View<typeof secret>;
 
 const target = Type.Object({
-  model: Type.String({ description: "By the upstream's own name." }),
+  model: Type.String({ description: "Model name at the provider." }),
   state: oneOf(["closed", "open", "half-open", "resting"]),
   reason: nullable(Type.String()),
   since: nullable(moment()),
   until: nullable(moment()),
-  requests: Type.Integer({ description: "Of the last seconds." }),
+  requests: Type.Integer({ description: "Recent requests." }),
   failures: Type.Integer(),
 });
 export type TargetView = View<typeof target>;
@@ -38,19 +38,19 @@ export type TargetView = View<typeof target>;
 const provider = {
   name: Type.String(),
   kind: Type.String(),
-  vendor: nullable(Type.String({ description: "Whose server it is, where that is known." })),
+  vendor: nullable(Type.String({ description: "The vendor, if known." })),
   base_url: nullable(Type.String()),
   allow_private: Type.Boolean(),
   api_key: nullable(secret),
   models: Type.Array(Type.Object({ id: Type.String(), upstream: Type.Array(Type.String()) }), {
-    description: "The models that are routed to it, each with its names there.",
+    description: "Models routed to this provider, each with its names there.",
   }),
   source,
 };
 const providerView = Type.Object({
   ...provider,
   options: Type.Record(Type.String(), Type.Union([Type.String(), secret])),
-  targets: nullable(Type.Array(target, { description: "Null where no server runs." })),
+  targets: nullable(Type.Array(target, { description: "Null if the gateway is not running." })),
 });
 export type ProviderView = View<typeof providerView>;
 
@@ -73,13 +73,12 @@ export const vendor = Type.Object({
   kind: Type.String(),
   base_url: nullable(
     Type.String({
-      description:
-        "`{name}` in it stands for what only the operator knows; null where the kind makes its own.",
+      description: "Replace `{name}` with your own value. Null if the kind builds the URL itself.",
     }),
   ),
   on_this_machine: Type.Boolean(),
   variables: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() }), {
-    description: "Where its key is kept by custom, and whether it is there now.",
+    description: "Environment variables that usually hold its key, and whether each is set.",
   }),
   needs_key: Type.Boolean(),
   options: Type.Array(
@@ -88,7 +87,9 @@ export const vendor = Type.Object({
       about: Type.String(),
       needed: Type.Boolean(),
       secret: Type.Boolean(),
-      variable: nullable(Type.String({ description: "Read from there where none is given." })),
+      variable: nullable(
+        Type.String({ description: "Variable to read it from if it is omitted." }),
+      ),
     }),
   ),
 });
@@ -96,17 +97,17 @@ export type VendorView = View<typeof vendor>;
 
 const trouble = Type.Object(
   {
-    trouble: Type.String({ description: "For machines: bad_key, no_credit, wrong_address …" }),
+    trouble: Type.String({ description: "For programs: bad_key, no_credit, wrong_address, …" }),
     what: Type.String(),
     advice: Type.String(),
   },
-  { description: "What is wrong with a provider, in plain words, and what to do." },
+  { description: "What is wrong with a provider and what to do, for people." },
 );
 export type TroubleView = View<typeof trouble>;
 
 const routed = Type.Object({
-  model: Type.String({ description: "Our name of the model." }),
-  upstream: Type.String({ description: "The name that its route has." }),
+  model: Type.String({ description: "Model id in the gateway." }),
+  upstream: Type.String({ description: "Model name in the route." }),
 });
 export type RoutedView = View<typeof routed>;
 /** They may be shut down, or about to be. */
@@ -115,7 +116,9 @@ const unlisted = Type.Array(routed, {
 });
 export const listing = Type.Object({
   models: nullable(
-    Type.Integer({ description: "How many it lists. Null: no list to compare with." }),
+    Type.Integer({
+      description: "Number of models that the vendor lists; null if it has no list.",
+    }),
   ),
   unlisted,
 });
@@ -128,14 +131,14 @@ export const trial = Type.Object({
   ...plannedTrial.properties,
   ok: Type.Boolean(),
   duration_ms: Type.Integer(),
-  result: nullable(Type.String({ description: "What came of it, in a few words." })),
+  result: nullable(Type.String({ description: "Result, for people." })),
   problem: nullable(trouble),
   unlisted,
 });
 export type TrialView = View<typeof trial>;
 
 const proposal = Type.Object({
-  id: Type.String({ description: "What callers would name it." }),
+  id: Type.String({ description: "Proposed model id for callers." }),
   upstream: Type.String(),
   endpoint: oneOf(endpoints),
   input: oneOf(["text", "media"]),
@@ -151,7 +154,9 @@ export interface Proposal extends View<typeof proposal> {
 
 export const offer = Type.Object({
   proposals: Type.Array(proposal),
-  left_out: Type.Integer({ description: "Offered, but not of use here, or there already." }),
+  left_out: Type.Integer({
+    description: "Number of offered models that are not usable or already added.",
+  }),
   problem: nullable(trouble),
 });
 export interface OfferView extends View<typeof offer> {
@@ -164,10 +169,12 @@ const optionValues = Type.Record(Type.String(), text({ most: 20_000 }));
 
 export const newProvider = fields({
   name: text({ least: 1, most: 63 }),
-  vendor: Type.Optional(text({ most: 63, about: "One of /api/vendors." })),
-  kind: Type.Optional(text({ most: 63, about: "How it is called, without a vendor: `ai-sdk`." })),
+  vendor: Type.Optional(text({ most: 63, about: "A vendor id from GET /api/vendors." })),
+  kind: Type.Optional(
+    text({ most: 63, about: "Protocol, if no vendor is set, for example `ai-sdk`." }),
+  ),
   base_url: Type.Optional(text({ most: 2_000 })),
-  api_key: Type.Optional(text({ most: 20_000, about: "The key itself, or ${NAME}." })),
+  api_key: Type.Optional(text({ most: 20_000, about: "The key, or ${NAME} for a variable." })),
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(optionValues),
 });
@@ -177,10 +184,15 @@ export type NewProvider = Input<typeof newProvider>;
 export const providerChanges = fields({
   kind: Type.Optional(oneOf(providerKinds)),
   base_url: Type.Optional(
-    nullable(text({ most: 2_000, about: "Null: where its vendor usually is." })),
+    nullable(text({ most: 2_000, about: "Null: the default URL of the vendor." })),
   ),
   api_key: Type.Optional(
-    nullable(text({ most: 20_000, about: "The key itself, which is kept encrypted, or ${NAME}." })),
+    nullable(
+      text({
+        most: 20_000,
+        about: "The key, which is stored encrypted, or ${NAME} for a variable.",
+      }),
+    ),
   ),
   allow_private: Type.Optional(Type.Boolean()),
   options: Type.Optional(Type.Record(Type.String(), nullable(text({ most: 20_000 })))),
@@ -189,8 +201,8 @@ export type ProviderChanges = Input<typeof providerChanges>;
 
 export const removedProvider = Type.Object({
   name: Type.String(),
-  routes: Type.Integer({ description: "How many went with it." }),
-  emptied: Type.Array(Type.String(), { description: "The models that have no route any more." }),
+  routes: Type.Integer({ description: "Number of removed routes." }),
+  emptied: Type.Array(Type.String(), { description: "Models left without a route." }),
 });
 export type RemovedProvider = View<typeof removedProvider>;
 

@@ -24,7 +24,7 @@ import type {
 
 /** Calls providers as the gateway would; what it says holds no secret. */
 export interface Upstreams {
-  /** `isNew`: it is not in force, so its words are about the command and not about svc.yaml. */
+  /** `isNew`: it does not exist yet, so messages refer to the command and not to svc.yaml. */
   offer(
     entry: ProviderEntry,
     isNew: boolean,
@@ -115,13 +115,13 @@ export function findEntry({ providers }: CatalogContent, name: string): Provider
   if (name === engineProvider)
     throw new Problem({
       code: "invalid",
-      message: "engine is the provider of the embedded models.",
+      message: "The provider engine belongs to the embedded models and cannot be changed.",
       command: "engine status",
     });
   const known = providers.map((one) => one.name).join(", ");
   throw new Problem({
     code: "not_found",
-    message: `Unknown provider "${name}".${known === "" ? "" : ` Known: ${known}.`}`,
+    message: `Unknown provider "${name}".${known === "" ? "" : ` Providers: ${known}.`}`,
     command: known === "" ? "provider add --help" : "provider list",
   });
 }

@@ -14,13 +14,13 @@ const marginGroups = ["model", "account", "provider"] as const;
 type MarginGroup = (typeof marginGroups)[number];
 
 export interface ReportOperations {
-  /** What callers paid beside what vendors ask; by days, both counted. This month unless told. */
+  /** What callers paid and what vendors cost, for a range of days, both included. Default: this month. */
   margin(input: { by?: string; from?: string; to?: string }): Promise<MarginView>;
 }
 
 export const reportAudits = { margin: null } satisfies Audits<ReportOperations>;
 
-/** More than ten years are read for nobody. */
+/** The longest range of a report: ten years. */
 const mostDays = 3_660;
 
 export function reportOperations(
@@ -32,7 +32,7 @@ export function reportOperations(
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
         throw invalid({
-          by: `Rows must be grouped by one of ${marginGroups.join(", ")}, not "${word}".`,
+          by: `by must be one of ${marginGroups.join(", ")}, not "${word}".`,
         });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
       const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();
@@ -59,7 +59,7 @@ export function reportOperations(
 const nameBy: Readonly<Record<MarginGroup, (rollup: Rollup) => string>> = {
   model: ({ model }) => model,
   account: ({ accountId }) => accountId,
-  // Calls that ended before anybody was asked.
+  // Calls that ended before any attempt.
   provider: ({ provider }) => (provider === "" ? "none" : provider),
 };
 
@@ -75,10 +75,10 @@ function readDays(options: {
     from === undefined ? periodStartMs("month", Math.min(lastMs, nowMs)) : toDayStart(from, "from");
   if (fromMs > lastMs)
     throw invalid({
-      from: `The first day must not be after the last: ${toDayText(fromMs)} is after ${toDayText(lastMs)}.`,
+      from: `The first day (${toDayText(fromMs)}) must not be after the last day (${toDayText(lastMs)}).`,
     });
   if (lastMs - fromMs > mostDays * dayMs)
-    throw invalid({ from: "The first and the last day must not be more than ten years apart." });
+    throw invalid({ from: "The first and last day must be at most ten years apart." });
   return { fromMs, toMs: lastMs + dayMs };
 }
 

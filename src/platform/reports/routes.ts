@@ -3,11 +3,12 @@ import { route } from "../context.ts";
 import { fields, oneOf, text } from "../http/schemas.ts";
 import { marginReply } from "./schemas.ts";
 
-const day = text({ most: 10, about: "A day of UTC, such as 2027-01-31; counted whole." });
+const day = text({ most: 10, about: "Day in UTC, for example 2027-01-31; included." });
 
 export const marginRoutes = [
   route("GET /api/margin", {
-    about: "What callers paid beside what vendors ask, by days; this month unless told.",
+    about:
+      "Compares what callers paid with vendor costs, for a range of days (default: this month).",
     access: "operator",
     area: "prices",
     query: fields({

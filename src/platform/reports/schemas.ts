@@ -4,22 +4,22 @@ import { nullable, usd, type View } from "../http/schemas.ts";
 const rowReply = Type.Object({
   name: Type.String(),
   receipts: Type.Integer(),
-  charged_usd: usd("What callers paid."),
-  vendor_cost_usd: usd("What vendors ask, of the receipts whose cost is known."),
-  margin_usd: usd("What is left."),
+  charged_usd: usd("Amount charged to callers."),
+  vendor_cost_usd: usd("Vendor cost of the receipts whose cost is known."),
+  margin_usd: usd("Margin."),
   margin_percent: nullable(
-    Type.String({ description: "Of what was charged; null where there is nothing to go by." }),
+    Type.String({ description: "Percentage of the charged amount; null if it is unknown." }),
   ),
   unknown_cost: Type.Integer({
-    description: "Receipts of which nobody said what the vendor asks.",
+    description: "Number of receipts whose vendor cost is unknown.",
   }),
-  shortfall_usd: usd("What calls cost beyond what could be taken."),
+  shortfall_usd: usd("Cost of calls beyond what could be charged."),
 });
 export type MarginRow = View<typeof rowReply>;
 
 export const marginReply = Type.Object({
   by: Type.String(),
-  from: Type.String({ description: "The first day and the last, both counted." }),
+  from: Type.String({ description: "First and last day, both included." }),
   to: Type.String(),
   rows: Type.Array(rowReply),
   total: rowReply,

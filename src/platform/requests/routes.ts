@@ -12,27 +12,27 @@ import { receiptReply, receiptRowReply } from "./schemas.ts";
 import { priceOfReceipt, toReceiptRow, toReceiptView } from "./views.ts";
 
 const filters = {
-  key: Type.Optional(text({ most: 60, about: "The id of a key." })),
+  key: Type.Optional(text({ most: 60, about: "Key id." })),
   model: Type.Optional(text({ most: 200 })),
   endpoint: Type.Optional(oneOf(endpoints)),
   outcome: Type.Optional(
-    text({ most: 60, about: "ok, left, the code of an error, or failed for every error." }),
+    text({ most: 60, about: "ok, left, an error code, or failed for all errors." }),
   ),
-  id: Type.Optional(text({ most: 60, about: "A request's id, or how it begins." })),
-  from: Type.Optional(text({ most: 40, about: "A day or a moment in UTC." })),
-  to: Type.Optional(text({ most: 40, about: "Before this day or moment." })),
+  id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
+  from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
+  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; excluded." })),
 };
 const paging = {
-  after: Type.Optional(text({ most: 60, about: "Where the page before this one ended." })),
+  after: Type.Optional(text({ most: 60, about: "Cursor from the previous page." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
 };
 const forOperator = {
-  account: Type.Optional(text({ most: 60, about: "The id of an account." })),
+  account: Type.Optional(text({ most: 60, about: "Account id." })),
   provider: Type.Optional(text({ most: 100 })),
 };
 const pageReply = Type.Object({
   requests: Type.Array(receiptRowReply),
-  after: nullable(Type.String({ description: "For the next page; null at the end." })),
+  after: nullable(Type.String({ description: "Cursor for the next page; null on the last page." })),
 });
 
 const operatorQuery = fields({ ...filters, ...forOperator, ...paging });
@@ -41,7 +41,7 @@ type Asked = Input<typeof operatorQuery>;
 /** Receipts: one per request that was admitted. */
 export const requestRoutes = [
   route("GET /api/accounts/:account/requests", {
-    about: "The requests of an account, the newest first.",
+    about: "Lists the requests of an account, newest first.",
     access: "viewer",
     area: "usage",
     query: fields({ ...filters, ...paging }),
@@ -49,14 +49,14 @@ export const requestRoutes = [
     handle: (context, { query }) => readPage(context, { ...query, account: context.account.id }),
   }),
   route("GET /api/accounts/:account/requests/:id", {
-    about: "One request with its timeline, its attempts and how its cost was worked out.",
+    about: "Shows a request with its timeline, attempts and cost calculation.",
     access: "viewer",
     area: "usage",
     reply: receiptReply,
     handle: (context, { params }) => readOne(context, params.id, context.account.id),
   }),
   route("GET /api/accounts/:account/requests.csv", {
-    about: "The requests of an account for a spreadsheet, the oldest first.",
+    about: "Exports the requests of an account as CSV, oldest first.",
     access: "viewer",
     area: "usage",
     query: fields(filters),
@@ -64,7 +64,7 @@ export const requestRoutes = [
     handle: (context, { query }) => toCsv(context, { ...query, account: context.account.id }),
   }),
   route("GET /api/requests", {
-    about: "The requests of all accounts, the newest first.",
+    about: "Lists the requests of all accounts, newest first.",
     access: "operator",
     area: "usage",
     query: operatorQuery,
@@ -72,14 +72,14 @@ export const requestRoutes = [
     handle: (context, { query }) => readPage(context, query),
   }),
   route("GET /api/requests/:id", {
-    about: "One request of any account, with what was tried upstream.",
+    about: "Shows a request of any account with its upstream attempts.",
     access: "operator",
     area: "usage",
     reply: receiptReply,
     handle: (context, { params }) => readOne(context, params.id, undefined),
   }),
   route("GET /api/requests.csv", {
-    about: "The requests of all accounts for a spreadsheet, the oldest first.",
+    about: "Exports the requests of all accounts as CSV, oldest first.",
     access: "operator",
     area: "usage",
     query: fields({ ...filters, ...forOperator }),
@@ -103,7 +103,7 @@ async function readPage({ dependencies, inTurn, isOperator }: Context, asked: As
 async function readOne(context: Context, id: string, account: string | undefined) {
   const { dependencies, inTurn, isOperator } = context;
   const receipt = await inTurn(() => dependencies.reports.receipt(id));
-  // Of another account is told like one that there is not.
+  // Does not reveal whether the request exists in another account.
   if (receipt === undefined || (account !== undefined && receipt.accountId !== account))
     throw new Problem({ code: "not_found", message: `Unknown request "${id}".` });
   const { models } = await dependencies.catalog.load();

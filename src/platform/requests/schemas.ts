@@ -1,31 +1,37 @@
 import { Type } from "typebox";
 import { moment, nullable, oneOf, usd, type View } from "../http/schemas.ts";
 
-const forOperators = (words: string) => ({ description: `${words} For operators alone.` });
+const forOperators = (words: string) => ({ description: `${words} Operators only.` });
 
 const row = {
-  id: Type.String({ description: "As in the x-request-id header of the reply." }),
+  id: Type.String({ description: "Same as the x-request-id header of the reply." }),
   account: Type.String(),
   key: Type.String(),
   model: Type.String(),
   endpoint: Type.String(),
-  outcome: Type.String({ description: "ok, left, or the code of the error that ended it." }),
+  outcome: Type.String({ description: "ok, left (the client disconnected), or an error code." }),
   outcome_words: Type.String(),
   units: Type.Record(Type.String(), Type.Integer(), {
-    description: "Of each class that was used.",
+    description: "Number of units by price class.",
   }),
-  reasoning_tokens: Type.Integer({ description: "Part of the output." }),
-  estimated: Type.Boolean({ description: "No upstream counted: the gateway did." }),
-  hold_usd: usd("What was set aside."),
-  cost_usd: usd("What the units cost."),
-  charged_usd: usd("What was taken."),
-  shortfall_usd: usd("What it cost beyond what could be taken."),
+  reasoning_tokens: Type.Integer({ description: "Included in the output tokens." }),
+  estimated: Type.Boolean({
+    description: "Whether the gateway estimated the usage because the provider reported none.",
+  }),
+  hold_usd: usd("Amount held."),
+  cost_usd: usd("Cost of the units."),
+  charged_usd: usd("Amount charged."),
+  shortfall_usd: usd("Cost beyond what could be charged."),
   started_at: moment(),
   first_byte_ms: nullable(Type.Integer()),
   duration_ms: Type.Integer(),
-  provider: Type.Optional(nullable(Type.String(forOperators("Who served it, or was tried last.")))),
-  vendor_cost_usd: Type.Optional(nullable(Type.String(forOperators("What the vendor asks.")))),
-  margin_usd: Type.Optional(nullable(Type.String(forOperators("Charged less the vendor's cost.")))),
+  provider: Type.Optional(
+    nullable(Type.String(forOperators("The provider that served it or was tried last."))),
+  ),
+  vendor_cost_usd: Type.Optional(nullable(Type.String(forOperators("Vendor cost in USD.")))),
+  margin_usd: Type.Optional(
+    nullable(Type.String(forOperators("Charged amount minus vendor cost, in USD."))),
+  ),
 };
 
 export const receiptRowReply = Type.Object(row);
@@ -41,22 +47,21 @@ export const receiptReply = Type.Object({
   }),
   attempts: Type.Array(
     Type.Object({
-      number: Type.Integer({ description: "From 1, in their order." }),
-      outcome: Type.String({ description: "served, or the code of what went wrong." }),
+      number: Type.Integer({ description: "Number of the attempt, from 1." }),
+      outcome: Type.String({ description: "served, or an error code." }),
       outcome_words: Type.String(),
       started_ms: nullable(
         Type.Integer({
-          description:
-            "From the start of the request. Null in receipts from before it was recorded.",
+          description: "Since the start of the request. Null in older receipts.",
         }),
       ),
-      duration_ms: nullable(Type.Integer({ description: "Of this attempt alone." })),
+      duration_ms: nullable(Type.Integer({ description: "Duration of this attempt." })),
       provider: Type.Optional(
-        nullable(Type.String(forOperators("Null where no target could be asked."))),
+        nullable(Type.String(forOperators("Null if no target was available."))),
       ),
-      model: Type.Optional(nullable(Type.String(forOperators("As the provider calls it.")))),
+      model: Type.Optional(nullable(Type.String(forOperators("Model name at the provider.")))),
       status: Type.Optional(
-        nullable(Type.Integer(forOperators("The HTTP status that the upstream failed with."))),
+        nullable(Type.Integer(forOperators("HTTP status of the upstream error."))),
       ),
       detail: Type.Optional(nullable(Type.String(forOperators("Why it failed.")))),
     }),
@@ -65,23 +70,23 @@ export const receiptReply = Type.Object({
   limits_versions: nullable(
     Type.Object(
       { key: Type.Integer(), account: Type.Integer() },
-      { description: "Of the limits that it was admitted by; 0 where there had never been any." },
+      { description: "Versions of the limits at admission; 0 if there were none." },
     ),
   ),
   hold_parts: nullable(
     Type.Object(
       {
-        input: Type.Integer({ description: "Tokens, at the dearest input price." }),
-        output: Type.Integer({ description: "Tokens, of all choices together." }),
+        input: Type.Integer({ description: "Tokens, at the highest input price." }),
+        output: Type.Integer({ description: "Tokens of all choices in total." }),
         audio: Type.Integer({ description: "Audio output tokens." }),
         image: Type.Integer(),
         video: Type.Integer({ description: "Seconds." }),
       },
-      { description: "What the hold is made of." },
+      { description: "Components of the hold." },
     ),
   ),
   cost_version: Type.Optional(
-    nullable(Type.Integer(forOperators("The version of the model's route costs."))),
+    nullable(Type.Integer(forOperators("Version of the route costs of the model."))),
   ),
   arithmetic: nullable(
     Type.Object({
@@ -90,14 +95,14 @@ export const receiptReply = Type.Object({
           class: Type.String(),
           words: Type.String(),
           units: Type.Integer(),
-          price_usd: usd("A million units, an image or a second."),
+          price_usd: usd("Price per million units, per image or per second."),
           per: oneOf(["million", "image", "second"]),
-          cost_usd: usd("Of this row, to the last digit."),
+          cost_usd: usd("Exact cost of this row."),
         }),
       ),
-      sum_usd: usd("Before it is rounded up."),
-      rounding_usd: usd("What rounding adds; a receipt is rounded up once."),
-      cost_usd: usd("The sum, rounded up."),
+      sum_usd: usd("Sum before rounding."),
+      rounding_usd: usd("Amount added by rounding; a receipt is rounded up once."),
+      cost_usd: usd("Sum, rounded up."),
       adds_up: Type.Boolean(),
     }),
   ),

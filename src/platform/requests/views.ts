@@ -16,7 +16,7 @@ import type { Receipt } from "../../ledger/receipt.ts";
 import { outcomeWords } from "./attempts.ts";
 import type { ArithmeticView, AttemptView, ReceiptRow, ReceiptView } from "./schemas.ts";
 
-/** Members of an account are told nothing of vendors: their names, their words, what they ask. */
+/** Members of an account see nothing about vendors: no names, no messages, no costs. */
 interface Audience {
   readonly forOperator: boolean;
 }

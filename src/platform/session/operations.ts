@@ -4,7 +4,7 @@ import type { User } from "../../people/store.ts";
 import type { Audits, Unbound } from "../audit/author.ts";
 
 export interface SessionOperations {
-  /** Of somebody whose password is known to be right; the secret is for the cookie. */
+  /** For a user whose password has been verified; the secret is for the cookie. */
   begin(input: { userId: string; userAgent: string; isBound: boolean }): Promise<{
     readonly secret: string;
   }>;

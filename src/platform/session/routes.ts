@@ -12,23 +12,23 @@ import { toPersonView } from "../people/views.ts";
 const sessionReply = Type.Object({
   user: nullable(user),
   version: Type.String(),
-  gateway_url: Type.String({ description: "Where callers reach the gateway; ends in /v1." }),
+  gateway_url: Type.String({ description: "Base URL of the gateway; ends in /v1." }),
 });
 
 /** Given to a browser with its session; null for a program, whose cookie is enough. */
 const browserSecrets = {
   binding: nullable(
-    Type.String({ description: "To be sent as x-svc-session beside the cookie, which needs it." }),
+    Type.String({ description: "Send it as x-svc-session together with the cookie." }),
   ),
   device: nullable(
     Type.String({
       description:
-        "To be sent as x-svc-device with the next sign-in: failures elsewhere then do not count.",
+        "Send it as x-svc-device with the next sign-in, so that failed attempts from elsewhere do not count.",
     }),
   ),
 };
 
-const email = text({ least: 3, most: 254, about: "In any case; compared in lower case." });
+const email = text({ least: 3, most: 254, about: "Not case-sensitive." });
 const password = Type.String({ minLength: 1, maxLength: 1_000, ...says("a password") });
 
 const invitation = Type.Object({
@@ -42,14 +42,14 @@ const invitation = Type.Object({
 /** Signing in and out, joining by a link, and what people may do about themselves. */
 export const sessionRoutes = [
   route("GET /api/session", {
-    about: "Who is signed in, if anybody, and where the gateway is.",
+    about: "Shows the signed-in user, if any, and the address of the gateway.",
     access: "anyone",
     reply: sessionReply,
     handle: (context) => view(context),
   }),
   route("POST /api/session", {
     about:
-      "Signs in: the reply sets a cookie, and gives a browser what its cookie needs beside it. A wrong email and a wrong password are told alike.",
+      "Signs in. The reply sets a cookie and contains the `binding` that browsers send with it. A wrong email address and a wrong password return the same error.",
     access: "anyone",
     body: fields({ email, password }),
     reply: Type.Object({ ...done.properties, ...browserSecrets }),
@@ -65,7 +65,7 @@ export const sessionRoutes = [
     },
   }),
   route("DELETE /api/session", {
-    about: "Signs out: ends this session.",
+    about: "Signs out and ends this session.",
     access: "person",
     isUncounted: true,
     reply: done,
@@ -77,7 +77,7 @@ export const sessionRoutes = [
     },
   }),
   route("POST /api/invites/look", {
-    about: "What a link is for.",
+    about: "Shows the purpose of a link.",
     access: "anyone",
     body: fields({ token: text({ least: 1, most: 200 }) }),
     reply: invitation,
@@ -97,7 +97,7 @@ export const sessionRoutes = [
     },
   }),
   route("POST /api/invites/accept", {
-    about: "Joins by a link, or chooses a new password with one; the reply signs in.",
+    about: "Uses a link to join or to set a new password, and signs in.",
     access: "anyone",
     body: fields({
       token: text({ least: 1, most: 200 }),
@@ -108,7 +108,7 @@ export const sessionRoutes = [
     reply: Type.Object({
       id: Type.String(),
       email: Type.String(),
-      account: nullable(Type.String({ description: "The account that was joined." })),
+      account: nullable(Type.String({ description: "The account that the user joined." })),
       ...browserSecrets,
     }),
     async handle(context, { body }) {
@@ -122,7 +122,7 @@ export const sessionRoutes = [
     },
   }),
   route("GET /api/me/sessions", {
-    about: "The browsers in which one is signed in.",
+    about: "Lists your sessions.",
     access: "person",
     reply: Type.Array(
       Type.Object({
@@ -153,7 +153,7 @@ export const sessionRoutes = [
     },
   }),
   route("DELETE /api/me/sessions/:id", {
-    about: "Ends one of one's own sessions.",
+    about: "Ends one of your sessions.",
     access: "person",
     isUncounted: true,
     reply: done,
@@ -164,7 +164,7 @@ export const sessionRoutes = [
     },
   }),
   route("PATCH /api/me", {
-    about: "Changes one's own name.",
+    about: "Changes your name.",
     access: "person",
     body: fields({ name: text({ least: 1, most: 100 }) }),
     reply: done,
@@ -175,7 +175,7 @@ export const sessionRoutes = [
     },
   }),
   route("POST /api/me/password", {
-    about: "Changes one's own password; all other sessions end.",
+    about: "Changes your password and ends all your other sessions.",
     access: "person",
     body: fields({ current: password, password }),
     reply: done,

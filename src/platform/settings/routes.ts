@@ -7,16 +7,16 @@ import { nullable } from "../http/schemas.ts";
 const environmentOnly = new Set(["SVC_SECRET", "SVC_DATABASE_URL", "SVC_CONFIG"]);
 
 const settingReply = Type.Object({
-  name: Type.String({ description: "Of the variable of the environment." }),
-  in_file: nullable(Type.String({ description: "Its name under `settings:` in svc.yaml." })),
-  value: nullable(Type.String({ description: "Null: not set. Secrets are not told." })),
+  name: Type.String({ description: "Name of the environment variable." }),
+  in_file: nullable(Type.String({ description: "Name under `settings:` in svc.yaml." })),
+  value: nullable(Type.String({ description: "Null if not set. Secrets are never shown." })),
   source: Type.String({ description: "environment, file or default." }),
   about: Type.String(),
 });
 
 export const settingsRoutes = [
   route("GET /api/settings", {
-    about: "The settings in force, where each comes from, and where the data are.",
+    about: "Lists the current settings, the source of each, and the data directory.",
     access: "operator",
     area: "settings",
     reply: Type.Object({
@@ -24,9 +24,7 @@ export const settingsRoutes = [
       gateway_url: Type.String(),
       platform_url: Type.String(),
       data_directory: nullable(Type.String()),
-      database_bytes: nullable(
-        Type.Integer({ description: "With what is not folded into it yet." }),
-      ),
+      database_bytes: nullable(Type.Integer({ description: "Including the write-ahead log." })),
       settings: Type.Array(settingReply),
     }),
     async handle({ dependencies }) {

@@ -4,7 +4,7 @@ import { requestPath } from "../../base/network/address.ts";
 import { chooseEncoding } from "../http/encoding.ts";
 
 export interface SiteOptions {
-  /** Where the console's builds are: `current` in it leads to the one in force. */
+  /** Folder of the console builds; `current` points to the active one. */
   readonly dist: string;
   /** The address that the console's playground calls. */
   readonly gatewayUrl: () => string;
@@ -44,7 +44,7 @@ export function createSite({ dist, gatewayUrl, isHttps }: SiteOptions): Site {
       const folder = builds.folderOf(name);
       const type = types[extension as keyof typeof types];
       return folder === undefined
-        ? new Response("There is no such file.", { status: 404, headers: plainHeaders })
+        ? new Response("File not found.", { status: 404, headers: plainHeaders })
         : asset({ request, path: join(folder, "assets", name), name, type });
     }
     if (pagePattern.test(path)) return page(200);
@@ -70,7 +70,7 @@ interface Build {
 /** A build stays on disk for a while after the next one: its pages may still be open in a browser. */
 const mostBuilds = 3;
 
-/** The build in force and the newest of those before it, also of before this process. */
+/** The active build and the newest previous one, even from before this process. */
 class Builds {
   readonly #dist: string;
   #stamp: string | undefined;
@@ -132,7 +132,7 @@ function olderBuilds(dist: string, current: string): readonly Build[] {
 
 const plainHeaders = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 
-/** A name changes with its content: whoever has it need never ask again. */
+/** The name changes with the content, so a cached copy never expires. */
 function asset(options: {
   readonly request: Request;
   readonly path: string;
@@ -167,14 +167,14 @@ const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>sv
 <p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and load this page again. The API under /api works without it.</p>`;
 
 interface PageHeaderOptions {
-  /** Of this one reply: style elements without it are not let in. */
+  /** Per reply: style elements without it are blocked. */
   readonly nonce: string;
   /** The gateway, which the playground calls like any client. */
   readonly gatewayUrl: string;
   readonly isHttps: boolean;
 }
 
-/** What the browser is told to forbid the console's pages: all that they do not need. */
+/** The content security policy: blocks everything that the console does not need. */
 function pageHeaders(options: PageHeaderOptions): Readonly<Record<string, string>> {
   const { nonce, gatewayUrl, isHttps } = options;
   const policy = [

@@ -42,7 +42,7 @@ export function tokenOperations({
         expires === "" ? undefined : futureDate({ text: expires, field: "expires", nowMs });
       const { secret, token } = await tokens.create(
         { ...given, accountId, expiresAtMs, by: makerOf(actor) },
-        ({ id }) => audit({ subject: id, accountId }),
+        (token) => audit(aboutToken(token)),
       );
       return { ...toView(token, nowMs), token: secret };
     },
@@ -51,11 +51,17 @@ export function tokenOperations({
       return (await tokens.list(account)).map((token) => toView(token, nowMs));
     },
     async revoke({ account: accountId, id }, { audit }) {
-      const revoked = await tokens.revoke({ id, accountId }, audit({ subject: id, accountId }));
+      const revoked = await tokens.revoke({ id, accountId }, (token) => audit(aboutToken(token)));
       return toView(revoked, clock.nowMs());
     },
   };
 }
+
+/** By name and hint, like keys: an id means nothing to a reader. */
+const aboutToken = ({ accountId, name, hint }: Token) => ({
+  accountId,
+  subject: `${name} (${hint})`,
+});
 
 function toView(token: Token, nowMs: number): TokenView {
   const { expiresAtMs, revokedAtMs } = token;

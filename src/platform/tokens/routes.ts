@@ -7,13 +7,13 @@ import { newTokenReply, tokenReply } from "./schemas.ts";
 const shared = {
   name: text({ least: 1, most: 100 }),
   scopes: Type.Array(oneOf(scopes), { minItems: 1, maxItems: scopes.length }),
-  expires: Type.Optional(text({ most: 40, about: "A day or a moment in UTC." })),
+  expires: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
 };
 
 /** For machines that use this API: of an account, and of the operator. */
 export const tokenRoutes = [
   route("GET /api/accounts/:account/tokens", {
-    about: "The tokens of an account.",
+    about: "Lists the tokens of an account.",
     access: "owner",
     area: "members",
     reply: Type.Array(tokenReply),
@@ -21,7 +21,7 @@ export const tokenRoutes = [
   }),
   route("POST /api/accounts/:account/tokens", {
     about:
-      "Makes a token for a machine, with a role in the account and some scopes; its secret is shown this once.",
+      "Creates a token for programs, with a role in the account and scopes. The secret is shown only once.",
     access: "owner",
     body: fields({ ...shared, role: oneOf(accountRoles) }),
     reply: newTokenReply,
@@ -29,7 +29,7 @@ export const tokenRoutes = [
       operations.tokens.create({ ...body, account: account.id }),
   }),
   route("DELETE /api/accounts/:account/tokens/:id", {
-    about: "Revokes a token of the account at once.",
+    about: "Revokes a token of an account, effective immediately.",
     access: "owner",
     area: "members",
     reply: tokenReply,
@@ -37,21 +37,21 @@ export const tokenRoutes = [
       operations.tokens.revoke({ account: account.id, id: params.id }),
   }),
   route("GET /api/tokens", {
-    about: "The operator's tokens.",
+    about: "Lists the operator tokens.",
     access: "operator",
     area: "settings",
     reply: Type.Array(tokenReply),
     handle: ({ operations }) => operations.tokens.list({}),
   }),
   route("POST /api/tokens", {
-    about: "Makes a token with the operator's role and some scopes; its secret is shown this once.",
+    about: "Creates a token with the operator role and scopes. The secret is shown only once.",
     access: "operator",
     body: fields(shared),
     reply: newTokenReply,
     handle: ({ operations }, { body }) => operations.tokens.create({ ...body, role: "operator" }),
   }),
   route("DELETE /api/tokens/:id", {
-    about: "Revokes a token of the operator at once.",
+    about: "Revokes an operator token, effective immediately.",
     access: "operator",
     area: "settings",
     reply: tokenReply,

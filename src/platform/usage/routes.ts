@@ -8,15 +8,15 @@ import { ranges, spanBefore, spanOf, totalsOf, toUsageView } from "./usage-view.
 
 const ms = (description: string) => nullable(Type.Integer({ description }));
 const sums = {
-  requests: Type.Integer({ description: "Calls that were let in, served or not." }),
+  requests: Type.Integer({ description: "Admitted calls, whether served or not." }),
   failures: Type.Integer(),
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
-  charged_usd: usd("What was charged."),
-  latency_p50_ms: ms("Half of the calls took no longer; about, from counts by steps."),
-  latency_p95_ms: ms("19 of 20 took no longer."),
-  first_byte_p50_ms: ms("Time to the first byte, of answers that streamed."),
-  first_byte_p95_ms: ms("Time to the first byte, of answers that streamed."),
+  charged_usd: usd("Amount charged."),
+  latency_p50_ms: ms("Median latency, approximate: interpolated from histogram buckets."),
+  latency_p95_ms: ms("95th percentile of latency, approximate."),
+  first_byte_p50_ms: ms("Median time to first byte of streamed replies, approximate."),
+  first_byte_p95_ms: ms("95th percentile of time to first byte of streamed replies, approximate."),
 };
 
 const usageReply = Type.Object({
@@ -25,17 +25,17 @@ const usageReply = Type.Object({
   from: moment(),
   to: moment(),
   totals: Type.Object(sums),
-  before: nullable(Type.Object(sums, { description: "The same length of time just before it." })),
+  before: nullable(Type.Object(sums, { description: "The preceding period of the same length." })),
   points: Type.Array(Type.Object({ start: moment(), ...sums })),
   series: Type.Array(
     Type.Object({
       name: Type.String({
         description:
-          "The id of a model, key or account; `temporary` for all keys of the playground and the command line; or `others`.",
+          "Id of a model, key or account; `temporary` for all keys of the playground and the command line; or `others`.",
       }),
       label: Type.String(),
       totals: Type.Object(sums),
-      points: Type.Array(Type.Object(sums), { description: "One for each of `points`." }),
+      points: Type.Array(Type.Object(sums), { description: "One per entry of `points`." }),
     }),
   ),
 });
@@ -55,7 +55,7 @@ type Asked = Input<typeof operatorQuery> & { readonly accountId?: string };
 /** What was used over time, from sums that are kept up beside the calls. */
 export const usageRoutes = [
   route("GET /api/accounts/:account/usage", {
-    about: "Spend, requests, tokens, failures and latency of an account over time.",
+    about: "Shows spend, requests, tokens, failures and latency of an account over time.",
     access: "viewer",
     area: "usage",
     query: fields({ ...filters, by: Type.Optional(oneOf(["model", "key"])) }),
@@ -63,7 +63,7 @@ export const usageRoutes = [
     handle: (context, { query }) => readUsage(context, { ...query, accountId: context.account.id }),
   }),
   route("GET /api/usage", {
-    about: "Spend, requests, tokens, failures and latency of all accounts over time.",
+    about: "Shows spend, requests, tokens, failures and latency of all accounts over time.",
     access: "operator",
     area: "usage",
     query: operatorQuery,

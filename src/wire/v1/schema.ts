@@ -30,7 +30,7 @@ export const modelId = (kind: string) =>
   Type.String({
     minLength: 1,
     ...told(
-      `The id of a model for ${kind}; GET /models lists those of the key.`,
+      `Id of the ${kind} model. GET /models lists the models that the key can use.`,
       "the id of a model",
     ),
   });

@@ -97,7 +97,7 @@ describe("routes that are edited", () => {
     await cost.fill("cheap");
     await add.click();
     // At its field, and by its label.
-    await dialog.getByText("Must be a decimal number of USD").waitFor();
+    await dialog.getByText("Must be an amount in USD").waitFor();
     expect(await cost.getAttribute("aria-invalid")).toBe("true");
     expectRefusal(window, 400);
     await cost.fill("0.25");

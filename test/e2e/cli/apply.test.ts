@@ -118,7 +118,8 @@ describe("apply", () => {
     expect(refused.stderr).toContain("provider named, model one, model speech");
     expect((await home.json<readonly ModelRow[]>(["model", "list"]))[0]?.source.kind).toBe("store");
     const adopted = await apply(manifest, "--adopt");
-    expect([adopted.code, adopted.stdout]).toEqual([0, "Nothing to change.\n"]);
+    expect(adopted.code).toBe(0);
+    expect(adopted.stdout).toContain("~ model one\n    owner: database → svc.yaml\n");
     expect((await home.json<readonly ModelRow[]>(["model", "list"]))[0]?.source).toMatchObject({
       kind: "file",
       file: "svc.yaml",
@@ -186,7 +187,7 @@ describe("apply", () => {
     const bare = "models:\n  bare: { endpoint: chat }\n";
     const { warnings, warning_list } = await applyJson(bare);
     expect(warnings).toEqual([
-      "model bare has no price and no route: it is not listed and cannot be called",
+      "model bare has no price and no route, so it is not listed and cannot be called",
     ]);
     expect(warning_list).toMatchObject([{ kind: "not_served", subject: "bare" }]);
     home.writeConfig(manifest);

@@ -127,7 +127,9 @@ describe("without a server", () => {
     const unsure = await home.json<Record<string, unknown>>(
       "key create --account acme --models nope".split(" "),
     );
-    expect(unsure["warnings"]).toEqual([expect.stringContaining("there is no model nope yet")]);
+    expect(unsure["warnings"]).toEqual([
+      expect.stringContaining('Model "nope" does not exist yet'),
+    ]);
     await home.svc(["key", "revoke", String(unsure["id"])]);
     expect(await home.json<unknown>(["account", "show", "acme"])).toEqual({
       ...account,
@@ -188,12 +190,12 @@ describe("without a server", () => {
       ["key revoke key_none", 3, 'Unknown key "key_none".\nTry: svc key list\n'],
       ["model retire none", 3, 'Unknown model "none".\nTry: svc model list\n'],
       ["apply /none/svc.yaml", 3, "/none/svc.yaml"],
-      ["account create taken", 4, "account taken already exists"],
+      ["account create taken", 4, 'Account "taken" already exists'],
       ["model retire svc-3-flash", 4, "Deprecate it first.\nTry: svc model deprecate svc-3-flash"],
       [
         "model deprecate svc-2-flash --retires 2999-01-01 --replacement svc-embedding-2",
         2,
-        "another endpoint",
+        "its endpoint or input type is different",
       ],
       [
         "model deprecate svc-2-flash --replacement svc-3-flash",

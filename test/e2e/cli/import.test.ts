@@ -54,7 +54,7 @@ describe("svc import litellm", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("+ model gpt-4o\n");
     expect(stdout).toContain(
-      "! line 1: settings of the proxy are not taken over: litellm_settings.drop_params, litellm_settings.num_retries",
+      "! line 1: proxy settings are not imported: litellm_settings.drop_params, litellm_settings.num_retries",
     );
     expect(config()).toBe("");
     const models = await home.json<readonly { id: string; source: { kind: string } }[]>([
@@ -109,7 +109,7 @@ models:
     const { code, stdout, stderr } = await importing([whole, "--print"]);
     expect(code).toBe(0);
     expect(await home.json<readonly unknown[]>(["model", "list"])).toEqual([]);
-    expect(stderr).toContain("! line 64: gemini-flash: not taken over: temperature\n");
+    expect(stderr).toContain("! line 64: gemini-flash: not imported: temperature\n");
     home.writeConfig(stdout);
     const applied = await home.svc(["apply", "--json"]);
     expect(JSON.parse(applied.stdout).differences).toHaveLength(25);
@@ -139,13 +139,13 @@ models:
   });
 });
 
-describe("keys that are written out in the LiteLLM config", () => {
+describe("keys in plain text in the LiteLLM config", () => {
   const text = small(`api_key: ${literal}, input_cost_per_token: 0, output_cost_per_token: 0`);
 
   test("are refused with their line, and neither printed nor written", async () => {
     const { code, stdout, stderr } = await importing(["-"], text);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("standard input: line 3: api_key is written out");
+    expect(stderr).toContain("standard input: line 3: api_key is in plain text");
     expect(stderr).not.toContain(literal);
     expect(config()).toBe("");
   });
@@ -174,7 +174,7 @@ test("says which line is wrong, and writes nothing", async () => {
   const { code, stderr } = await importing([path]);
   expect([code, stderr, config()]).toEqual([
     2,
-    `error: ${path}: line 3: input_cost_per_token must be a number of USD, such as 1.5e-07\n`,
+    `error: ${path}: line 3: input_cost_per_token must be an amount in USD, such as 1.5e-07\n`,
     "",
   ]);
   expect((await importing(["/does/not/exist.yaml"])).code).toBe(3);

@@ -182,7 +182,7 @@ describe("without a terminal", () => {
       [["--preset", "nothing", "--yes"], "Known: google, local"],
       [["--preset", "nothing"], "Known: google, local"],
       [["--preset", "google"], "svc init --yes takes the preset google without questions"],
-      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage on top"],
+      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage to add"],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],
     ];

@@ -113,9 +113,9 @@ describe("without a server", () => {
     const cases: readonly (readonly [line: string, code: number, says: string])[] = [
       ["account credit acme", 2, "USD is missing"],
       ["account credit acme five", 2, 'such as 25 or 0.50, not "five"'],
-      ["account credit acme 0", 2, "more than 0"],
+      ["account credit acme 0", 2, "greater than 0"],
       ["account credit none 1", 3, 'Unknown account "none"'],
-      ["account limit acme", 2, "give rpm, tpm, concurrency or budget"],
+      ["account limit acme", 2, "Set rpm, tpm, concurrency or budget"],
       ["account limit acme --rpm 0", 2, "--rpm: Requests per minute must be a whole number from 1"],
       ["account limit acme --budget 5/week", 2, "5/day or 12.50/month"],
       ["account create b --tpm -1", 2, "--tpm"],

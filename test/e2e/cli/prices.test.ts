@@ -140,7 +140,7 @@ describe("prices", () => {
       [
         "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
         2,
-        "--output: svc-2.5-pro-tts is never billed by output",
+        "--output: svc-2.5-pro-tts is not billed by output",
       ],
       [
         "set svc-3-flash --input 10001 --output 1",
@@ -150,9 +150,9 @@ describe("prices", () => {
       [
         "set svc-3-flash --input cheap --output 1",
         2,
-        "--input: The price must be a decimal number of USD",
+        "--input: The price must be an amount in USD",
       ],
-      ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 digits"],
+      ["set svc-3-flash --input 1 --output 0.0000000001", 2, "at most 9 decimal places"],
       [
         "set svc-3-flash --input 1 --output 1 --from 2001-01-01",
         2,

@@ -210,7 +210,7 @@ describe("dates move a model, without a restart and without anybody's doing:", (
     expect(refusal.message).toContain("svc-3-flash");
     expect(await idsOf()).not.toContain(id);
     expect(own.upstream.requests).toBeEmpty();
-    await expect(own.server.operations.models.retire({ id })).rejects.toThrow("retired already");
+    await expect(own.server.operations.models.retire({ id })).rejects.toThrow("already retired");
   });
 
   test("a stream that began before goes on to its end", async () => {

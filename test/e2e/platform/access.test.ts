@@ -185,7 +185,9 @@ async function knock(visitor: Visitor, name: string): Promise<Told> {
 }
 
 const isLetIn = ({ status, message }: Told) =>
-  status !== 401 && status !== 403 && message !== "There is no such account.";
+  status !== 401 &&
+  status !== 403 &&
+  message !== "This account does not exist, or you have no access to it.";
 const changes = async () => (await operator.ask("GET /api/audit")).body.records[0].id as string;
 
 test("every route is in the list of who may do what, once, and says the same itself", () => {

@@ -46,7 +46,7 @@ const applied = () =>
 test("the first start records the file, the first account, its credit, its key and the operator's link", async () => {
   const server = await home.serve();
   expect(byName()).toEqual([
-    ["manifest.apply", "command", "start", "catalogue"],
+    ["manifest.apply", "command", "start", "catalog"],
     ["account.create", "command", "start", "default"],
     ["account.credit", "command", "start", "welcome"],
     ["key.create", "command", "start", expect.stringMatching(/^first \(sk-svc-…/)],

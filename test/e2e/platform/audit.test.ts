@@ -95,7 +95,6 @@ const newToken = async (account?: string) =>
 interface Change extends AskOptions {
   readonly who: Visitor;
   readonly action: string;
-  /** Whoever asks, unless told. */
   readonly actor?: string;
 }
 
@@ -319,14 +318,15 @@ describe("a change stands together with its audit record, or not at all:", () =>
 });
 
 test("a change that is made again, or refused, leaves no record", async () => {
-  const id = await newKey();
+  const [id, limited, token] = await Promise.all([newKey(), newKey(), newToken()]);
   const entry = { account, kind: "credit", usd: "1", reference: "once" } as const;
-  const token = await newToken();
   const change = async () => {
     await operations().keys.revoke({ id });
     await operations().entries.add(entry);
     await operations().accounts.suspend({ account });
     await operations().tokens.revoke({ id: token });
+    await operations().accounts.setLimits({ account, rpm: "900000" });
+    await operations().keys.setLimits({ id: limited, rpm: "5", budget: "1/day" });
   };
   await change();
   const count = rows().length;

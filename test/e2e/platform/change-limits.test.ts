@@ -49,7 +49,7 @@ test("a member makes a hundred changes at once and then one each second; reads g
   expect(count).toBe(100);
   expect(answer.body.error.code).toBe("too_many_changes");
   expect(answer.body.error.message).toBe(
-    "Too many changes at once: you can make 60 per minute. Try again in 1 second.",
+    "Too many changes. The limit is 60 per minute. Try again in 1 second.",
   );
   expect(answer.response.headers.get("retry-after")).toBe("1");
   expect((await viewer.ask("GET /api/me/sessions")).status).toBe(200);

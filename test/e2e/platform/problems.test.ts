@@ -34,7 +34,7 @@ test("a field is the one that is wrong, whatever the message quotes", async () =
     400,
     {
       code: "invalid",
-      message: "routes.0.provider names org--llama-3, which does not exist.",
+      message: 'routes.0.provider refers to "org--llama-3", which does not exist.',
       field: "routes.0.provider",
     },
   ]);

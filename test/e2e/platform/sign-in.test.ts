@@ -32,7 +32,7 @@ describe("a link", () => {
     const link = await newLink();
     await join(gateway.platformUrl, link, { email: "once@example.com" });
     await expect(join(gateway.platformUrl, link, { email: "twice@example.com" })).rejects.toThrow(
-      "This link does not work",
+      "This link has been used",
     );
   });
 

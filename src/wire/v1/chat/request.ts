@@ -10,29 +10,29 @@ const text = (description: string) => Type.String(told(description, "a string"))
 
 const textPart = Type.Object(
   { type: Type.Literal("text"), text: text("The text.") },
-  named("TextPart", "A piece of text."),
+  named("TextPart", "A text part."),
 );
 const refusalPart = Type.Object(
-  { type: Type.Literal("refusal"), refusal: text("The words of the refusal.") },
-  named("RefusalPart", "An earlier refusal of the model."),
+  { type: Type.Literal("refusal"), refusal: text("The refusal text.") },
+  named("RefusalPart", "A refusal from an earlier reply."),
 );
 const imagePart = Type.Object(
   {
     type: Type.Literal("image_url"),
     image_url: Type.Object(
       {
-        url: text("An http(s) address, or a data URI."),
+        url: text("An http(s) URL or a data URI."),
         detail: Type.Optional(
           nullable(
             Type.Enum(["auto", "low", "high"]),
-            told("How closely to look.", '"auto", "low" or "high"'),
+            told("Level of detail.", '"auto", "low" or "high"'),
           ),
         ),
       },
-      told("Where the image is.", "an object with a url"),
+      told("The image.", "an object with a url"),
     ),
   },
-  named("ImagePart", "An image, for models that see."),
+  named("ImagePart", "An image, for models that accept images."),
 );
 
 const filePart = Type.Object(
@@ -47,12 +47,12 @@ const filePart = Type.Object(
             "a data URI such as data:application/pdf;base64,…",
           ),
         }),
-        filename: Type.Optional(nullable(Type.String(), told("The name of the file.", "a string"))),
+        filename: Type.Optional(nullable(Type.String(), told("File name.", "a string"))),
       },
       told("The file.", "an object with file_data"),
     ),
   },
-  named("FilePart", "A document, for models that read them."),
+  named("FilePart", "A file, for models that accept files."),
 );
 const audioPart = Type.Object(
   {
@@ -60,12 +60,12 @@ const audioPart = Type.Object(
     input_audio: Type.Object(
       {
         data: Type.String({ minLength: 1, ...told("The audio in base64.", "a base64 string") }),
-        format: Type.Enum(["wav", "mp3"], told("How it is encoded.", '"wav" or "mp3"')),
+        format: Type.Enum(["wav", "mp3"], told("Audio format.", '"wav" or "mp3"')),
       },
       told("The audio.", "an object with data and format"),
     ),
   },
-  named("AudioPart", "Speech or sounds, for models that hear."),
+  named("AudioPart", "Audio, for models that accept audio."),
 );
 
 const content = (parts: TSchema[], kinds: string) => {
@@ -79,24 +79,24 @@ const content = (parts: TSchema[], kinds: string) => {
 };
 
 const name = Type.Optional(
-  nullable(Type.String(), told("Tells apart those who share a role.", "a string")),
+  nullable(Type.String(), told("Distinguishes participants with the same role.", "a string")),
 );
 const plainContent = content([textPart], "text");
 
 const toolCall = Type.Object(
   {
-    id: text("The id that the answer to it names as tool_call_id."),
+    id: text("Id of the call; the tool message repeats it as tool_call_id."),
     type: Type.Optional(nullable(Type.Literal("function"), told("Always function.", '"function"'))),
     function: Type.Object(
       {
-        name: text("The function's name."),
-        arguments: text("Its arguments: JSON, as the model wrote it."),
+        name: text("Name of the function."),
+        arguments: text("Arguments as JSON text, as written by the model."),
       },
-      told("What is called.", "an object with name and arguments"),
+      told("The function to call.", "an object with name and arguments"),
     ),
   },
   {
-    ...named("ToolCall", "A tool call that the model made."),
+    ...named("ToolCall", "A tool call made by the model."),
     "x-says": "an object with id and function",
   },
 );
@@ -109,7 +109,7 @@ const assistantSays = [
       ...told("At least one tool call.", "a list of at least one tool call"),
     }),
   }),
-  Type.Object({ refusal: text("The words of a refusal.") }),
+  Type.Object({ refusal: text("The refusal text.") }),
   // The last one provides the words of the error.
   Type.Object({
     content: Type.Union(
@@ -126,12 +126,12 @@ const message = tagged(
       {
         role: Type.Enum(
           ["system", "developer"],
-          told("Both mean the same.", '"system" or "developer"'),
+          told("Both roles are equivalent.", '"system" or "developer"'),
         ),
         content: plainContent,
         name,
       },
-      named("InstructionMessage", "What the model is told before the conversation."),
+      named("InstructionMessage", "Instructions to the model."),
     ),
     Type.Object(
       {
@@ -142,7 +142,7 @@ const message = tagged(
         ),
         name,
       },
-      named("UserMessage", "What the user says."),
+      named("UserMessage", "A message from the user."),
     ),
     Type.Object(
       {
@@ -151,32 +151,32 @@ const message = tagged(
           nullable(
             content([textPart, refusalPart], "text, refusal"),
             told(
-              "What the model said. Null, or absent, only beside tool_calls or a refusal.",
+              "The reply of the model. May be null or omitted only with tool_calls or a refusal.",
               "text, a list of text parts, or null beside tool_calls",
             ),
           ),
         ),
         refusal: Type.Optional(
-          nullable(Type.String(), told("The words of a refusal, sent back.", "a string")),
+          nullable(Type.String(), told("The refusal text of an earlier reply.", "a string")),
         ),
         tool_calls: Type.Optional(
-          nullable(Type.Array(toolCall), told("The tools that it called.", "a list of tool calls")),
+          nullable(Type.Array(toolCall), told("Tool calls of the model.", "a list of tool calls")),
         ),
         name,
       },
-      { ...named("AssistantMessage", "What the model said before."), anyOf: assistantSays },
+      { ...named("AssistantMessage", "An earlier reply of the model."), anyOf: assistantSays },
     ),
     Type.Object(
       {
         role: Type.Literal("tool"),
         content: content([textPart, imagePart, filePart], "text, image_url, file"),
-        tool_call_id: text("The call that this answers."),
+        tool_call_id: text("Id of the tool call that this message answers."),
       },
-      named("ToolMessage", "What a tool gave back."),
+      named("ToolMessage", "The result of a tool call."),
     ),
   ],
   {
-    ...named("Message", "One message of the conversation."),
+    ...named("Message", "A message of the conversation."),
     "x-tag": "one of: system, developer, user, assistant, tool",
     "x-says": "an object with role and content",
   },
@@ -190,22 +190,22 @@ const functionTool = Type.Object(
       {
         name: Type.String({
           minLength: 1,
-          ...told("The function's name.", "the name of the function"),
+          ...told("Name of the function.", "the name of the function"),
         }),
         description: Type.Optional(
-          nullable(Type.String(), told("What it does, for the model.", "a string")),
+          nullable(Type.String(), told("Description of the function, for the model.", "a string")),
         ),
         parameters: Type.Optional(
-          nullable(anyObject(), told("Its arguments, as a JSON schema.", "a JSON schema")),
+          nullable(anyObject(), told("Parameters as a JSON Schema.", "a JSON schema")),
         ),
         strict: Type.Optional(
-          nullable(Type.Boolean(), told("Holds the arguments to the schema.", "true or false")),
+          nullable(Type.Boolean(), told("Enforces the schema strictly.", "true or false")),
         ),
       },
       told("The function.", "an object with at least a name"),
     ),
   },
-  { ...named("Tool", "A function that the model may call."), "x-says": toolForm },
+  { ...named("Tool", "A function that the model can call."), "x-says": toolForm },
 );
 /** One kind so far; told by its type, so that an error speaks of a type that we do not know. */
 const tool = tagged("type", [functionTool], { "x-tag": '"function"', "x-says": toolForm });
@@ -244,7 +244,7 @@ const stop = Type.Optional(
       }),
     ],
     told(
-      "Texts that end the answer; they are not part of it.",
+      "Sequences that stop generation. They are not included in the reply.",
       "a string, or a list of 1 to 16 strings",
     ),
   ),
@@ -256,11 +256,11 @@ const toolChoice = Type.Optional(
       Type.Enum(["none", "auto", "required"]),
       Type.Object(
         {
-          type: Type.String(told("The kind of tool: function.", '"function"')),
+          type: Type.String(told("Tool type: function.", '"function"')),
           function: Type.Optional(
             Type.Object(
-              { name: text("The function's name.") },
-              told("The one that must be called.", "an object with a name"),
+              { name: text("Name of the function.") },
+              told("The function that must be called.", "an object with a name"),
             ),
           ),
         },
@@ -268,7 +268,7 @@ const toolChoice = Type.Optional(
       ),
     ],
     told(
-      "Whether tools are called, or the one that must be.",
+      "Whether the model calls tools, or which tool it must call.",
       '"none", "auto", "required", or an object that names a tool',
     ),
   ),
@@ -278,23 +278,23 @@ const responseFormat = Type.Optional(
   tagged(
     "type",
     [
-      Type.Object({ type: Type.Literal("text") }, named("TextFormat", "Text, as ever.")),
+      Type.Object({ type: Type.Literal("text") }, named("TextFormat", "Plain text (the default).")),
       Type.Object(
         { type: Type.Literal("json_object") },
-        named("JsonObjectFormat", "Some JSON object."),
+        named("JsonObjectFormat", "A JSON object."),
       ),
       Type.Object(
         {
           type: Type.Literal("json_schema"),
           json_schema: anyObject(
-            told("A name, the schema, and strict.", "an object with name and schema"),
+            told("An object with name, schema and strict.", "an object with name and schema"),
           ),
         },
-        named("JsonSchemaFormat", "JSON that obeys a schema."),
+        named("JsonSchemaFormat", "JSON that follows a schema."),
       ),
     ],
     {
-      description: "The form of the answer.",
+      description: "Format of the reply.",
       "x-tag": '"text", "json_object" or "json_schema"',
       "x-says": "an object with a type",
     },
@@ -311,32 +311,32 @@ export const chatRequest = Type.Object(
       minItems: 1,
       ...told("The conversation so far.", "a list of at least one message"),
     }),
-    max_tokens: atLeastOne("The most tokens that the answer may have."),
-    max_completion_tokens: atLeastOne("The newer name of max_tokens. Of both the smaller counts."),
-    temperature: between(0, 2, "How much chance: 0 is the likeliest answer."),
-    top_p: between(0, 1, "Chooses among the likeliest tokens that together have this share."),
-    stream: flag("Whether the reply comes as server-sent events; false unless told."),
+    max_tokens: atLeastOne("Maximum number of output tokens."),
+    max_completion_tokens: atLeastOne("Alias of max_tokens. If both are set, the lower applies."),
+    temperature: between(0, 2, "Sampling temperature. 0 is the least random."),
+    top_p: between(0, 1, "Nucleus sampling: the probability mass to sample from."),
+    stream: flag("Whether to stream the reply as server-sent events. Default: false."),
     stream_options: Type.Optional(
       Type.Object(
         {
           include_usage: Type.Optional(
-            nullable(Type.Boolean(), told("A last event tells the usage.", "true or false")),
+            nullable(Type.Boolean(), told("Sends usage in a final event.", "true or false")),
           ),
         },
-        told("Of use beside stream only.", 'an object such as {"include_usage":true}'),
+        told("Options for streamed replies.", 'an object such as {"include_usage":true}'),
       ),
     ),
     stop,
-    n: integer(1, 128, "How many answers; each one costs."),
+    n: integer(1, 128, "Number of choices. Each one is billed."),
     seed: Type.Optional(
       Type.Integer(
-        told("The same seed gives, as far as the model can, the same answer.", "an integer"),
+        told("Seed for reproducible replies, as far as the model supports it.", "an integer"),
       ),
     ),
-    presence_penalty: between(-2, 2, "Above 0, what was said already is less likely."),
-    frequency_penalty: between(-2, 2, "Above 0, what was said often is less likely."),
-    logprobs: flag("Whether the reply tells how likely each token was."),
-    top_logprobs: integer(0, 20, "With logprobs: how many other tokens to tell of."),
+    presence_penalty: between(-2, 2, "Above 0, tokens that already appeared are less likely."),
+    frequency_penalty: between(-2, 2, "Above 0, frequent tokens are less likely."),
+    logprobs: flag("Whether to return log probabilities of the output tokens."),
+    top_logprobs: integer(0, 20, "Alternatives per token. Requires logprobs."),
     logit_bias: Type.Optional(
       Type.Object(
         {},
@@ -346,33 +346,31 @@ export const chatRequest = Type.Object(
             maximum: 100,
             "x-says": "a number from -100 to 100",
           }),
-          ...told("Token ids and how much likelier each becomes.", biasForm),
+          ...told("Bias by token id; positive values make a token more likely.", biasForm),
         },
       ),
     ),
     tools: Type.Optional(
       Type.Array(tool, {
         maxItems: 128,
-        ...told("What the model may call.", "a list of at most 128 tools"),
+        ...told("Tools that the model can call.", "a list of at most 128 tools"),
       }),
     ),
     tool_choice: toolChoice,
-    parallel_tool_calls: flag("Whether one answer may call several tools."),
+    parallel_tool_calls: flag("Whether a reply can contain several tool calls."),
     response_format: responseFormat,
-    user: Type.Optional(text("Your own name for the user.")),
-    metadata: record("Names and values of your own, for providers that keep them."),
-    store: flag("Whether a provider that can may keep the reply."),
+    user: Type.Optional(text("Your identifier for the end user.")),
+    metadata: record("Your own key-value pairs, for providers that store them."),
+    store: flag("Whether the provider may store the reply, if it supports that."),
     service_tier: Type.Optional(
       text(
-        "`default` is passed on to vendors that take it. Other tiers are not: they change the price.",
+        "`default` is forwarded to vendors that accept it. Other tiers are not forwarded, because they change the price.",
       ),
     ),
-    reasoning_effort: Type.Optional(
-      text("How long a reasoning model may think: low, medium, high …"),
-    ),
+    reasoning_effort: Type.Optional(text("Reasoning effort: low, medium, high, …")),
     ...unserved,
   },
-  named("ChatCompletionRequest", "A conversation, and how it is to be answered."),
+  named("ChatCompletionRequest", "A chat completion request."),
 );
 
 export type ChatRequest = Static<typeof chatRequest>;

@@ -10,7 +10,7 @@ const mediaForms = `a list of 1 to ${maxImages} image data URIs, or {"video":{"b
 const tokenId = Type.Integer({ minimum: 0, "x-says": "a token id (an integer of at least 0)" });
 const tokenList = Type.Array(tokenId, {
   minItems: 1,
-  ...told("One text as its token ids.", "a list of at least one token id"),
+  ...told("One text as token ids.", "a list of at least one token id"),
 });
 const video = Type.Object(
   {
@@ -42,13 +42,13 @@ export const inputForms = {
     minItems: 1,
     maxItems: maxTexts,
     ...told(
-      `Up to ${maxTexts} texts as their token ids.`,
+      `Up to ${maxTexts} texts as token ids.`,
       `a list of 1 to ${maxTexts} lists of token ids`,
     ),
   }),
   image: Type.String({
     minLength: 1,
-    ...told("One image: data:image/…;base64,….", "an image data URI"),
+    ...told("One image as a data URI: data:image/…;base64,….", "an image data URI"),
   }),
   images: Type.Array(
     Type.String({
@@ -59,7 +59,7 @@ export const inputForms = {
       minItems: 1,
       maxItems: maxImages,
       ...told(
-        `Up to ${maxImages} images (PNG, JPEG, WebP, GIF), each data:image/…;base64,….`,
+        `Up to ${maxImages} images (PNG, JPEG, WebP or GIF), each as data:image/…;base64,….`,
         mediaForms,
       ),
     },
@@ -82,7 +82,7 @@ export const embeddingRequest = Type.Object(
     model: modelId("embeddings"),
     input: Type.Union([text, texts, tokens, tokenLists, image, images, video, videos], {
       ...told(
-        `Text models take ${textForms}; image and video models ${mediaForms}.`,
+        `Text models accept ${textForms}. Image and video models accept ${mediaForms}.`,
         `${textForms}; or, for image and video models, ${mediaForms}`,
       ),
     }),
@@ -90,18 +90,21 @@ export const embeddingRequest = Type.Object(
       Type.Enum(
         [768, 1536, 3072],
         // No `default`: generated clients would send it to models of images, which refuse it.
-        told("The length of the vectors, 3072 unless told. For text only.", "768, 1536 or 3072"),
+        told("Length of the vectors. Default: 3072. Text models only.", "768, 1536 or 3072"),
       ),
     ),
     encoding_format: Type.Optional(
       Type.Enum(
         ["float", "base64"],
-        told("Numbers, which is usual, or base64 of little-endian float32.", '"float" or "base64"'),
+        told(
+          "Numbers (the default), or little-endian float32 values in base64.",
+          '"float" or "base64"',
+        ),
       ),
     ),
-    user: Type.Optional(Type.String(told("Your own name for the user.", "a string"))),
+    user: Type.Optional(Type.String(told("Your identifier for the end user.", "a string"))),
   },
-  named("EmbeddingRequest", "What is to be made vectors."),
+  named("EmbeddingRequest", "An embeddings request."),
 );
 
 /** The fields that do not depend on the model; embeddings-input.ts reads the other. */

@@ -32,7 +32,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
       title: "svc gateway",
       version: "1.0.0",
       description:
-        "Call models with one key at one address: chat, embeddings of text, images and videos, speech. Clients for the chat-completions format work unchanged. Fields that are not described here never fail a request.",
+        "One key and one base URL for all models: chat, embeddings of text, images and videos, and speech. Clients for the chat completions format work unchanged. Unknown fields never cause an error.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
     "x-api-version": "v1",
@@ -41,7 +41,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
         url: "{base_url}",
         description: "The gateway.",
         variables: {
-          base_url: { default: baseUrl, description: "Ends in the major version: /v1." },
+          base_url: { default: baseUrl, description: "Base URL; ends in the major version /v1." },
         },
       },
     ],
@@ -53,7 +53,7 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
         bearer: {
           type: "http",
           scheme: "bearer",
-          description: "A key of the platform: sk-svc-…. It is shown once, when it is made.",
+          description: "An API key: sk-svc-…. It is shown only once, when it is created.",
         },
       },
       parameters,
@@ -65,10 +65,10 @@ export function toOpenApi(baseUrl: string = usualBaseUrl): JsonObject {
 }
 
 const tags = {
-  Chat: "Conversations, whole or streamed.",
-  Embeddings: "Vectors of text, images and videos.",
-  Speech: "Text, spoken. Preview: it may still change.",
-  Models: "What the key may call.",
+  Chat: "Chat completions, streamed or not.",
+  Embeddings: "Embeddings of text, images and videos.",
+  Speech: "Text to speech. Preview: subject to change.",
+  Models: "The models that the key can use.",
 };
 
 function toPaths(schemas: OpenApiSchemas): JsonObject {
@@ -81,7 +81,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
       post: operation({
         id: "createChatCompletion",
         tag: "Chat",
-        summary: "Answer a conversation",
+        summary: "Create a chat completion",
         errors: [401, 402, 403, 429],
         isOfModel: true,
         body: asked(chatRequest, examples.chatRequest),
@@ -98,7 +98,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
       post: operation({
         id: "createEmbedding",
         tag: "Embeddings",
-        summary: "Make vectors of text, images or a video",
+        summary: "Create embeddings of text, images or a video",
         errors: [400, 401, 402, 429],
         isOfModel: true,
         body: asked(embeddingRequest, examples.embeddingRequest),
@@ -109,7 +109,7 @@ function toPaths(schemas: OpenApiSchemas): JsonObject {
       post: operation({
         id: "createSpeech",
         tag: "Speech",
-        summary: "Speak a text",
+        summary: "Create speech from text",
         errors: [400, 401, 402, 429],
         isOfModel: true,
         "x-preview": true,
@@ -136,7 +136,7 @@ function toModelPaths(schemas: OpenApiSchemas): JsonObject {
       get: operation({
         id: "listModels",
         tag: "Models",
-        summary: "List the models that the key may call",
+        summary: "List the models that the key can use",
         errors: [401],
         isOfModel: false,
         ok: json(modelList, examples.modelList),
@@ -146,7 +146,7 @@ function toModelPaths(schemas: OpenApiSchemas): JsonObject {
       get: operation({
         id: "retrieveModel",
         tag: "Models",
-        summary: "Describe one model",
+        summary: "Get a model",
         errors: [401],
         isOfModel: false,
         parameters: [{ $ref: "#/components/parameters/ModelId" }],
@@ -157,7 +157,7 @@ function toModelPaths(schemas: OpenApiSchemas): JsonObject {
       get: operation({
         id: "listVoices",
         tag: "Speech",
-        summary: "List the voices of the speech models; needs no key",
+        summary: "List the voices of the speech models (no key required)",
         errors: [405],
         isOfModel: false,
         security: [],
@@ -181,7 +181,7 @@ function operation({ id, tag, summary, errors, body, ok, isOfModel, ...more }: O
     ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
     responses: {
       200: {
-        description: "Done.",
+        description: "Success.",
         headers: isOfModel ? { ...everyHeader, ...lifecycleHeaders, ...moneyHeaders } : everyHeader,
         content: ok,
       },
@@ -215,7 +215,7 @@ const audio = {
   schema: {
     type: "string",
     format: "binary",
-    description: "24 kHz, mono, 16-bit: as a WAV file, or bare samples where pcm was asked for.",
+    description: "24 kHz, mono, 16-bit: a WAV file, or raw samples if response_format is pcm.",
   },
 };
 
@@ -232,12 +232,12 @@ const errorNames = {
 type ErrorStatus = Exclude<keyof typeof errorNames, 405>;
 
 const errorWords: Readonly<Record<ErrorStatus, string>> = {
-  400: "The request is not valid; param names the field.",
-  401: "The key is missing or not valid.",
-  402: "Balance or budget do not cover the request, or the account is suspended.",
-  403: "The key may not call the model, or the model is retired.",
-  429: "Too many requests, here or at the provider; the headers say when to try again.",
-  default: "Any other failure: an error of the one shape.",
+  400: "Invalid request; param names the field.",
+  401: "Missing or invalid API key.",
+  402: "The balance or a budget does not cover the request, or the account is suspended.",
+  403: "The key cannot use the model, or the model is retired.",
+  429: "Rate limit of the gateway or the provider. The headers show when to retry.",
+  default: "Any other error, in the same format.",
 };
 
 function toErrorResponses(schemas: OpenApiSchemas): JsonObject {
@@ -258,25 +258,25 @@ function toErrorResponses(schemas: OpenApiSchemas): JsonObject {
 const header = (description: string, type = "string") => ({ description, schema: { type } });
 
 const headers = {
-  RequestId: header("Names this request in the operator's log."),
-  RetryAfter: header("After how many seconds to try again.", "integer"),
-  RetryAfterMs: header("The same in milliseconds.", "integer"),
-  ShouldRetry: header("`false` where the same request cannot succeed later."),
-  Deprecation: header("Of a deprecated model: since when, as @seconds (RFC 9745)."),
+  RequestId: header("Id of this request, as in the operator's log."),
+  RetryAfter: header("Seconds to wait before retrying.", "integer"),
+  RetryAfterMs: header("Milliseconds to wait before retrying.", "integer"),
+  ShouldRetry: header("`false` if a retry of the same request cannot succeed."),
+  Deprecation: header("When the model was deprecated, as @seconds (RFC 9745)."),
   Sunset: header("When the model retires (RFC 8594)."),
-  Link: header('The model to use instead, as rel="successor-version".'),
-  LimitRequests: header("Where requests are limited: how many a minute.", "integer"),
-  RemainingRequests: header("How many are left now.", "integer"),
-  ResetRequests: header("After how long all are there again, such as 12ms or 1m30s."),
-  LimitTokens: header("Where tokens are limited: how many a minute.", "integer"),
-  RemainingTokens: header("How many are left now.", "integer"),
-  ResetTokens: header("After how long all are there again, such as 12ms or 1m30s."),
+  Link: header('The replacement model, as rel="successor-version".'),
+  LimitRequests: header("Limit of requests per minute, if there is one.", "integer"),
+  RemainingRequests: header("Remaining requests.", "integer"),
+  ResetRequests: header("Time until the full request limit is available, such as 12ms or 1m30s."),
+  LimitTokens: header("Limit of tokens per minute, if there is one.", "integer"),
+  RemainingTokens: header("Remaining tokens.", "integer"),
+  ResetTokens: header("Time until the full token limit is available, such as 12ms or 1m30s."),
   MaxTokens: header(
-    "The length to which the answer was limited, because the balance does not cover a longer one and the request named none.",
+    "Output cap in tokens, if the request set none and the gateway lowered it to what the balance covers.",
     "integer",
   ),
-  Replayed: header("`true` where this is the kept reply of an earlier request."),
-  OriginalRequestId: header("The earlier request with the same Idempotency-Key."),
+  Replayed: header("`true` if this is the stored reply of an earlier request."),
+  OriginalRequestId: header("Id of the earlier request with the same Idempotency-Key."),
 };
 
 const parameters = {
@@ -284,7 +284,7 @@ const parameters = {
     name: "id",
     in: "path",
     required: true,
-    description: "The id of a model; a slash in it may be percent-encoded.",
+    description: "Model id. A slash in it may be percent-encoded.",
     schema: { type: "string", minLength: 1 },
   },
   IdempotencyKey: {
@@ -292,7 +292,7 @@ const parameters = {
     in: "header",
     required: false,
     description:
-      "The same key and body within 24 hours get the same reply and no second charge. 409 while the first request runs, for another body, and where the first reply was streamed or larger than 1 MB.",
+      "The same key and body within 24 hours get the same reply and no second charge. Returns 409 while the first request runs, for a different body, and if the first reply was streamed or larger than 1 MB.",
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]{1,255}$" },
   },
 };

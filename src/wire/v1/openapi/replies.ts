@@ -12,74 +12,76 @@ const seconds = (description: string) =>
 
 export const usage = Type.Object(
   {
-    prompt_tokens: count("Tokens of the request."),
-    completion_tokens: count("Tokens of the answer, all choices and all reasoning."),
-    total_tokens: count("The sum of both."),
+    prompt_tokens: count("Input tokens."),
+    completion_tokens: count("Output tokens of all choices, including reasoning."),
+    total_tokens: count("Input plus output tokens."),
     prompt_tokens_details: Type.Optional(
       Type.Object(
         {
-          cached_tokens: Type.Optional(count("Tokens that the provider had kept.")),
-          audio_tokens: Type.Optional(count("Tokens of audio.")),
+          cached_tokens: Type.Optional(count("Input tokens read from the cache of the provider.")),
+          audio_tokens: Type.Optional(count("Audio tokens.")),
         },
-        told("Where the provider tells them."),
+        told("Details, if the provider reports them."),
       ),
     ),
     completion_tokens_details: Type.Optional(
       Type.Object(
         {
-          reasoning_tokens: Type.Optional(count("Tokens of reasoning.")),
-          audio_tokens: Type.Optional(count("Tokens of audio.")),
+          reasoning_tokens: Type.Optional(count("Reasoning tokens.")),
+          audio_tokens: Type.Optional(count("Audio tokens.")),
           accepted_prediction_tokens: Type.Optional(count("Predicted tokens that were used.")),
           rejected_prediction_tokens: Type.Optional(
-            count("Predicted tokens that were not used. They are part of the answer's tokens."),
+            count("Predicted tokens that were not used. They count as output tokens."),
           ),
         },
-        told("Where the provider tells them."),
+        told("Details, if the provider reports them."),
       ),
     ),
   },
-  named("Usage", "What was used."),
+  named("Usage", "Token usage."),
 );
 
 const calledFunction = {
-  name: Type.String(told("The function's name.")),
-  arguments: Type.String(told("Its arguments: JSON, as the model wrote it.")),
+  name: Type.String(told("Name of the function.")),
+  arguments: Type.String(told("Arguments as JSON text, as written by the model.")),
 };
 const replyToolCall = Type.Object(
   {
-    id: Type.String(told("The id that the answer to it names as tool_call_id.")),
+    id: Type.String(told("Id of the call; the tool message repeats it as tool_call_id.")),
     type: Type.Literal("function"),
-    function: Type.Object(calledFunction, told("What is called.")),
+    function: Type.Object(calledFunction, told("The function to call.")),
   },
-  named("ReplyToolCall", "A tool call that the model makes."),
+  named("ReplyToolCall", "A tool call made by the model."),
 );
 
 const finishReason = Type.Enum(
   [...finishReasons],
-  told("Why it ended: said all, reached max_tokens, was filtered, calls tools."),
+  told(
+    "Why generation ended: finished (stop), reached max_tokens (length), was filtered (content_filter), or calls tools (tool_calls).",
+  ),
 );
 const logprobs = nullable(
   anyObject(),
-  told("How likely each token was, where that was asked for and the model tells it."),
+  told("Log probabilities, if requested and supported by the model."),
 );
-const index = count("The place of the choice.");
+const index = count("Index of the choice.");
 const identity = {
-  id: Type.String(told("The completion's own id.")),
-  created: seconds("When it was made"),
-  model: Type.String(told("The model that was asked for.")),
+  id: Type.String(told("Id of the completion.")),
+  created: seconds("Creation time"),
+  model: Type.String(told("The requested model.")),
 };
 
 /** What a vendor reports beside the answer. */
 const extras = {
   system_fingerprint: Type.Optional(
-    Type.String(told("The vendor's name for the configuration that answered, if it reports one.")),
+    Type.String(told("Configuration of the vendor that produced the reply, if reported.")),
   ),
-  service_tier: Type.Optional(Type.String(told("The vendor's tier, if it reports one."))),
+  service_tier: Type.Optional(Type.String(told("Service tier of the vendor, if reported."))),
   citations: Type.Optional(
-    Type.Array(Type.Unknown(), told("Sources of the answer, of vendors that search.")),
+    Type.Array(Type.Unknown(), told("Sources of the reply, from vendors with web search.")),
   ),
   search_results: Type.Optional(
-    Type.Array(Type.Unknown(), told("What was found, of vendors that search.")),
+    Type.Array(Type.Unknown(), told("Search results, from vendors with web search.")),
   ),
 };
 
@@ -89,48 +91,54 @@ const choice = Type.Object(
     message: Type.Object(
       {
         role: Type.Literal("assistant"),
-        content: nullable(Type.String(), told("The answer; null where it only calls tools.")),
-        refusal: nullable(Type.String(), told("The words of a refusal.")),
-        tool_calls: Type.Optional(Type.Array(replyToolCall, told("What the model calls."))),
+        content: nullable(
+          Type.String(),
+          told("The reply text; null if the reply contains only tool calls."),
+        ),
+        refusal: nullable(Type.String(), told("The refusal text.")),
+        tool_calls: Type.Optional(Type.Array(replyToolCall, told("Tool calls."))),
         reasoning_content: Type.Optional(
-          nullable(Type.String(), told("The model's reasoning, where it shows it.")),
+          nullable(Type.String(), told("Reasoning text, if the model returns it.")),
         ),
       },
-      named("ReplyMessage", "The model's message. What else the model tells stays in it."),
+      named(
+        "ReplyMessage",
+        "The message of the model. Other fields from the model are passed through.",
+      ),
     ),
     logprobs,
     finish_reason: finishReason,
   },
-  named("Choice", "One answer."),
+  named("Choice", "One choice."),
 );
 
 export const chatCompletion = Type.Object(
   {
     ...identity,
     object: Type.Literal("chat.completion"),
-    choices: Type.Array(choice, { minItems: 1, ...told("The answers: n of them.") }),
+    choices: Type.Array(choice, { minItems: 1, ...told("The choices; n of them.") }),
     usage,
     ...extras,
   },
-  named("ChatCompletionResponse", "A whole reply."),
+  named("ChatCompletionResponse", "A chat completion."),
 );
 
 const toolPiece = Type.Object(
   {
-    index: count("The place of the call: pieces of one call share it."),
-    id: Type.Optional(Type.String(told("In the first piece of a call only."))),
+    index: count("Index of the call. Pieces of the same call share it."),
+    id: Type.Optional(Type.String(told("Only in the first piece of a call."))),
     type: Type.Optional(Type.Literal("function")),
     function: Type.Optional(
       Type.Object(
         {
-          name: Type.Optional(Type.String(told("In the first piece of a call only."))),
+          name: Type.Optional(Type.String(told("Only in the first piece of a call."))),
           arguments: Type.Optional(Type.String(told("The next piece of the arguments."))),
         },
-        told("What is called."),
+        told("The function to call."),
       ),
     ),
   },
-  named("ToolCallPiece", "A piece of a tool call."),
+  named("ToolCallPiece", "Part of a streamed tool call."),
 );
 
 const chunkChoice = Type.Object(
@@ -145,27 +153,30 @@ const chunkChoice = Type.Object(
           nullable(Type.String(), told("The next piece of reasoning.")),
         ),
       },
-      named("Delta", "What is new. The role is in the first only."),
+      named("Delta", "New content. Only the first event has the role."),
     ),
     logprobs,
-    finish_reason: nullable(finishReason, told("Null until the choice's last event.")),
+    finish_reason: nullable(finishReason, told("Null until the last event of the choice.")),
   },
-  named("ChunkChoice", "What is new in one answer."),
+  named("ChunkChoice", "New content of one choice."),
 );
 
 export const chatCompletionChunk = Type.Object(
   {
     ...identity,
     object: Type.Literal("chat.completion.chunk"),
-    choices: Type.Array(chunkChoice, told("Empty in the event that tells the usage.")),
+    choices: Type.Array(chunkChoice, told("Empty in the usage event.")),
     usage: Type.Optional(
-      nullable(usage, told("With stream_options.include_usage: null, and told by the last event.")),
+      nullable(
+        usage,
+        told("With stream_options.include_usage: the usage in the last event, null before."),
+      ),
     ),
     ...extras,
   },
   named(
     "ChatCompletionChunk",
-    "One event: `data: ` and this as JSON. The last is `data: [DONE]`; one that failed is an Error instead.",
+    "One event: `data: ` followed by this object as JSON. The stream ends with `data: [DONE]`; a failed stream ends with an Error.",
   ),
 );
 
@@ -176,94 +187,95 @@ export const embeddingResponse = Type.Object(
       Type.Object(
         {
           object: Type.Literal("embedding"),
-          index: count("The place of the input."),
+          index: count("Index of the input."),
           embedding: Type.Union(
             [Type.Array(Type.Number()), Type.String()],
-            told("The vector: numbers, or base64 where that was asked for."),
+            told("The vector: numbers, or base64 if requested."),
           ),
         },
         named("Embedding", "One vector."),
       ),
-      { minItems: 1, ...told("One vector an input, in the order of the input.") },
+      { minItems: 1, ...told("One vector per input, in the order of the input.") },
     ),
-    model: Type.String(told("The model that was asked for.")),
+    model: Type.String(told("The requested model.")),
     usage: Type.Object(
       {
-        prompt_tokens: count("Tokens of the input; 0 for images and videos."),
-        total_tokens: count("The same."),
-        images: Type.Optional(count("Images, where they are what counts.")),
-        video_seconds: Type.Optional(count("Seconds of video, rounded up, where they count.")),
+        prompt_tokens: count("Input tokens; 0 for images and videos."),
+        total_tokens: count("Same as prompt_tokens."),
+        images: Type.Optional(count("Number of images, for image input.")),
+        video_seconds: Type.Optional(count("Seconds of video, rounded up, for video input.")),
       },
-      named("EmbeddingUsage", "What was used."),
+      named("EmbeddingUsage", "Usage."),
     ),
   },
-  named("EmbeddingResponse", "The vectors."),
+  named("EmbeddingResponse", "Embeddings."),
 );
 
 export const model = Type.Object(
   {
-    id: Type.String(told("What requests name as model.")),
+    id: Type.String(told("Model id.")),
     object: Type.Literal("model"),
     created: seconds("When it was added"),
-    owned_by: Type.String(told("Whose it is.")),
+    owned_by: Type.String(told("Owner of the model.")),
     deprecated: Type.Optional(
-      Type.Boolean(told("True once it is deprecated; then the following three are there, too.")),
+      Type.Boolean(
+        told("True if the model is deprecated. The next three fields are then present."),
+      ),
     ),
     deprecated_at: Type.Optional(seconds("When it was deprecated")),
     retires_at: Type.Optional(
-      nullable(Type.Integer({ minimum: 0 }), told("When it stops working, in seconds since 1970.")),
+      nullable(Type.Integer({ minimum: 0 }), told("Retirement date, in seconds since 1970.")),
     ),
-    replacement: Type.Optional(nullable(Type.String(), told("The model to use instead."))),
+    replacement: Type.Optional(nullable(Type.String(), told("Replacement model."))),
     supported_endpoints: Type.Optional(
-      Type.Array(Type.String(), told("The paths that serve it, such as /v1/chat/completions.")),
+      Type.Array(
+        Type.String(),
+        told("Endpoint paths that serve it, such as /v1/chat/completions."),
+      ),
     ),
     architecture: Type.Optional(
       Type.Object(
         {
-          input_modalities: Type.Array(Type.String(), told("What it takes: text, image, video.")),
+          input_modalities: Type.Array(Type.String(), told("Input types: text, image, video.")),
           output_modalities: Type.Array(
             Type.String(),
-            told("What it returns: text, embeddings or audio."),
+            told("Output types: text, embeddings or audio."),
           ),
         },
-        told("What goes in and what comes out."),
+        told("Input and output types."),
       ),
     ),
-    context_length: Type.Optional(
-      count("How many tokens a request and its answer may have, where that is known."),
-    ),
-    max_completion_tokens: Type.Optional(
-      count("The most tokens of an answer, where the model has such a limit."),
-    ),
+    context_length: Type.Optional(count("Context length in tokens, if known.")),
+    max_completion_tokens: Type.Optional(count("Maximum output tokens, if the model has a limit.")),
     pricing: Type.Optional(
       Type.Object(
         {},
         {
           additionalProperties: Type.String(),
           ...told(
-            "USD per unit as decimal text: prompt, completion, input_cache_read, input_cache_write and audio_output per token, image per image, video_second per second.",
+            "USD per unit as a decimal string: prompt, completion, input_cache_read, input_cache_write and audio_output per token, image per image, video_second per second.",
           ),
         },
       ),
     ),
   },
-  named("Model", "A model that the key may call."),
+  named("Model", "A model that the key can use."),
 );
 
 export const modelList = Type.Object(
   {
     object: Type.Literal("list"),
-    data: Type.Array(model, told("The models that the key may call.")),
+    data: Type.Array(model, told("The models that the key can use.")),
   },
-  named("ModelList", "Models."),
+  named("ModelList", "A list of models."),
 );
 
 const speechAudioDelta = Type.Object(
   {
     type: Type.Literal("speech.audio.delta"),
-    audio: Type.String(told("The next piece of the audio, as base64.")),
+    audio: Type.String(told("The next piece of audio, base64-encoded.")),
   },
-  named("SpeechAudioDelta", "A piece of audio. All pieces, decoded and joined, are the file."),
+  named("SpeechAudioDelta", "A piece of audio. Decode and concatenate all pieces to get the file."),
 );
 
 const speechAudioDone = Type.Object(
@@ -271,11 +283,11 @@ const speechAudioDone = Type.Object(
     type: Type.Literal("speech.audio.done"),
     usage: Type.Object(
       {
-        input_tokens: count("Tokens of the text."),
-        output_tokens: count("Tokens of the audio."),
-        total_tokens: count("The sum of both."),
+        input_tokens: count("Text tokens."),
+        output_tokens: count("Audio tokens."),
+        total_tokens: count("Input plus output tokens."),
       },
-      told("What was used."),
+      told("Usage."),
     ),
   },
   named("SpeechAudioDone", "The last event."),
@@ -284,7 +296,7 @@ const speechAudioDone = Type.Object(
 export const speechEvent = tagged("type", [speechAudioDelta, speechAudioDone], {
   ...named(
     "SpeechEvent",
-    "With stream_format sse: `data: ` and this as JSON. A stream that fails ends with an Error instead.",
+    "With stream_format sse: `data: ` followed by this object as JSON. A failed stream ends with an Error.",
   ),
   "x-tag": '"speech.audio.delta" or "speech.audio.done"',
 });
@@ -294,30 +306,30 @@ export const voiceList = Type.Object(
     voices: Type.Array(
       Type.Object(
         {
-          id: Type.String(told("What requests name as voice.")),
-          name: Type.String(told("Its name, for people.")),
+          id: Type.String(told("Voice id.")),
+          name: Type.String(told("Display name.")),
         },
         named("Voice", "A voice."),
       ),
-      told("The voices of every speech model."),
+      told("Voices of all speech models."),
     ),
   },
-  named("VoiceList", "Voices."),
+  named("VoiceList", "A list of voices."),
 );
 
 export const errorReply = Type.Object(
   {
     error: Type.Object(
       {
-        message: Type.String(told("What is wrong and what would be right, for people.")),
-        type: Type.String(told("The kind of error.")),
-        param: nullable(Type.String(), told("The field that is wrong, where it is one.")),
-        code: Type.String(told("What went wrong, for programs.")),
+        message: Type.String(told("What is wrong and how to fix it, for people.")),
+        type: Type.String(told("Error type.")),
+        param: nullable(Type.String(), told("The invalid field, if the error is about one.")),
+        code: Type.String(told("Error code, for programs.")),
       },
-      told("What went wrong."),
+      told("The error."),
     ),
   },
-  named("Error", "The one shape of every error."),
+  named("Error", "The format of all errors."),
 );
 
 export type ChatCompletion = Static<typeof chatCompletion>;

@@ -12,21 +12,21 @@ export const speechRequest = Type.Object(
       minLength: 1,
       maxLength: maxCharacters,
       ...told(
-        `What is to be spoken: at most ${maxCharacters} characters, counted as code points.`,
+        `Text to speak: at most ${maxCharacters} characters, counted as code points.`,
         `text of 1 to ${maxCharacters} characters`,
       ),
     }),
     voice: Type.Enum(
       [...voices],
       told(
-        "Who speaks. Voices of other providers are refused.",
+        "Voice name. Other voice names are rejected.",
         `one of: ${voices.join(", ")} (names are case-sensitive)`,
       ),
     ),
     response_format: Type.Optional(
       Type.Enum(
         ["wav", "pcm"],
-        told("A WAV file, unless told, or bare samples. 24 kHz, mono, 16-bit.", '"wav" or "pcm"'),
+        told("A WAV file (the default) or raw samples. 24 kHz, mono, 16-bit.", '"wav" or "pcm"'),
       ),
     ),
     stream_format: Type.Optional(
@@ -40,7 +40,7 @@ export const speechRequest = Type.Object(
         minimum: 0.25,
         maximum: 4,
         ...told(
-          "How fast, 1 by default. Models that cannot change it refuse other values.",
+          "Speed. Default: 1. Models without speed control reject other values.",
           "a number from 0.25 to 4",
         ),
       }),
@@ -49,13 +49,13 @@ export const speechRequest = Type.Object(
       Type.String({
         maxLength: maxInstructions,
         ...told(
-          "How to speak, in words. Models that take none refuse them.",
+          "How to speak, in words. Models without instructions reject them.",
           `text of at most ${maxInstructions} characters`,
         ),
       }),
     ),
   },
-  named("SpeechRequest", "A text and the voice that speaks it."),
+  named("SpeechRequest", "A speech request."),
 );
 
 export type SpeechRequest = Static<typeof speechRequest>;

@@ -41,7 +41,7 @@ describe("models that are named", () => {
       succeeds(await stage.provider("remove mine --yes"));
       expect((await served())[0]?.routes).toEqual([]);
       const said = succeeds(await add(stage.own(` --models big-chat${way}`)));
-      expect(said).toContain("model big-chat: it had no route; its price stays as it was");
+      expect(said).toContain("model big-chat: it had no route; its price is unchanged");
       expect(await served()).toEqual(before);
     }
   });
@@ -81,7 +81,7 @@ describe("what is wrong", () => {
     const { code, stderr } = await add("bedrock --no-models", { AWS_BEARER_TOKEN_BEDROCK: "k" });
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "error: --option region=…: Option region is missing: such as us-east-1.",
+      "error: --option region=…: Option region is missing (for example us-east-1).",
     );
     const json = await add("bedrock --no-models --json", { AWS_BEARER_TOKEN_BEDROCK: "k" });
     expect(JSON.parse(json.stderr).error).toMatchObject({

@@ -50,7 +50,7 @@ models:
         : willingVendor(request),
     );
     const said = succeeds(await stage.provider("test local"));
-    expect(said).toContain("no list to compare with");
+    expect(said).toContain("no model list available");
     expect(said).not.toContain("does not list");
   });
 });
@@ -178,7 +178,7 @@ describe("provider test", () => {
     const environment = { NODE_EXTRA_CA_CERTS: file };
     for (const [name, words] of [
       ["other.example", "is for another host name"],
-      ["127.0.0.1", "0 offered"],
+      ["127.0.0.1", "0 models listed"],
     ] as const) {
       const { cert, key } = createCertificate({ name, issuer: authority });
       const server = Bun.serve({

@@ -105,7 +105,7 @@ describe("provider add", () => {
     expect((await stage.list())[0]?.models).toEqual([]);
     const more = succeeds(await stage.provider("add mine --models big-chat"));
     expect(more).toContain("+ model big-chat");
-    expect(more).toContain("not served until it has one");
+    expect(more).toContain("not served until a price is set");
     expect((await stage.list()).map(({ models }) => models)).toEqual([
       [{ id: "big-chat", upstream: ["big-chat"] }],
     ]);

@@ -5,7 +5,7 @@ import classes from "./price-tags.module.css";
 interface PriceTagsProps {
   /** By class, in USD; null: none. */
   readonly price: Readonly<Record<string, string>> | null;
-  /** Said instead of a price. */
+  /** Shown when there is no price. */
   readonly none?: string;
 }
 

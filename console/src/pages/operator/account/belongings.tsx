@@ -32,20 +32,21 @@ export function KeysPanel({ details }: { readonly details: Details }) {
   return (
     <Panel
       title="Keys"
-      about={`${working.length} of ${keys.length} work.`}
+      about={`${working.length} of ${keys.length} active.`}
       actions={
         <Link className="small" to="/a/$account/keys" params={{ account: id }}>
-          All keys
+          {" "}
+          View keys{" "}
         </Link>
       }
       isFlush
     >
       <DataTable
-        caption="Keys of the account"
+        caption="Keys of this account"
         columns={keyColumns}
         rows={[...working, ...keys.filter(({ status }) => status !== "active")].slice(0, shownRows)}
         rowKey={(key) => key.id}
-        empty="No key yet: without one, nobody can call."
+        empty="No keys yet. Create one to start making calls."
       />
     </Panel>
   );
@@ -70,20 +71,20 @@ export function MembersPanel({ details }: { readonly details: Details }) {
   return (
     <Panel
       title="Members"
-      about={members.length === 1 ? "One person." : `${members.length} people.`}
+      about={members.length === 1 ? "1 person." : `${members.length} people.`}
       actions={
         <Link className="small" to="/a/$account/members" params={{ account: id }}>
-          {members.length === 0 ? "Invite somebody" : "All members"}
+          {members.length === 0 ? "Invite member" : "View members"}
         </Link>
       }
       isFlush
     >
       <DataTable
-        caption="Members of the account"
+        caption="Members of this account"
         columns={memberColumns}
         rows={members.slice(0, shownRows)}
         rowKey={(member) => member.id}
-        empty="Nobody yet: invite an owner who looks after the account."
+        empty="No members yet. Invite an owner to manage this account."
       />
     </Panel>
   );

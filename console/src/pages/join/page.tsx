@@ -31,7 +31,7 @@ export function Page() {
   if (look.isError)
     return (
       <>
-        <DoorHeader title="This invitation is no longer valid" />
+        <DoorHeader title="This link is no longer valid" />
         <ErrorNotice problem={look.error} />
         <p>
           Ask the sender for a new link, or <Link to="/sign-in">sign in</Link>.

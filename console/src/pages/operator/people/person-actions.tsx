@@ -88,7 +88,7 @@ function RemoveOperator({ person, isMe }: OwnProps) {
   return (
     <ConfirmButton
       size="compact-sm"
-      aria-label={isMe ? "Give up your operator role" : `Remove the operator role from ${name}`}
+      aria-label={isMe ? "Give up operator role" : `Remove operator role from ${name}`}
       question={isMe ? "Give up your operator role?" : `Remove the operator role from ${name}?`}
       consequence={
         isMe
@@ -104,7 +104,7 @@ function RemoveOperator({ person, isMe }: OwnProps) {
         if (isMe) void navigate({ to: "/" });
       }}
     >
-      {isMe ? "Give up role" : "Remove role"}
+      {isMe ? "Give up operator role" : "Remove operator role"}
     </ConfirmButton>
   );
 }

@@ -126,7 +126,7 @@ describe("an owner", () => {
     await window.page.getByRole("link", { name: "Audit log" }).click();
     const log = window.page.getByRole("main");
     for (const words of [
-      /owner-\S+ invited the member/,
+      /owner-\S+ created a member invitation for/,
       /linus@example\.com joined/,
       /linus@example\.com created the key/,
       /owner-\S+ changed the role of/,

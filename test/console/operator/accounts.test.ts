@@ -57,7 +57,7 @@ test("an account is made with a first credit, and its owner joins by the link th
   await dialog.getByRole("button", { name: "Open account" }).click();
   await window.page.getByRole("heading", { level: 1, name }).waitFor();
   expect(await tile(window, "Balance").innerText()).toBe("$25.00");
-  await window.page.getByRole("row", { name: /Grace.*owner/ }).waitFor();
+  await window.page.getByRole("row", { name: /Grace.*Owner/ }).waitFor();
   const { key } = await gateway.server.operations.keys.create({ account, name: "first" });
   call = () =>
     gateway.call("/chat/completions", hello, { headers: { authorization: `Bearer ${key}` } });

@@ -44,7 +44,7 @@ describe("a provider", () => {
     expect((await call(hello.model)).status).toBe(502);
     await window.goto("/operator/providers");
     const row = card("fake").getByRole("row", { name: /upstream-chat/ });
-    expect(await row.innerText()).toMatch(/Paused[\s\S]*The provider rejects the key\./);
+    expect(await row.innerText()).toMatch(/Out of service[\s\S]*The provider rejects the key\./);
     expect(await stateOf("fake")).toContain("open");
     await button("Resume fake").click();
     await row.getByText("In service", { exact: true }).waitFor();

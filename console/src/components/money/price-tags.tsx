@@ -10,7 +10,7 @@ interface PriceTagsProps {
 }
 
 /** A price by its classes, with the unit said once where they share it. */
-export function PriceTags({ price, none = "no price" }: PriceTagsProps) {
+export function PriceTags({ price, none = "No price" }: PriceTagsProps) {
   const entries = Object.entries(price ?? {});
   if (entries.length === 0) return <span className="soft">{none}</span>;
   const units = [...new Set(entries.map(([name]) => priceUnit(name)))];

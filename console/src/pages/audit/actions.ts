@@ -22,19 +22,19 @@ export const actionWords: Readonly<Record<string, string>> = {
   "manifest.add": "added entries to the",
   "manifest.release": "released the entries of a file in the",
   "manifest.apply": "applied a file to the",
-  "member.invite": "invited the member",
+  "member.invite": "created a member invitation for",
   "member.remove": "removed the member",
   "member.role": "changed the role of",
-  "member.uninvite": "revoked the invitation of",
+  "member.uninvite": "revoked the member invitation for",
   "model.deprecate": "deprecated the model",
   "model.embed": "added the embedded models",
   "model.retire": "retired the model",
   "model.create": "created the model",
   "model.routes": "changed the routes of",
   "model.update": "changed the model",
-  "operator.invite": "invited the operator",
+  "operator.invite": "created an operator invitation for",
   "operator.remove": "removed the operator role from",
-  "operator.uninvite": "revoked the operator invitation of",
+  "operator.uninvite": "revoked the operator invitation for",
   "person.join": "joined",
   "person.password": "changed their password",
   "person.rename": "changed their name to",
@@ -95,6 +95,8 @@ export function subjectOf(
   if (entryActions.includes(action) && account !== null)
     return { name: names.get(account) ?? account, id: account };
   if ([actor, account, ""].includes(subject)) return undefined;
+  // An invitation without an email has only its ID.
+  if (subject.startsWith("invite_")) return { name: "anyone with the link", id: subject };
   return { name: names.get(subject) ?? subject, id: subject };
 }
 

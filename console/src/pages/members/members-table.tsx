@@ -30,7 +30,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         <div className="lines">
           <div>
             {nameOf(member)}
-            {member.id === me.id && <i className="soft"> you</i>}
+            {member.id === me.id && <i className="soft"> (you)</i>}
           </div>
           <small>{member.email}</small>
         </div>

@@ -12,9 +12,9 @@ const roles: readonly { readonly value: Role; readonly label: string }[] = [
   { value: "owner", label: "Owner: full access" },
 ];
 const lifetimes = [
-  { value: "30", label: "30 days" },
-  { value: "90", label: "90 days" },
-  { value: "365", label: "1 year" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In 1 year" },
   { value: "", label: "Never" },
 ];
 const dayMs = 86_400_000;
@@ -88,7 +88,7 @@ export function CreateToken() {
           />
         )}
         <NativeSelect
-          label="Expires after"
+          label="Expires"
           description="Expired tokens are rejected."
           data={lifetimes}
           {...form.text("days")}

@@ -3,6 +3,7 @@ import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { sentenceCase } from "../../../format/sentence-case.ts";
 import type { Details } from "./limits.ts";
 
 const shownRows = 6;
@@ -22,7 +23,7 @@ const keyColumns: readonly Column<Key>[] = [
   {
     header: "Last used",
     isFigure: true,
-    cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
+    cell: ({ last_used_at: at }) => (at === null ? "Never" : <Moment at={at} />),
   },
 ];
 
@@ -63,7 +64,7 @@ const memberColumns: readonly Column<Member>[] = [
       </div>
     ),
   },
-  { header: "Role", isFigure: true, cell: ({ role }) => role },
+  { header: "Role", isFigure: true, cell: ({ role }) => sentenceCase(role) },
 ];
 
 export function MembersPanel({ details }: { readonly details: Details }) {

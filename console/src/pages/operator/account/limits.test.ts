@@ -28,5 +28,5 @@ test("limits are shown in words", () => {
     "4 concurrent requests",
     "$5.00 per day",
   ]);
-  expect(limitWords({ ...none, budget: "5.00" })).toEqual(["$5.00 in all"]);
+  expect(limitWords({ ...none, budget: "5.00" })).toEqual(["$5.00 in total"]);
 });

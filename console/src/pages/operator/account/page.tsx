@@ -132,7 +132,7 @@ function Figures({ details }: { readonly details: Details }) {
         <StatTile
           label="Shortfall"
           value={<Money usd={details.shortfall_usd} />}
-          note="Cost beyond its balance"
+          note="Cost beyond holds, not charged"
         />
       )}
     </Tiles>

@@ -33,7 +33,7 @@ const columns: readonly Column<Account>[] = [
     header: "Limits",
     cell: ({ limits }) => {
       const words = limitWords(limits);
-      return <span className="soft small">{words.length === 0 ? "none" : words.join(", ")}</span>;
+      return <span className="soft small">{words.length === 0 ? "None" : words.join(", ")}</span>;
     },
   },
   {

@@ -78,7 +78,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
           }
         />
         <StatTile label="Deprecated" value={formatCount(count("deprecated"))} note="Still served" />
-        <StatTile label="Retired" value={formatCount(count("retired"))} note="refused" />
+        <StatTile label="Retired" value={formatCount(count("retired"))} note="Calls are rejected" />
       </Tiles>
       <Panel
         title="Models"

@@ -107,7 +107,7 @@ function Figures({ total }: { readonly total: MarginRow }) {
       <StatTile
         label="Shortfall"
         value={<Money usd={total.shortfall_usd} />}
-        note="Cost beyond account balances"
+        note="Cost beyond holds, not charged"
       />
     </Tiles>
   );
@@ -123,9 +123,9 @@ function Words({ total }: { readonly total: MarginRow }) {
       <ul className={classes.words}>
         <li>
           <strong>Vendor cost</strong> is the cost set on the route at the time of each call.{" "}
-          <strong>Cost unknown</strong> counts requests on routes without a cost{" "}
-          {total.unknown_cost > 0 && ", so their margin equals their charge"}. Set a cost on the
-          route in the catalog to include later calls.
+          <strong>Cost unknown</strong> counts requests on routes without a cost.{" "}
+          {total.unknown_cost > 0 && "Their margin equals their charge. "}Set a cost on the route in
+          the catalog to include later calls.
         </li>
         <li>
           <strong>Shortfall</strong> is the part of a call's cost that exceeds its hold, for example

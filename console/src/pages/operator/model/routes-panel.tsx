@@ -144,7 +144,7 @@ const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<
   { header: "Share", isFigure: true, cell: (route) => shareOf(entry, route) },
   {
     header: "Cost to you",
-    cell: ({ cost }) => <PriceTags price={cost} none="not set" />,
+    cell: ({ cost }) => <PriceTags price={cost} none="Not set" />,
   },
   actionsColumn((route) => <Actions entry={entry} route={route} onEdit={onEdit} />),
 ];

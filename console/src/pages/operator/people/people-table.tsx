@@ -22,7 +22,7 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
         <div className="lines">
           <div>
             {nameOf(person)}
-            {person.id === me.id && <i className="soft"> you</i>}
+            {person.id === me.id && <i className="soft"> (you)</i>}
           </div>
           <small>{person.email}</small>
         </div>

@@ -72,7 +72,7 @@ function Choice({ name, offer }: { readonly name: string; readonly offer: Offer 
               label={id === upstream ? id : `${id} (upstream: ${upstream})`}
               description={
                 <>
-                  {endpoint} · <PriceTags price={price} none="no list price" />
+                  {endpoint} · <PriceTags price={price} none="No list price" />
                   {note !== null && <span className={classes.note}>{note}</span>}
                 </>
               }

@@ -82,7 +82,7 @@ function Summary({ providers }: { readonly providers: readonly Provider[] }) {
       <StatTile
         label="Targets in service"
         value={`${targets.length - out} of ${targets.length}`}
-        note={out === 0 ? "None paused" : `${out} paused`}
+        note={out === 0 ? "All in service" : `${out} out of service`}
       />
       <StatTile
         label="Calls, last 10 s"

@@ -92,7 +92,7 @@ function Facts({ provider }: { readonly provider: Provider }) {
         </span>
       ))}
       <span>Key: {key.isMissing ? <StateBadge state="failed" label={key.text} /> : key.text}</span>
-      {isPrivate && <span>private address allowed</span>}
+      {isPrivate && <span>Private address allowed</span>}
     </span>
   );
 }
@@ -122,7 +122,7 @@ const columns = ({
     isFigure: true,
     cell: ({ requests, failures }) =>
       requests === 0
-        ? "no calls"
+        ? "No calls"
         : `${formatCount(requests)} ${requests === 1 ? "call" : "calls"}, ${formatCount(failures)} failed`,
   },
 ];

@@ -12,7 +12,7 @@ export type Target = Provider["targets"][number];
 /** The states of a circuit breaker, in plain words. */
 export const stateLabels: Readonly<Record<Target["state"], string>> = {
   closed: "in service",
-  open: "paused",
+  open: "out of service",
   "half-open": "retrying",
   resting: "backing off",
 };
@@ -49,7 +49,10 @@ export function keyWords({ api_key: key, options }: Provider): {
   const secrets = [key, ...options.map(({ secret }) => secret)].filter((one) => one !== null);
   const lacking = secrets.find((one) => !one.is_set);
   if (lacking !== undefined)
-    return { text: `${lacking.variable ?? "the key"} is not set`, isMissing: true };
+    return {
+      text: lacking.variable === null ? "not set" : `${lacking.variable} is not set`,
+      isMissing: true,
+    };
   const names = secrets.flatMap(({ variable }) => variable ?? []);
   if (names.length > 0) return { text: `from ${names.join(", ")}`, isMissing: false };
   return { text: secrets.length > 0 ? "stored encrypted" : "not needed", isMissing: false };

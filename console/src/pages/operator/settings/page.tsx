@@ -56,12 +56,12 @@ function Server({ settings }: { readonly settings: Settings }) {
         <div>
           <dt>Data directory</dt>
           <dd>
-            <code className="small anywhere">{data_directory ?? "unknown"}</code>
+            <code className="small anywhere">{data_directory ?? "Unknown"}</code>
           </dd>
         </div>
         <div>
           <dt>Database</dt>
-          <dd>{database_bytes === null ? "unknown" : formatBytes(database_bytes)}</dd>
+          <dd>{database_bytes === null ? "Unknown" : formatBytes(database_bytes)}</dd>
         </div>
       </dl>
     </Panel>

@@ -31,7 +31,7 @@ interface LooseInput {
   readonly body?: unknown;
 }
 
-/** What the platform said no to, in words that can be shown. */
+/** A request that failed, with a message that can be shown. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -153,8 +153,8 @@ function unreachable(isTimeout: boolean): ApiProblem {
     status: 0,
     code: isTimeout ? "timeout" : "unreachable",
     message: isTimeout
-      ? "The server took too long to answer."
-      : "The server cannot be reached. Is it running, and are you online?",
+      ? "The server took too long to respond. Try again."
+      : "Cannot reach the server. Check that it is running and that you are online.",
   });
 }
 
@@ -164,8 +164,7 @@ function toProblem(status: number, reply: unknown): ApiProblem {
   return new ApiProblem({
     status,
     code: typeof code === "string" ? code : String(status),
-    message:
-      typeof message === "string" ? message : `The server answered with an error (${status}).`,
+    message: typeof message === "string" ? message : `The server returned an error (${status}).`,
     ...(typeof field === "string" ? { field } : {}),
   });
 }

@@ -11,7 +11,7 @@ import { router } from "./router.tsx";
 import { colorSchemeManager, cssVariables, styleNonce, theme } from "./theme.ts";
 
 const container = document.getElementById("app");
-if (container === null) throw new Error("The page has no place for the app.");
+if (container === null) throw new Error("The page has no root element.");
 const client = createQueryClient();
 // Beside the loading of the page, not after it.
 void client.prefetchQuery({

@@ -30,14 +30,14 @@ export function SessionProvider(props: {
 /** Who is here, on any page: `user` is null for a visitor. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === undefined) throw new Error("There is no session around this part.");
+  if (session === undefined) throw new Error("useSession needs a session provider.");
   return session;
 }
 
 /** Who has signed in; only on pages that ask for it. */
 export function useUser(): User {
   const { user } = useSession();
-  if (user === null) throw new Error("Nobody has signed in.");
+  if (user === null) throw new Error("Not signed in.");
   return user;
 }
 
@@ -62,7 +62,7 @@ export function useChosenAccountId(): string | undefined {
 export function useAccount(): { readonly id: string; readonly name: string; readonly role: Role } {
   const id = useAccountId();
   const found = useAccounts().find((account) => account.id === id);
-  if (id === undefined) throw new Error("This page is not about an account.");
+  if (id === undefined) throw new Error("This page has no account.");
   return found ?? { id, name: id, role: "owner" };
 }
 

@@ -33,14 +33,14 @@ describe("the door", () => {
     await page.getByLabel("Your name").fill("Grace");
     await page.getByLabel("Email").fill("grace@example.com");
     await page.getByLabel("Password", { exact: true }).fill("a long enough password");
-    await page.getByLabel("The same again").fill("another long password");
+    await page.getByLabel("Confirm password").fill("another long password");
     await page.getByRole("button", { name: "Join and sign in" }).click();
-    await page.getByText("The two are not the same.").waitFor();
-    await page.getByLabel("The same again").fill("a long enough password");
+    await page.getByText("Passwords do not match.").waitFor();
+    await page.getByLabel("Confirm password").fill("a long enough password");
     await page.getByRole("button", { name: "Join and sign in" }).click();
     await page.waitForURL("**/operator/overview");
     await page.goto(link);
-    await title("This link does not open").waitFor();
+    await title("This link is no longer valid").waitFor();
   });
 
   test("who signs in is where they wanted to be", async () => {
@@ -69,8 +69,8 @@ describe("the door", () => {
     await other.page.waitForURL("**/operator/overview");
     await tab.page.goto("/me");
     const row = tab.page.getByRole("row", { name: /Firefox on Windows/ });
-    await row.getByRole("button", { name: "End" }).click();
-    await tab.page.getByRole("dialog").getByRole("button", { name: "End it" }).click();
+    await row.getByRole("button", { name: "Sign out" }).click();
+    await tab.page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await row.waitFor({ state: "detached" });
     await other.page.getByRole("button", { name: /^You:/ }).click();
     await other.page.getByRole("menuitem", { name: "My profile" }).click();
@@ -85,7 +85,7 @@ describe("the frame", () => {
     await joinAsOperator(tab, gateway);
     await title("Overview").waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Where to?" }).waitFor();
+    await page.getByRole("combobox", { name: "Search pages and accounts" }).waitFor();
     await page.keyboard.type("provid");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/operator/providers");
@@ -119,7 +119,7 @@ describe("the frame", () => {
   test("a page that is not there says so, inside the frame and with its status", async () => {
     const reply = await tab.page.goto("/no/such/page");
     expect(reply?.status()).toBe(404);
-    await title("Nothing here").waitFor();
+    await title("Page not found").waitFor();
     expect(tab.crashes).toEqual([]);
   });
 });
@@ -131,11 +131,11 @@ describe("the page's policy", () => {
     await page.getByRole("button", { name: /^Account:/ }).click();
     await page.getByRole("menuitem", { name: "All accounts" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Go to …" }).click();
+    await page.getByRole("button", { name: "Search…" }).click();
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.setViewportSize({ width: 360, height: 700 });
-    await page.getByRole("button", { name: "Open the menu" }).click();
+    await page.getByRole("button", { name: "Open menu" }).click();
     await page.getByRole("dialog").getByRole("link", { name: "Settings" }).click();
     await page.waitForURL("**/operator/settings");
     expect(tab.forbidden).toEqual([]);
@@ -178,10 +178,10 @@ describe("the colors", () => {
   test("that were chosen are kept", async () => {
     const { page } = tab;
     await page.goto("/sign-in");
-    await page.getByRole("button", { name: /^Colors: as the system/ }).click();
-    await page.getByRole("button", { name: /^Colors: light/ }).click();
+    await page.getByRole("button", { name: /^Theme: system/ }).click();
+    await page.getByRole("button", { name: /^Theme: light/ }).click();
     await page.reload();
-    await page.getByRole("button", { name: /^Colors: dark/ }).waitFor();
+    await page.getByRole("button", { name: /^Theme: dark/ }).waitFor();
     const scheme = page.locator("html");
     expect(await scheme.getAttribute("data-mantine-color-scheme")).toBe("dark");
   });

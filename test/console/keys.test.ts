@@ -22,7 +22,7 @@ afterAll(() => home.stop());
 beforeEach(() => home.gateway.upstream.replyWith(willingVendor));
 afterEach(() => expect(window.complaints).toEqual([]));
 
-const working = () => window.page.getByRole("table", { name: "Keys that work" });
+const working = () => window.page.getByRole("table", { name: "Active keys" });
 const rowOf = (name: string) => working().getByRole("row", { name: new RegExp(name) });
 const shownSecret = async (dialog: Locator) =>
   /sk-svc-\w+/.exec(await dialog.getByRole("region", { name: "First call" }).innerText())?.[0] ??
@@ -40,19 +40,19 @@ async function answerTo(key: string, model: string = hello.model): Promise<strin
 }
 
 async function openForm(): Promise<Locator> {
-  await window.page.getByRole("button", { name: "Create a key" }).first().click();
-  return shownDialog(window, "Create a key");
+  await window.page.getByRole("button", { name: "Create key" }).first().click();
+  return shownDialog(window, "Create key");
 }
 
 /** Sends the form; the dialog then shows the secret. */
 async function created(form: Locator, name: string): Promise<string> {
   await form.getByLabel("Name").fill(name);
-  await form.getByRole("button", { name: "Create the key" }).click();
-  return shownSecret(await shownDialog(window, `The secret of “${name}”`));
+  await form.getByRole("button", { name: "Create key" }).click();
+  return shownSecret(await shownDialog(window, `Secret of “${name}”`));
 }
 
 async function stored(): Promise<void> {
-  await window.page.getByRole("button", { name: "I have stored it" }).click();
+  await window.page.getByRole("button", { name: "I have stored the key" }).click();
   await window.page.getByRole("dialog").waitFor({ state: "detached" });
 }
 
@@ -65,11 +65,11 @@ async function act(name: string, action: "Edit" | "Rotate"): Promise<Locator> {
 describe("what is chosen for a new key is in force", () => {
   test("its models: others are refused", async () => {
     const form = await openForm();
-    await form.getByText("Only these").click();
-    await openedDialog(window, "Create a key");
+    await form.getByText("Selected models").click();
+    await openedDialog(window, "Create key");
     await form.getByLabel("Name").fill("narrow");
-    await form.getByRole("button", { name: "Create the key" }).click();
-    await form.getByText("Choose at least one, or all models.").waitFor();
+    await form.getByRole("button", { name: "Create key" }).click();
+    await form.getByText("Choose at least one model, or all models.").waitFor();
     await form.getByLabel("vendor/with-slash").check();
     const key = await created(form, "narrow");
     await stored();
@@ -85,7 +85,7 @@ describe("what is chosen for a new key is in force", () => {
     await stored();
     expect(await answerTo(key)).toBe("200");
     expect(await answerTo(key)).toBe("429 rate_limit_exceeded");
-    expect(await rowOf("slow").innerText()).toContain("1 request a minute");
+    expect(await rowOf("slow").innerText()).toContain("1 request per minute");
   });
 
   test("its budget: once it is used up, calls are refused, and the page says so", async () => {
@@ -94,7 +94,7 @@ describe("what is chosen for a new key is in force", () => {
     home.gateway.upstream.replyWith(chatJson({ usage }));
     const form = await openForm();
     await form.getByLabel("Budget in USD").fill("0.0205067");
-    await form.getByLabel("Counted").selectOption({ label: "a day" });
+    await form.getByLabel("Resets").selectOption({ label: "Daily" });
     const key = await created(form, "thrifty");
     await stored();
     expect(await answerTo(key)).toBe("200");
@@ -109,13 +109,13 @@ test("what is wrong is told at its field, and corrected there", async () => {
   const limit = form.getByLabel("Requests per minute");
   await form.getByLabel("Name").fill("corrected");
   await limit.fill("many");
-  await form.getByRole("button", { name: "Create the key" }).click();
+  await form.getByRole("button", { name: "Create key" }).click();
   await form.getByText(/must be a whole number/i).waitFor();
   expect(await limit.getAttribute("aria-invalid")).toBe("true");
   expectRefusal(window, 400);
   await limit.fill("100");
   await form.getByLabel("Budget in USD").fill("-1");
-  await form.getByRole("button", { name: "Create the key" }).click();
+  await form.getByRole("button", { name: "Create key" }).click();
   await form.locator('[aria-invalid="true"]').and(form.getByLabel("Budget in USD")).waitFor();
   expectRefusal(window, 400);
   await form.getByLabel("Budget in USD").fill("");
@@ -133,7 +133,7 @@ describe("a new secret", () => {
   test("is copied with a click, and stands in samples that work", async () => {
     const { page } = window;
     secret = await created(await openForm(), "app");
-    await openedDialog(window, "The secret of “app”");
+    await openedDialog(window, "Secret of “app”");
     await page.getByRole("button", { name: "Copy the key" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
@@ -156,7 +156,7 @@ describe("a new secret", () => {
   test("is not lost by a stray Escape", async () => {
     const { page } = window;
     await page.keyboard.press("Escape");
-    await page.getByRole("alert").getByText("Close it without having stored the key?").waitFor();
+    await page.getByRole("alert").getByText("Close without storing the key?").waitFor();
     await page.getByRole("button", { name: "Go back" }).click();
     expect(await shownSecret(page.getByRole("dialog"))).toBe(secret);
     await stored();
@@ -169,21 +169,21 @@ describe("a new secret", () => {
       const form = await act("app", "Rotate");
       if (overlap === "24 hours") await openedDialog(window, "Rotate “app”");
       await form.getByLabel(overlap, { exact: true }).check();
-      await form.getByRole("button", { name: "Rotate the key" }).click();
-      const next = await shownSecret(await shownDialog(window, "The secret of “app”"));
+      await form.getByRole("button", { name: "Rotate key" }).click();
+      const next = await shownSecret(await shownDialog(window, "Secret of “app”"));
       await stored();
       return next;
     };
     const second = await rotate("24 hours");
     expect([await answerTo(secret), await answerTo(second)]).toEqual(["200", "200"]);
-    await rowOf("app").getByText("The old secret").waitFor();
-    const third = await rotate("Not at all");
+    await rowOf("app").getByText("Old secret").waitFor();
+    const third = await rotate("Revoke now");
     expect([await answerTo(secret), await answerTo(second), await answerTo(third)]).toEqual([
       "401 invalid_api_key",
       "401 invalid_api_key",
       "200",
     ]);
-    await rowOf("app").getByText("The old secret").waitFor({ state: "detached" });
+    await rowOf("app").getByText("Old secret").waitFor({ state: "detached" });
     secret = third;
     expect(await page.content()).not.toContain(third);
   });
@@ -192,9 +192,9 @@ describe("a new secret", () => {
     await act("app", "Edit");
     const form = await openedDialog(window, "Edit “app”");
     await form.getByLabel("Name").fill("renamed");
-    await form.getByText("Only these").click();
+    await form.getByText("Selected models").click();
     await form.getByLabel("vendor/with-slash").check();
-    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("button", { name: "Save changes" }).click();
     await form.waitFor({ state: "detached" });
     await rowOf("renamed").getByText("vendor/with-slash").waitFor();
     expect(await answerTo(secret)).toBe("403 model_not_allowed");
@@ -202,7 +202,7 @@ describe("a new secret", () => {
     await window.goto(home.path("audit"));
     const told = await window.page.getByRole("main").innerText();
     expect(told).toMatch(/created the key app \(sk-svc-…\w+\)\s+name\s+app/);
-    expect(told).toMatch(/replaced the key [^(]+\(sk-svc-…\w+\)\s+overlap\s+24h/);
+    expect(told).toMatch(/rotated the key [^(]+\(sk-svc-…\w+\)\s+overlap\s+24h/);
     expect(told).toMatch(/changed the key [^(]+\(sk-svc-…\w+\)\s+name\s+renamed/);
   });
 });
@@ -227,15 +227,15 @@ test("a viewer sees the keys and no way to change them, and the API refuses them
 test("a key ends when its time is over, and is then among those that ended", async () => {
   await window.goto(home.path("keys"));
   const form = await openForm();
-  await form.getByLabel("Ends").selectOption({ label: "After a day" });
+  await form.getByLabel("Expires").selectOption({ label: "In 1 day" });
   const key = await created(form, "short");
   await stored();
-  expect(await rowOf("short").innerText()).toContain("ends soon");
+  expect(await rowOf("short").innerText()).toContain("Expires soon");
   expect(await answerTo(key)).toBe("200");
   clock.aheadMs = 2 * dayMs;
   expect(await answerTo(key)).toBe("401 invalid_api_key");
   await window.goto(home.path("keys"));
   await window.page.getByText("Revoked and expired keys (1)").click();
-  const ended = window.page.getByRole("table", { name: "Keys that ended" });
-  expect(await ended.getByRole("row", { name: /short/ }).innerText()).toContain("expired");
+  const ended = window.page.getByRole("table", { name: "Revoked and expired keys" });
+  expect(await ended.getByRole("row", { name: /short/ }).innerText()).toContain("Expired");
 });

@@ -44,16 +44,16 @@ const standing = async () =>
     })
   ).body;
 const exactly = (label: string) => tile(window, label).locator("data").getAttribute("value");
-const usedUp = () => window.page.getByRole("alert").filter({ hasText: "The balance is used up" });
+const usedUp = () => window.page.getByRole("alert").filter({ hasText: "Out of credit" });
 
 test("an account without a call is led to its first key", async () => {
   const { page } = window;
-  await page.getByRole("heading", { name: "Make the first call" }).waitFor();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
   expect(await window.barriers()).toEqual([]);
-  await page.getByRole("link", { name: "Make a key" }).click();
-  await page.getByRole("dialog", { name: "Create a key" }).waitFor();
+  await page.getByRole("link", { name: "Create key" }).click();
+  await page.getByRole("dialog", { name: "Create key" }).waitFor();
   await page.goBack();
-  await page.getByRole("heading", { name: "Make the first call" }).waitFor();
+  await page.getByRole("heading", { name: "Make your first call" }).waitFor();
 });
 
 test("the first call turns the page into figures, which are those of the API", async () => {
@@ -78,20 +78,20 @@ test("a failure changes the figures without a reload", async () => {
 
 test("the figures are told apart by key, and for other times", async () => {
   const { page } = window;
-  await page.getByRole("radiogroup", { name: "By" }).getByText("By key").click();
-  const table = page.getByRole("table", { name: "All figures by key" });
+  await page.getByRole("radiogroup", { name: "Group by" }).getByText("By key").click();
+  const table = page.getByRole("table", { name: "All metrics by key" });
   await table.waitFor();
   const { series } = await usage({ by: "key" });
   expect(await table.innerText()).toContain(series[0].label);
-  await page.getByRole("radiogroup", { name: "Time" }).getByText("1h").click();
-  await page.getByText("What this account used in the last hour.").waitFor();
+  await page.getByRole("radiogroup", { name: "Time range" }).getByText("1h").click();
+  await page.getByText("Usage of this account in the last hour.").waitFor();
   await tile(window, "Requests").getByText("2", { exact: true }).waitFor();
   expect([...new URL(page.url()).searchParams]).toEqual([
     ["by", "key"],
     ["range", "1h"],
   ]);
   await page.reload();
-  await page.getByText("What this account used in the last hour.").waitFor();
+  await page.getByText("Usage of this account in the last hour.").waitFor();
   await table.waitFor();
 });
 
@@ -99,7 +99,7 @@ test("what is in the ledger adds up to the balance", async () => {
   const { page } = window;
   expect(await call()).toBe("200 ok");
   await page.getByRole("link", { name: "Billing" }).click();
-  const ledger = page.getByRole("table", { name: /^Ledger of/ });
+  const ledger = page.getByRole("table", { name: /^Ledger for/ });
   await ledger.waitFor();
   expect(await exactly("Balance")).toBe(toUsd(most));
   expect((await standing()).balance_usd).toBe(toUsd(most));
@@ -126,13 +126,13 @@ test("when the balance runs out, calls are refused, and an open page says so by 
   home.gateway.upstream.replyWith(chatJson({ usage: spent }));
   expect(await call()).toBe("200 ok");
   await usedUp().waitFor();
-  expect(await usedUp().innerText()).toContain("Calls are refused with 402");
+  expect(await usedUp().innerText()).toContain("Calls are rejected with 402");
   expect(await window.barriers()).toEqual([]);
   expect(await call()).toBe("402 insufficient_quota");
   expect((await standing()).free_usd).toBe("0.00");
-  await usedUp().getByRole("link", { name: "Go to billing" }).click();
+  await usedUp().getByRole("link", { name: "View billing" }).click();
   await page.getByRole("heading", { level: 1, name: "Billing" }).waitFor();
-  await usedUp().getByText("Ask the operator of this platform.").waitFor();
+  await usedUp().getByText("Contact the operator of this platform.").waitFor();
 });
 
 test("the playground says it in words, and what to do", async () => {
@@ -141,10 +141,10 @@ test("the playground says it in words, and what to do", async () => {
   await page.getByRole("link", { name: "Try it: svc-3-flash" }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("Say hello");
   await page.keyboard.press("Enter");
-  const alert = page.getByRole("alert").filter({ hasText: "The balance is too low for this call" });
+  const alert = page.getByRole("alert").filter({ hasText: "Balance too low for this call" });
   await alert.waitFor();
   expect(await alert.innerText()).toContain("402 insufficient_quota");
-  await alert.getByRole("link", { name: "See the balance in Billing" }).waitFor();
+  await alert.getByRole("link", { name: "View billing" }).waitFor();
   expectRefusal(window, 402);
 });
 

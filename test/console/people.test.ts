@@ -47,16 +47,16 @@ const mayMakeKeys = async () =>
 describe("an owner", () => {
   test("invites a developer by a link, who joins in a browser of their own", async () => {
     const { page } = window;
-    await page.getByRole("button", { name: "Invite a member" }).click();
-    const form = await openedDialog(window, "Invite a member");
+    await page.getByRole("button", { name: "Invite member" }).click();
+    const form = await openedDialog(window, "Invite member");
     await form.getByLabel("Developer").check();
     await form.getByLabel(/^Email/).fill(email);
-    await form.getByRole("button", { name: "Make the link" }).click();
+    await form.getByRole("button", { name: "Create link" }).click();
     const link = await form.getByText(/\/join#/).innerText();
     expect(await window.barriers()).toEqual([]);
     await form.getByRole("button", { name: "Done" }).click();
     await form.waitFor({ state: "detached" });
-    const open = page.getByRole("table", { name: "Open invitations" });
+    const open = page.getByRole("table", { name: "Pending invitations" });
     expect(await open.innerText()).toContain(email);
     expect(await page.content()).not.toContain(link.split("#")[1] ?? "");
 
@@ -69,12 +69,12 @@ describe("an owner", () => {
 
   test("has a developer who makes keys, and invites nobody", async () => {
     await theirs.page.getByRole("link", { name: "Keys" }).click();
-    await theirs.page.getByRole("button", { name: "Create a key" }).first().waitFor();
+    await theirs.page.getByRole("button", { name: "Create key" }).first().waitFor();
     expect(await mayMakeKeys()).toBe(200);
     await theirs.page.getByRole("link", { name: "Members" }).click();
-    await theirs.page.getByText("Only owners can change it.").waitFor();
+    await theirs.page.getByText("Only owners can make changes.").waitFor();
     await theirs.page.getByRole("row", { name: new RegExp(email) }).waitFor();
-    expect(await theirs.page.getByRole("button", { name: /Invite|Role|Remove/ }).count()).toBe(0);
+    expect(await theirs.page.getByRole("button", { name: /Invite|role|Remove/ }).count()).toBe(0);
     const refused = await (await asThem()).ask("POST /api/accounts/:account/invites", {
       params: params(),
       body: { role: "viewer" },
@@ -85,18 +85,18 @@ describe("an owner", () => {
   test("changes a role, which counts for what is already open elsewhere", async () => {
     const { page } = window;
     await theirs.page.getByRole("link", { name: "Keys" }).click();
-    await theirs.page.getByRole("button", { name: "Create a key" }).first().click();
-    const late = await shownDialog(theirs, "Create a key");
+    await theirs.page.getByRole("button", { name: "Create key" }).first().click();
+    const late = await shownDialog(theirs, "Create key");
     await late.getByLabel("Name").fill("too late");
 
-    await page.getByRole("button", { name: "Change the role of Linus" }).click();
-    const form = await openedDialog(window, "The role of Linus");
+    await page.getByRole("button", { name: "Change role of Linus" }).click();
+    const form = await openedDialog(window, "Role of Linus");
     await form.getByLabel("Viewer").check();
-    await form.getByRole("button", { name: "Change the role" }).click();
+    await form.getByRole("button", { name: "Change role" }).click();
     await form.waitFor({ state: "detached" });
     await member().getByText("Viewer").waitFor();
 
-    await late.getByRole("button", { name: "Create the key" }).click();
+    await late.getByRole("button", { name: "Create key" }).click();
     // What the role opened goes with it, without a reload.
     await late.waitFor({ state: "detached" });
     await theirs.page.getByText("theirs").first().waitFor();
@@ -121,7 +121,7 @@ describe("an owner", () => {
     const seen = await (await asThem()).ask("GET /api/accounts/:account", { params: params() });
     expect(seen.status).toBe(404);
     await theirs.goto("/");
-    await theirs.page.getByText("You are in no account").waitFor();
+    await theirs.page.getByText("You don't belong to any account yet").waitFor();
     expect(await theirs.page.getByRole("link", { name: "Keys" }).count()).toBe(0);
   });
 
@@ -129,14 +129,14 @@ describe("an owner", () => {
     await window.page.getByRole("link", { name: "Audit log" }).click();
     const log = window.page.getByRole("main");
     for (const words of [
-      /owner-\S+ invited a member/,
-      /linus@example\.com joined by a link/,
+      /owner-\S+ created a member invitation for/,
+      /linus@example\.com joined/,
       /linus@example\.com created the key/,
       /owner-\S+ changed the role of/,
-      /owner-\S+ removed a member/,
+      /owner-\S+ removed the member/,
     ])
       await log.getByText(words).first().waitFor();
-    await log.getByLabel("Show", { exact: true }).selectOption("key.create");
+    await log.getByLabel("Action", { exact: true }).selectOption("key.create");
     const entries = log.getByRole("listitem");
     // Theirs, and the one that the gateway was started with.
     await entries.nth(2).waitFor({ state: "detached" });
@@ -184,10 +184,10 @@ describe("the door", () => {
     await theirs.goto("/me");
     const sessions = theirs.page.getByRole("table", { name: "Your sessions" });
     expect(await sessions.getByRole("row").count()).toBe(3);
-    await sessions.getByRole("button", { name: "End" }).click();
-    const question = await openedDialog(theirs, "End this session?");
-    await question.getByRole("button", { name: "End it" }).click();
-    await sessions.getByRole("button", { name: "End" }).waitFor({ state: "detached" });
+    await sessions.getByRole("button", { name: "Sign out" }).click();
+    const question = await openedDialog(theirs, "Sign out this session?");
+    await question.getByRole("button", { name: "Sign out" }).click();
+    await sessions.getByRole("button", { name: "Sign out" }).waitFor({ state: "detached" });
     await second.page.getByRole("button", { name: /^You:/ }).click();
     await second.page.getByRole("menuitem", { name: "My profile" }).click();
     await title(second, "Sign in").waitFor();
@@ -201,19 +201,20 @@ describe("a token", () => {
   test("is shown once, with a request that works, and opens what was chosen alone", async () => {
     const { page } = window;
     await page.getByRole("link", { name: "Tokens" }).click();
-    await page.getByRole("button", { name: "Create a token" }).first().click();
-    const form = await openedDialog(window, "Create a token");
+    await page.getByRole("button", { name: "Create token" }).first().click();
+    const form = await openedDialog(window, "Create token");
     await form.getByLabel("Name").fill("nightly report");
     await form.getByRole("button", { name: "Read usage" }).click();
-    await form.getByRole("button", { name: "Create the token" }).click();
-    const sample = form.getByLabel("Code: a first request, curl");
+    await form.getByRole("button", { name: "Create token" }).click();
+    const created = page.getByRole("dialog", { name: "Token created" });
+    const sample = created.getByLabel("Code: a first request, curl");
     await sample.waitFor();
     expect(await window.barriers()).toEqual([]);
     const curl = await sample.innerText();
     token = /Bearer (\S+)"/.exec(curl)?.[1] ?? "";
     expect((await sendCurl(curl)).status).toBe(200);
-    await form.getByRole("button", { name: "Done" }).click();
-    await form.waitFor({ state: "detached" });
+    await created.getByRole("button", { name: "Done" }).click();
+    await created.waitFor({ state: "detached" });
     const row = page.getByRole("row", { name: /nightly report/ });
     expect(await row.innerText()).toContain("usage (read), models (read)");
     await page.reload();
@@ -235,7 +236,7 @@ describe("a token", () => {
     await page.getByRole("button", { name: "Revoke nightly report" }).click();
     const question = await openedDialog(window, "Revoke the token “nightly report”?");
     await question.getByRole("button", { name: "Revoke", exact: true }).click();
-    await page.getByRole("row", { name: /nightly report.*revoked/ }).waitFor();
+    await page.getByRole("row", { name: /nightly report.*Revoked/ }).waitFor();
     const refused = await machine(home.gateway.platformUrl, token).ask(
       "GET /api/accounts/:account/usage",
       { params: params() },
@@ -246,10 +247,10 @@ describe("a token", () => {
   test("is made by owners alone", async () => {
     const developer = await home.openOther(await home.joined("developer"));
     await developer.goto(home.path("tokens"));
-    await developer.page.getByText("Tokens are for owners").waitFor();
-    expect(await developer.page.getByRole("button", { name: "Create a token" }).count()).toBe(0);
+    await developer.page.getByText("Only owners can manage tokens").waitFor();
+    expect(await developer.page.getByRole("button", { name: "Create token" }).count()).toBe(0);
     await developer.goto(home.path("audit"));
-    await developer.page.getByText("The audit log is for owners").waitFor();
+    await developer.page.getByText("Only owners can view the audit log").waitFor();
     expect(developer.complaints).toEqual([]);
     await developer.close();
   });

@@ -58,9 +58,9 @@ describe("a model", () => {
     const flash = await card("svc-3-flash").innerText();
     expect(flash).toContain("$0.30");
     expect(flash).toContain("$2.50");
-    expect(flash).not.toContain("deprecated");
+    expect(flash).not.toContain("Deprecated");
     const old = await card("svc-2-flash").innerText();
-    expect(old).toContain("deprecated");
+    expect(old).toContain("Deprecated");
     expect(old).toContain(`Retires on ${retires}`);
     expect(old).toMatch(/Use svc-3-flash instead/);
     expect(old).not.toMatch(/fake|upstream/);
@@ -74,9 +74,9 @@ describe("a model", () => {
   test("that is tried leads to the playground, which knows the same of it", async () => {
     const { page } = window;
     await page.getByRole("link", { name: "Try it: svc-2-flash" }).click();
-    await page.getByText("Its successor is svc-3-flash.").waitFor();
+    await page.getByText("Use svc-3-flash instead.").waitFor();
     expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("svc-2-flash");
-    await button("Use svc-3-flash").click();
+    await button("Switch to svc-3-flash").click();
     expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("svc-3-flash");
   });
 });
@@ -128,7 +128,7 @@ describe("the playground's chat", () => {
     const { page } = window;
     home.gateway.upstream.replyOnce(rateLimits.seconds(7));
     await ask("Too often");
-    const vendors = page.getByRole("alert").filter({ hasText: "asked too often" });
+    const vendors = page.getByRole("alert").filter({ hasText: "Provider rate limit" });
     await vendors.waitFor();
     expect(await vendors.innerText()).toContain("429 upstream_rate_limited");
     expectRefusal(window, 429);
@@ -137,7 +137,7 @@ describe("the playground's chat", () => {
     await ask("First of this minute");
     await page.getByText("How can I help?").last().waitFor();
     await ask("Second of this minute");
-    const ours = page.getByRole("alert").filter({ hasText: "A limit is reached" });
+    const ours = page.getByRole("alert").filter({ hasText: "Rate limit reached" });
     await ours.waitFor();
     expect(await ours.innerText()).toContain("429 rate_limit_exceeded");
     expectRefusal(window, 429);
@@ -148,11 +148,11 @@ describe("the playground's chat", () => {
 
   test("sends what is set, and its code is that very call", async () => {
     const { page } = window;
-    await button("Clear the conversation").click();
+    await button("Clear conversation").click();
     await page.getByLabel("System prompt").fill("Be brief.");
     await page.getByText("Parameters").click();
     await page.getByRole("textbox", { name: "Temperature" }).fill("0.3");
-    await page.getByRole("textbox", { name: "Most tokens" }).fill("64");
+    await page.getByRole("textbox", { name: "Max tokens" }).fill("64");
     await ask("What is a purse?");
     await receipt().getByText("Charged").waitFor();
     expect(lastAsked()).toMatchObject({
@@ -163,7 +163,7 @@ describe("the playground's chat", () => {
       ],
     });
     await button("Code").click();
-    const dialog = await openedDialog(window, "The code for this call");
+    const dialog = await openedDialog(window, "Code for this call");
     for (const label of ["curl", "Python", "TypeScript"]) {
       await dialog.getByRole("tab", { name: label }).click();
       const code = await dialog.getByLabel(`Code: the call, ${label}`).innerText();
@@ -188,7 +188,7 @@ describe("the playground's other modes", () => {
     await page.getByLabel("Text B", { exact: true }).fill("another cat");
     await page.getByLabel("Text C", { exact: true }).fill("a bank");
     await button("Compare").click();
-    const matrix = page.getByRole("region", { name: "Similarity of each to each" });
+    const matrix = page.getByRole("region", { name: "Pairwise similarity" });
     await matrix.waitFor();
     const rows = await matrix.getByRole("row").allInnerTexts();
     expect(rows.slice(1).map((row) => row.match(/–|-?\d\.\d\d/g))).toEqual([
@@ -205,8 +205,8 @@ describe("the playground's other modes", () => {
     await tab("Speech");
     await page.getByLabel("Text to speak").fill("Good morning.");
     await page.getByText("Puck", { exact: true }).click();
-    await button("Speak").click();
-    const audio = page.getByRole("region", { name: "The audio" });
+    await button("Generate").click();
+    const audio = page.getByRole("region", { name: "Audio" });
     await audio.getByText("500 ms of speech", { exact: true }).waitFor();
     expect(lastAsked()).toMatchObject({ input: "Good morning.", voice: "Puck" });
     await button("Play").click();
@@ -228,7 +228,7 @@ describe("the playground's other modes", () => {
     const viewer = await home.joined("viewer");
     const other = await home.openOther(viewer);
     await other.goto(home.path("playground"));
-    await other.page.getByText("Calls are for developers").waitFor();
+    await other.page.getByText("Only developers can use the playground").waitFor();
     const refused = await viewer.ask("POST /api/accounts/:account/playground-key", {
       params: { account: home.gateway.account },
     });
@@ -243,13 +243,13 @@ describe("the reference", () => {
     const { page } = window;
     await window.goto("/reference#chat");
     await page.getByRole("heading", { level: 2, name: "Create a chat completion" }).waitFor();
-    await button("Make a key of 15 minutes").click();
+    await button("Create 15-minute key").click();
     await page.waitForFunction(() =>
       document.querySelector<HTMLInputElement>("input[type=password]")?.value.startsWith("sk-svc-"),
     );
     await page.getByLabel("Model", { exact: true }).selectOption("svc-3-flash");
     await button("Send").click();
-    const answer = page.getByRole("region", { name: "The answer" });
+    const answer = page.getByRole("region", { name: "Response" });
     await answer.getByText("200", { exact: true }).waitFor();
     expect(await answer.innerText()).toContain("How can I help you today?");
     expect(lastAsked().model).toBe("upstream-chat");

@@ -46,7 +46,7 @@ async function call(body: Record<string, unknown> = hello, key = home.gateway.ke
   return reply.headers.get("x-request-id") ?? "";
 }
 
-const table = () => window.page.getByRole("table", { name: "Requests, the newest first" });
+const table = () => window.page.getByRole("table", { name: "Requests, newest first" });
 const links = () => table().getByRole("link");
 /** The ids of the rows, as their links have them. */
 const shownIds = async () =>
@@ -112,12 +112,12 @@ test("the CSV has the very rows that the page shows", async () => {
 test("one is found by its id, and a search without a hit says what to do", async () => {
   const { page } = window;
   const [id = ""] = (await listed({})).slice(9);
-  await filters().getByLabel("Request id").fill(id);
+  await filters().getByLabel("Request ID").fill(id);
   await rowsAre(1);
   expect(await shownIds()).toEqual([id]);
   expect(address().get("id")).toBe(id);
-  await filters().getByLabel("Request id").fill("req_nobody");
-  await page.getByText("No request matches").waitFor();
+  await filters().getByLabel("Request ID").fill("req_nobody");
+  await page.getByText("No matches").waitFor();
   await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
   await rowsAre(pageSize);
 });
@@ -132,10 +132,10 @@ test("a call appears by itself once it has ended, and opens with the keyboard", 
   await link.focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Request" }).waitFor();
-  await page.getByRole("heading", { name: "What it cost" }).waitFor();
+  await page.getByRole("heading", { name: "Cost", exact: true }).waitFor();
   const told = await page.getByRole("main").innerText();
   expect(told).toContain(id);
-  expect(told).toContain("It was tried once.");
+  expect(told).toContain("1 attempt.");
   await page.getByText("adds up").waitFor();
   const { body } = await home.owner.ask("GET /api/accounts/:account/requests/:id", {
     params: { account: home.gateway.account, id },
@@ -213,12 +213,12 @@ test("each attempt has a bar of its own on the timeline, which older receipts la
   raw.close();
   await page.reload();
   await page.getByRole("list", { name: "Attempts", exact: true }).waitFor();
-  expect(await page.getByText("It was tried 2 times, one after the other.").count()).toBe(1);
+  expect(await page.getByText("2 attempts, in order.").count()).toBe(1);
   expect(await bars.count()).toBe(0);
 });
 
 test("a request of nobody's is told in words", async () => {
   await window.goto(home.path("requests/req_nothing"));
-  await window.page.getByText("There is no such request").waitFor();
+  await window.page.getByText("Request not found").waitFor();
   expect(window.complaints.splice(0)).toEqual([expect.stringContaining("404")]);
 });

@@ -36,7 +36,7 @@ test("the link that the first start prints makes the operator", async () => {
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Email").fill("ada@example.com");
   await page.getByLabel("Password", { exact: true }).fill("a long enough password");
-  await page.getByLabel("The same again").fill("a long enough password");
+  await page.getByLabel("Confirm password").fill("a long enough password");
   await button("Join and sign in").click();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 });
@@ -52,7 +52,7 @@ test("a key is made, and shown once with a call that is ready to send", async ()
     .click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("my app");
-  await dialog.getByRole("button", { name: "Create the key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   const sample = dialog.getByRole("region", { name: "First call" }).locator("pre").first();
   await sample.waitFor();
   curl = await sample.innerText();
@@ -60,7 +60,7 @@ test("a key is made, and shown once with a call that is ready to send", async ()
   expect(secret).toHaveLength(53);
   expect(await dialog.innerText()).toContain(secret);
   expect(await window.barriers()).toEqual([]);
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.getByRole("button", { name: "I have stored the key" }).click();
   await dialog.waitFor({ state: "hidden" });
   await page.getByText("my app").first().waitFor();
   expect(await page.content()).not.toContain(secret);
@@ -84,7 +84,7 @@ test("its curl line works, and the request appears on the open page by itself", 
 
 test("its receipt adds up, on the page and at the command line", async () => {
   const { page } = window;
-  await page.getByRole("heading", { name: "What it cost" }).waitFor();
+  await page.getByRole("heading", { name: "Cost", exact: true }).waitFor();
   const receipt = await engine.home.json<{
     cost_usd: string;
     charged_usd: string;
@@ -159,7 +159,7 @@ describe("the playground, with the receipt beside each answer,", () => {
   test("speaks, with a player and the shape of what is heard", async () => {
     const { page } = window;
     await page.getByRole("tab", { name: "Speech" }).click();
-    await panel().getByRole("button", { name: "Speak" }).click();
+    await panel().getByRole("button", { name: "Generate" }).click();
     await page.getByRole("slider", { name: "Position in the audio" }).waitFor();
     await receipt().waitFor();
   });

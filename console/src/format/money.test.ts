@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatUsd, formatUsdExact } from "./money.ts";
+import { formatBalance, formatUsd, formatUsdExact } from "./money.ts";
 
 test.each([
   ["0", "$0.00"],
@@ -19,6 +19,18 @@ test.each([
   ["much", "much"],
 ])("%s is shown as %s", (text, shown) => {
   expect(formatUsd(text)).toBe(shown);
+});
+
+test.each([
+  ["25", "$25.00"],
+  ["4.9987", "$4.9987"],
+  ["4.99879", "$4.9987"],
+  ["4.5", "$4.50"],
+  ["0.51279", "$0.5127"],
+  ["0.00001239", "$0.0000123"],
+  ["-1.00019", "−$1.0001"],
+])("a balance of %s is shown as %s", (text, shown) => {
+  expect(formatBalance(text)).toBe(shown);
 });
 
 test("the exact form loses no digit", () => {

@@ -1,13 +1,20 @@
 /** USD is exact decimal text, and stays text: a float would change it. */
 const pattern = /^(-?)(\d+)(?:\.(\d+))?$/;
-/** Of an amount below a cent, so many digits say enough. */
+/** The significant digits of an amount below a dollar. */
 const smallDigits = 3;
+/** Two decimals would show $4.99 for $4.9987. */
+const balanceDigits = 4;
 
-/** `1234.5` is `$1,234.50`, `0.000123456` is `$0.000123`; what is no amount stays as it is. */
-export function formatUsd(text: string): string {
+/** `1234.5` is `$1,234.50`, `0.000123456` is `$0.000123`; text that is not an amount stays as it is. */
+export const formatUsd = (text: string) => format(text, 2);
+
+/** `4.99871` is `$4.9987`, `25` is `$25.00`. */
+export const formatBalance = (text: string) => format(text, balanceDigits);
+
+function format(text: string, places: number): string {
   const [, sign, whole = "", fraction = ""] = pattern.exec(text) ?? [];
   if (sign === undefined) return text;
-  const kept = cut(whole, fraction, digitsToShow(whole, fraction));
+  const kept = cut(whole, fraction, digitsToShow({ whole, fraction, places }));
   const minus = sign === "-" && /[1-9]/.test(kept.whole + kept.fraction) ? "−" : "";
   const grouped = kept.whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return `${minus}$${grouped}.${kept.fraction}`;
@@ -21,13 +28,18 @@ export function formatUsdExact(text: string): string {
   return `${sign === "-" ? "−" : ""}$${grouped}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-function digitsToShow(whole: string, fraction: string): number {
-  if (/[1-9]/.test(whole)) return 2;
+function digitsToShow(of: {
+  readonly whole: string;
+  readonly fraction: string;
+  readonly places: number;
+}): number {
+  const { whole, fraction, places } = of;
+  if (/[1-9]/.test(whole)) return places;
   const zeros = fraction.search(/[1-9]/);
-  return zeros < 0 ? 2 : zeros + smallDigits;
+  return zeros < 0 ? 2 : Math.max(places, zeros + smallDigits);
 }
 
-/** Cut, on the digits themselves: a balance must not look like more than there is. */
+/** Truncates the digits: a balance must not look higher than it is. */
 function cut(whole: string, fraction: string, places: number) {
   const padded = fraction.padEnd(places, "0");
   const digits = String(BigInt(whole + padded.slice(0, places))).padStart(places + 1, "0");

@@ -6,7 +6,7 @@ test.each([
   [{ input: 7, audio_output: 900 }, "7 in · 900 out"],
   [{ image: 1 }, "1 image"],
   [{ image: 2, video_second: 12 }, "2 images · 12 s of video"],
-  [{}, "nothing"],
+  [{}, "–"],
 ])("the units %j are said as %s", (units, words) => {
   expect(formatUnits(units)).toBe(words);
 });

@@ -16,5 +16,5 @@ export function formatUnits(units: Units): string {
     images > 0 && `${formatCount(images)} ${images === 1 ? "image" : "images"}`,
     seconds > 0 && `${formatCount(seconds)} s of video`,
   ].filter((part) => part !== false);
-  return parts.length === 0 ? "nothing" : parts.join(" · ");
+  return parts.length === 0 ? "–" : parts.join(" · ");
 }

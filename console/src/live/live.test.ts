@@ -30,5 +30,5 @@ test("an event that is cut off by the end is none", async () => {
 });
 
 test("an event without end is not kept", async () => {
-  await expect(eventsOf("data: ", "x".repeat(4_000_001))).rejects.toThrow("too long");
+  await expect(eventsOf("data: ", "x".repeat(4_000_001))).rejects.toThrow("exceeds the size limit");
 });

@@ -88,7 +88,7 @@ async function fetchEvents(url: string, signal: AbortSignal): Promise<ReadableSt
   });
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (!response.ok || !isStream || response.body === null)
-    throw new Error(`no events: ${response.status}`);
+    throw new Error(`The event stream failed: ${response.status}`);
   return response.body;
 }
 
@@ -106,7 +106,7 @@ export async function* readEvents(
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const events = (rest + decoder.decode(read.value, { stream: true })).split("\n\n");
       rest = events.pop() ?? "";
-      if (rest.length > longestEvent) throw new Error("an event is too long");
+      if (rest.length > longestEvent) throw new Error("An event exceeds the size limit.");
       for (const event of events) {
         const fields = event.split("\n");
         const valueOf = (name: string) =>

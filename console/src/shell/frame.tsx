@@ -36,7 +36,7 @@ export function Frame() {
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <NavigationProgress />
       <Sidebar
@@ -52,7 +52,7 @@ export function Frame() {
             type="button"
             ref={burger}
             className={classes.burger}
-            aria-label="Open the menu"
+            aria-label="Open menu"
             aria-expanded={isOpen}
             onClick={() => setOpen(true)}
           >
@@ -69,7 +69,7 @@ export function Frame() {
           <div className={classes.space} />
           <button type="button" className={classes.search} onClick={() => setSearching(true)}>
             <IconSearch size={15} />
-            <span>Go to …</span>
+            <span>Search…</span>
             <kbd aria-hidden="true">{isMac ? "⌘ K" : "Ctrl K"}</kbd>
           </button>
           <SchemeToggle />

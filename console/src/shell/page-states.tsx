@@ -10,16 +10,16 @@ export function PageError() {
   return (
     <EmptyState
       icon={IconAlertTriangle}
-      title="This page did not load"
-      about="The console may have been updated since you opened it. Loading it again usually helps."
-      action={<Button onClick={() => location.reload()}>Load again</Button>}
+      title="Could not load this page"
+      about="The console may have been updated since you opened it. Reload the page."
+      action={<Button onClick={() => location.reload()}>Reload</Button>}
     />
   );
 }
 
 /** While a page's own file is on its way. */
 export function PageLoading() {
-  return <Loading lines={6} label="Loading the page" />;
+  return <Loading lines={6} label="Loading page" />;
 }
 
 /** A thin line on top while the next page is on its way. */

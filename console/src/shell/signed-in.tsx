@@ -15,10 +15,10 @@ export function SignedIn() {
   if (!user.is_operator && (isOther || pathname.startsWith("/operator")))
     return (
       <>
-        <PageHeader title="Not open to you" />
+        <PageHeader title="No access" />
         <EmptyState
           icon={IconLock}
-          title="Either it does not exist, or your role does not let you in"
+          title="This page does not exist or your role does not allow it"
           about="Choose one of your accounts above, or ask an owner to invite you."
         />
       </>
@@ -45,8 +45,8 @@ export function Home() {
       <PageHeader title="Welcome" about={`You are signed in as ${user.email}.`} />
       <EmptyState
         icon={IconBuilding}
-        title="You are in no account"
-        about="Ask an owner of the account for a link to join it, and open that link here."
+        title="You don't belong to any account yet"
+        about="Ask an account owner for an invitation link and open it in this browser."
       />
     </>
   );

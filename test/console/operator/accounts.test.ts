@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { formatUsd } from "../../../console/src/format/money.ts";
+import { formatBalance } from "../../../console/src/format/money.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { hello } from "../../setup/money-home.ts";
 import type { Window } from "../setup/console-home.ts";
@@ -35,12 +35,12 @@ const codeOf = async (reply: Response) =>
 
 test("an account is made with a first credit, and its owner joins by the link that is shown once", async () => {
   const { window, gateway } = home;
-  await button("New account").click();
-  const dialog = await openedDialog(window, "New account");
+  await button("Create account").click();
+  const dialog = await openedDialog(window, "Create account");
   await dialog.getByLabel("Name").fill(name);
-  await dialog.getByLabel("First credit in USD").fill("25");
-  await dialog.getByLabel("The owner's email (optional)").fill("grace@example.com");
-  await dialog.getByRole("button", { name: "Create the account" }).click();
+  await dialog.getByLabel("Initial credit in USD").fill("25");
+  await dialog.getByLabel("Owner's email (optional)").fill("grace@example.com");
+  await dialog.getByRole("button", { name: "Create account" }).click();
   const link = await dialog.getByText(/\/join#/).innerText();
   expect(await window.barriers()).toEqual([]);
 
@@ -54,35 +54,35 @@ test("an account is made with a first credit, and its owner joins by the link th
   await owner.page.getByRole("button", { name: `Account: ${name}` }).waitFor();
   expect(await standing()).toMatchObject({ name, balance_usd: "25.00", status: "active" });
 
-  await dialog.getByRole("button", { name: "Open the account" }).click();
+  await dialog.getByRole("button", { name: "Open account" }).click();
   await window.page.getByRole("heading", { level: 1, name }).waitFor();
   expect(await tile(window, "Balance").innerText()).toBe("$25.00");
-  await window.page.getByRole("row", { name: /Grace.*owner/ }).waitFor();
+  await window.page.getByRole("row", { name: /Grace.*Owner/ }).waitFor();
   const { key } = await gateway.server.operations.keys.create({ account, name: "first" });
   call = () =>
     gateway.call("/chat/completions", hello, { headers: { authorization: `Bearer ${key}` } });
   expect((await call()).status).toBe(200);
 });
 
-test("money is booked by its reference once, and the second time is told to be there already", async () => {
+test("credit with a reference is added once, and a repeat is reported", async () => {
   const { window } = home;
   const before = await standing();
-  await button("Book money").click();
-  const dialog = await openedDialog(window, `Book money on ${name}`);
+  await button("Add credit").click();
+  const dialog = await openedDialog(window, `Add credit to ${name}`);
   const book = async () => {
     await dialog.getByLabel("Amount in USD").fill("5");
     await dialog.getByLabel("Reference (optional)").fill("invoice 1017");
-    await dialog.getByRole("button", { name: "Book it" }).click();
+    await dialog.getByRole("button", { name: "Add credit" }).click();
   };
   await book();
   await dialog.waitFor({ state: "detached" });
   const after = await standing();
   expect(Number(after.balance_usd) - Number(before.balance_usd)).toBeCloseTo(5, 9);
-  await told(tile(window, "Balance"), formatUsd(after.balance_usd));
+  await told(tile(window, "Balance"), formatBalance(after.balance_usd));
 
-  await button("Book money").click();
+  await button("Add credit").click();
   await book();
-  await told(dialog.getByRole("status"), "Nothing was changed: $5.00");
+  await told(dialog.getByRole("status"), "already used for $5.00");
   expect(await window.barriers()).toEqual([]);
   expect((await standing()).balance_usd).toBe(after.balance_usd);
   await dialog.getByRole("button", { name: "Close" }).last().click();
@@ -96,10 +96,10 @@ test("money is booked by its reference once, and the second time is told to be t
 test("a limit holds from the next call on, and is gone when its field is emptied", async () => {
   const { window } = home;
   const limit = async (rpm: string) => {
-    await button("Change the limits").click();
+    await button("Edit limits").click();
     const dialog = await openedDialog(window, `Limits of ${name}`);
     await dialog.getByLabel("Requests per minute").fill(rpm);
-    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("button", { name: "Save changes" }).click();
     await dialog.waitFor({ state: "detached" });
   };
   const shown = tile(window, "Requests per minute");
@@ -107,7 +107,7 @@ test("a limit holds from the next call on, and is gone when its field is emptied
   await told(shown, /^1$/);
   expect([(await call()).status, (await call()).status]).toEqual([200, 429]);
   await limit("");
-  await told(shown, "no limit");
+  await told(shown, "No limit");
   expect((await call()).status).toBe(200);
 });
 

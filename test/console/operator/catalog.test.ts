@@ -56,12 +56,13 @@ describe("routes that are edited", () => {
     await dialog.waitFor({ state: "detached" });
   }
 
-  test("are in force with the next call: the lowest priority is asked first", async () => {
+  test("take effect with the next call: the lowest priority is tried first", async () => {
     expect(await askedFor("svc-3-flash")).toBe("upstream-chat");
     await home.window.goto("/operator/catalog/svc-3-flash");
     await told(routeRows().nth(1), "upstream-chat");
     await edit("fake/upstream-chat", { label: "Priority", value: "3" });
     await told(routeRows().nth(1), "other-chat");
+    await told(routeRows().nth(2), /upstream-chat.*Fallback/s);
     expect(await askedFor("svc-3-flash")).toBe("other-chat");
     const { routes } = await home.gateway.server.operations.catalog.show({ id: "svc-3-flash" });
     expect(routes.find(({ provider }) => provider === "fake")).toMatchObject({
@@ -240,9 +241,9 @@ describe("a model that goes", () => {
     await window.goto("/operator/catalog/svc-2-flash");
     await button("Deprecate").click();
     const dialog = await openedDialog(window, "Deprecate svc-2-flash");
-    await dialog.getByLabel("Model to use instead").selectOption("svc-3-flash");
+    await dialog.getByLabel("Replacement").selectOption("svc-3-flash");
     await dialog.getByLabel("Retires on").fill(retires);
-    await dialog.getByRole("button", { name: "Deprecate it" }).click();
+    await dialog.getByRole("button", { name: "Deprecate" }).click();
     await dialog.waitFor({ state: "detached" });
     const stages = window.page.getByRole("list", { name: "Lifecycle" }).getByRole("listitem");
     await told(stages.nth(1), /^Deprecated.*from/);
@@ -258,15 +259,15 @@ describe("a model that goes", () => {
       replacement: "svc-3-flash",
     });
 
-    await window.page.getByRole("link", { name: "Catalogue" }).first().click();
+    await window.page.getByRole("link", { name: "Catalog" }).first().click();
     const row = window.page.getByRole("row", { name: /^svc-2-flash/ });
-    await row.getByText("deprecated", { exact: true }).waitFor();
-    await told(row, "then svc-3-flash");
+    await row.getByText("Deprecated", { exact: true }).waitFor();
+    await told(row, "Replacement: svc-3-flash");
     await owner.goto(`/a/${gateway.account}/models`);
     const card = owner.page
       .getByRole("listitem")
       .filter({ has: owner.page.getByRole("heading", { name: "svc-2-flash" }) });
-    await card.getByText("deprecated", { exact: true }).waitFor();
+    await card.getByText("Deprecated", { exact: true }).waitFor();
     await told(card, "Use svc-3-flash instead.");
   });
 
@@ -297,7 +298,7 @@ describe("a model that goes", () => {
     await button("Retire now").click();
     const dialog = await openedDialog(window, "Retire svc-2-flash now?");
     expect((await call("svc-2-flash")).status).toBe(200);
-    await dialog.getByRole("button", { name: "Retire it" }).click();
+    await dialog.getByRole("button", { name: "Retire" }).click();
     await dialog.waitFor({ state: "detached" });
     await button("Retire now").waitFor({ state: "detached" });
     const reply = await call("svc-2-flash");

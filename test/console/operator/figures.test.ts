@@ -72,14 +72,14 @@ describe("the margin", () => {
 
   test("is told by provider, and goes into a file as it is on the page", async () => {
     const { page } = home.window;
-    await page.getByRole("radiogroup", { name: "By" }).getByText("Provider").click();
+    await page.getByRole("radiogroup", { name: "Group by" }).getByText("Provider").click();
     await page.getByRole("table", { name: "Margin by provider" }).waitFor();
     const { rows, total } = await home.gateway.server.operations.reports.margin({ by: "provider" });
     expect((await cells(/^second/))[2]).toBe(
       formatUsd(rows.find(({ name }) => name === "second")?.charged_usd ?? ""),
     );
     const coming = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download as CSV" }).click();
+    await page.getByRole("button", { name: "Export CSV" }).click();
     const lines = (await readFile(await (await coming).path(), "utf8")).trim().split("\r\n");
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toStartWith(
@@ -89,10 +89,10 @@ describe("the margin", () => {
 
   test("of days without calls says so", async () => {
     const { page } = home.window;
-    await page.getByLabel("When").selectOption({ label: "Other days" });
+    await page.getByLabel("Period").selectOption({ label: "Custom" });
     await page.getByLabel("From", { exact: true }).fill("2020-01-01");
     await page.getByLabel("To", { exact: true }).fill("2020-01-31");
-    await page.getByRole("heading", { name: "No calls in these days" }).waitFor();
+    await page.getByRole("heading", { name: "No calls in this period" }).waitFor();
   });
 });
 
@@ -103,9 +103,9 @@ describe("the embedded engine", () => {
       const { cookie } = await joinOperator(off);
       const window = await windowOf(home.browser, off, { cookie });
       await window.goto("/operator/engine");
-      const panel = window.page.getByRole("region", { name: "It is switched off" });
+      const panel = window.page.getByRole("region", { name: "The engine is off" });
       await told(panel, "SVC_ENGINE=on npm start");
-      expect(await window.page.getByRole("button", { name: /Fetch/ }).count()).toBe(0);
+      expect(await window.page.getByRole("button", { name: /Download/ }).count()).toBe(0);
       expect(window.complaints).toEqual([]);
       await window.close();
     } finally {
@@ -116,13 +116,13 @@ describe("the embedded engine", () => {
   test("lists its weights, fetches what is asked for, and tells why that failed", async () => {
     const { window, gateway } = home;
     await window.goto("/operator/engine");
-    await told(tile(window, "Weights here"), /^0 of \d/);
+    await told(tile(window, "Weights on disk"), /^0 of \d/);
     const weights = await gateway.server.operations.engine.weights({});
     const table = window.page.getByRole("table", { name: "Weights on this machine" });
     expect(await table.getByRole("row").count()).toBe(1 + weights.length);
     const row = table.getByRole("row", { name: /^text/ });
-    await told(row, "not here");
-    await row.getByRole("button", { name: "Fetch: text" }).click();
+    await told(row, "Not downloaded");
+    await row.getByRole("button", { name: "Download: text" }).click();
     await row.getByRole("button", { name: "Try again: text" }).waitFor();
     const after = await gateway.server.operations.engine.weights({});
     const failed = after.find(({ set }) => set === "text");
@@ -133,21 +133,21 @@ describe("the embedded engine", () => {
 });
 
 describe("the settings", () => {
-  test("are those in force, each with where it comes from", async () => {
+  test("are the active ones, each with its source", async () => {
     const { window, operator } = home;
     await window.goto("/operator/settings");
     const { body } = await operator.ask("GET /api/settings");
-    const rows = window.page.getByRole("table", { name: "Settings in force" }).getByRole("row");
+    const rows = window.page.getByRole("table", { name: "Active settings" }).getByRole("row");
     const texts = (await rows.allInnerTexts()).slice(1);
     expect(texts).toHaveLength(body.settings.length);
     for (const [at, { name, value, source }] of body.settings.entries()) {
       expect(texts[at]).toStartWith(name);
-      expect(texts[at]).toContain(value === null || value === "" ? "not set" : value);
-      expect(texts[at]).toContain(source === "file" ? "svc.yaml" : source);
+      expect(texts[at]).toContain(value === null || value === "" ? "Not set" : value);
+      expect(texts[at]?.toLowerCase()).toContain(source === "file" ? "svc.yaml" : source);
     }
-    await window.page.getByLabel("Find a setting").fill("max_call");
+    await window.page.getByLabel("Search settings").fill("max_call");
     expect(await rows.nth(1).getByRole("cell").nth(1).innerText()).toBe("120");
-    await window.page.getByLabel("Find a setting").fill("");
+    await window.page.getByLabel("Search settings").fill("");
   });
 
   test("say of a secret that it is set, and nothing else", async () => {

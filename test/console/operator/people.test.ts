@@ -44,8 +44,8 @@ const signIn = async (given: string) =>
 
 test("the last operator cannot give up the role", async () => {
   const { window, operator } = home;
-  await row("operator-").getByText("Operator: everything").waitFor();
-  expect(await button("Give up role of an operator").count()).toBe(0);
+  await row("operator-").getByText("Operator", { exact: true }).waitFor();
+  expect(await button("Give up operator role").count()).toBe(0);
   const { body } = await operator.ask("GET /api/session");
   const { status } = await operator.ask("DELETE /api/people/:id/operator", {
     params: { id: body.user.id },
@@ -58,14 +58,14 @@ test("the last operator cannot give up the role", async () => {
 
 test("who opens an operator's link is one, until the role is taken away", async () => {
   const { window } = home;
-  await button("Invite an operator").click();
-  const dialog = await openedDialog(window, "Invite an operator");
-  await dialog.getByRole("button", { name: "Make the link" }).click();
+  await button("Invite operator").click();
+  const dialog = await openedDialog(window, "Invite operator");
+  await dialog.getByRole("button", { name: "Create link" }).click();
   const link = await dialog.getByText(/\/join#/).innerText();
   expect(await window.barriers()).toEqual([]);
   await dialog.getByRole("button", { name: "Done" }).click();
-  const links = window.page.getByRole("table", { name: "Open links" });
-  await told(links.getByRole("row").nth(1), "become an operator");
+  const links = window.page.getByRole("table", { name: "Pending links" });
+  await told(links.getByRole("row").nth(1), "Become an operator");
 
   await joinByLink(other, link, { name: "Second", email: "second@example.com" });
   await other.page.waitForURL("**/operator/overview");
@@ -74,14 +74,14 @@ test("who opens an operator's link is one, until the role is taken away", async 
   expect(await links.count()).toBe(0);
 
   await row("second@example.com")
-    .getByRole("button", { name: "Take role of an operator from Second" })
+    .getByRole("button", { name: "Remove operator role from Second" })
     .click();
-  const question = await openedDialog(window, "Take the operator's role from Second?");
-  await question.getByRole("button", { name: "Take the role" }).click();
+  const question = await openedDialog(window, "Remove the operator role from Second?");
+  await question.getByRole("button", { name: "Remove role" }).click();
   await question.waitFor({ state: "detached" });
-  await told(row("second@example.com"), "nothing: in no account");
+  await told(row("second@example.com"), "No access");
   expect(await operators()).not.toContain("second@example.com");
-  expect(await button("Give up role of an operator").count()).toBe(0);
+  expect(await button("Give up operator role").count()).toBe(0);
   expect([...window.complaints, ...other.complaints]).toEqual([]);
 
   await other.page.getByRole("link", { name: "Settings" }).click();
@@ -94,12 +94,12 @@ test("a link for a new password works once, and the old password no more", async
   const { window } = home;
   expect(await signIn(password)).toBe(200);
   await row(memberEmail)
-    .getByRole("button", { name: /^New password for/ })
+    .getByRole("button", { name: /^Reset password of/ })
     .click();
-  const question = await openedDialog(window, /^Make a link for a new password/);
-  await question.getByRole("button", { name: "Make the link" }).click();
+  const question = await openedDialog(window, /^Create a password reset link/);
+  await question.getByRole("button", { name: "Create link" }).click();
   await question.waitFor({ state: "detached" });
-  const shown = await openedDialog(window, /^New password for/);
+  const shown = await openedDialog(window, /^Reset password of/);
   const link = await shown.getByText(/\/join#/).innerText();
   await shown.getByRole("button", { name: "Done" }).click();
 
@@ -107,13 +107,13 @@ test("a link for a new password works once, and the old password no more", async
   await member.goto(link);
   expect(await member.barriers()).toEqual([]);
   await member.page.getByLabel("New password").fill(newPassword);
-  await member.page.getByLabel("The same again").fill(newPassword);
-  await member.page.getByRole("button", { name: "Set the password and sign in" }).click();
+  await member.page.getByLabel("Confirm password").fill(newPassword);
+  await member.page.getByRole("button", { name: "Set password and sign in" }).click();
   await member.page.waitForURL(`**/a/${home.gateway.account}/overview`);
   expect([await signIn(password), await signIn(newPassword)]).toEqual([401, 200]);
   const again = await home.openOther();
   await again.goto(link);
-  await again.page.getByRole("heading", { name: "This link does not open" }).waitFor();
+  await again.page.getByRole("heading", { name: "This link is no longer valid" }).waitFor();
   expectRefusal(again, 404);
   expect([...window.complaints, ...member.complaints]).toEqual([]);
   await Promise.all([member.close(), again.close()]);
@@ -133,7 +133,7 @@ test("who is signed out everywhere is at the door with the next step", async () 
   const question = await openedDialog(window, /out everywhere\?$/);
   await question.getByRole("button", { name: "Sign out" }).click();
   await question.waitFor({ state: "detached" });
-  await told(row(email), "nowhere");
+  await told(row(email), "None");
   expect((await visitor.ask("GET /api/me/sessions")).status).toBe(401);
   await member.page.getByRole("link", { name: "Billing" }).click();
   await member.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();

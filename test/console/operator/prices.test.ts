@@ -56,7 +56,7 @@ test("a price that is set from now on is in force with the next call, and the ol
   expect(await dialog.getByLabel(/^Output, USD/).inputValue()).toBe("2.50");
   await dialog.getByLabel(/^Input, USD/).fill("7");
   await dialog.getByLabel(/^Output, USD/).fill("70");
-  await dialog.getByRole("button", { name: "Set the price" }).click();
+  await dialog.getByRole("button", { name: "Set price" }).click();
   await dialog.waitFor({ state: "detached" });
   await told(row("svc-3-flash"), "$70.00");
 
@@ -69,11 +69,11 @@ test("a price that is set from now on is in force with the next call, and the ol
 
   await button("History of svc-3-flash").click();
   const history = await openedDialog(window, "Prices of svc-3-flash");
-  const versions = history.getByRole("list", { name: "Prices, the newest first" });
+  const versions = history.getByRole("list", { name: "Prices, newest first" });
   const texts = await versions.getByRole("listitem").allInnerTexts();
   expect(texts).toHaveLength(2);
-  expect(texts[0]).toMatch(/in force[\s\S]*\$7\.00[\s\S]*\$70\.00/);
-  expect(texts[1]).toMatch(/From the start[\s\S]*\$0\.30[\s\S]*\$2\.50/);
+  expect(texts[0]).toMatch(/Current[\s\S]*\$7\.00[\s\S]*\$70\.00/);
+  expect(texts[1]).toMatch(/From the beginning[\s\S]*\$0\.30[\s\S]*\$2\.50/);
   await window.page.keyboard.press("Escape");
   await history.waitFor({ state: "detached" });
 });
@@ -82,10 +82,10 @@ test("a price for a day to come waits for it, and calls keep the one in force", 
   const { window } = home;
   await button("Set price of svc-3-flash").click();
   const dialog = await openedDialog(window, "Price of svc-3-flash");
-  await dialog.getByLabel("From a day on").check();
-  await dialog.getByLabel(/^From the beginning of this day/).fill("2999-01-01");
+  await dialog.getByLabel("From a date").check();
+  await dialog.getByLabel(/^Starts at the beginning of this day/).fill("2999-01-01");
   await dialog.getByLabel(/^Input, USD/).fill("900");
-  await dialog.getByRole("button", { name: "Set the price" }).click();
+  await dialog.getByRole("button", { name: "Set price" }).click();
   await dialog.waitFor({ state: "detached" });
   await told(row("svc-3-flash"), /\$7\.00.*2999.*\$900\.00/);
   expect((await prices("svc-3-flash")).map((one) => one.in_force)).toEqual([false, true, false]);
@@ -109,24 +109,24 @@ test("a price is removed on the page of its model, which is then not served", as
 
 test("an import shows what it would set before anything is set", async () => {
   const { window } = home;
-  await row("mini").getByText("no price").waitFor();
+  await row("mini").getByText("No price").waitFor();
   await button("Import list prices").click();
-  const dialog = await openedDialog(window, "Import public list prices");
+  const dialog = await openedDialog(window, "Import list prices");
   await dialog.getByLabel("Markup in percent").fill("100");
-  await dialog.getByRole("button", { name: "Show what would change" }).click();
-  await dialog.getByText("This would be set. Nothing is changed yet.").waitFor();
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  await dialog.getByText("Preview. Nothing has changed yet.").waitFor();
   expect(await window.barriers()).toEqual([]);
-  const plan = dialog.getByRole("table", { name: "Prices that would be set" });
-  const shown = await plan.getByRole("row", { name: /what callers pay/ }).innerText();
+  const plan = dialog.getByRole("table", { name: "Prices to import" });
+  const shown = await plan.getByRole("row", { name: /Price for callers/ }).innerText();
   expect((await prices("mini")).map(({ price }) => price)).toEqual([null]);
 
   // Another markup is another plan: it is shown first, too.
   await dialog.getByLabel("Markup in percent").fill("50");
-  await dialog.getByRole("button", { name: /^Take these/ }).waitFor({ state: "detached" });
+  await dialog.getByRole("button", { name: /^Import \d/ }).waitFor({ state: "detached" });
   await dialog.getByLabel("Markup in percent").fill("100");
-  await dialog.getByRole("button", { name: "Take these 2 over" }).click();
+  await dialog.getByRole("button", { name: "Import 2 prices" }).click();
   await dialog.waitFor({ state: "detached" });
-  await row("mini").getByText("no price").waitFor({ state: "detached" });
+  await row("mini").getByText("No price").waitFor({ state: "detached" });
   const [made] = await prices("mini");
   const usd = Number(made?.price?.["input"]);
   expect(usd).toBeGreaterThan(0);

@@ -44,11 +44,11 @@ describe("a provider", () => {
     expect((await call(hello.model)).status).toBe(502);
     await window.goto("/operator/providers");
     const row = card("fake").getByRole("row", { name: /upstream-chat/ });
-    expect(await row.innerText()).toMatch(/out of service[\s\S]*The key is not accepted\./);
+    expect(await row.innerText()).toMatch(/Out of service[\s\S]*The provider rejects the key\./);
     expect(await stateOf("fake")).toContain("open");
-    await button("Put back in service: fake").click();
-    await row.getByText("in service", { exact: true }).waitFor();
-    await button("Put back in service: fake").waitFor({ state: "detached" });
+    await button("Resume fake").click();
+    await row.getByText("In service", { exact: true }).waitFor();
+    await button("Resume fake").waitFor({ state: "detached" });
     expect(await stateOf("fake")).not.toContain("open");
     gateway.upstream.replyWith(willingVendor);
     expect((await call(hello.model)).status).toBe(200);
@@ -66,7 +66,7 @@ describe("a provider", () => {
     await first;
     const steps = card("fake").getByRole("listitem");
     await card("fake").getByText("Call 1 of 5 …").waitFor();
-    expect(await steps.filter({ hasText: "waits" }).count()).toBe(4);
+    expect(await steps.filter({ hasText: "Waiting" }).count()).toBe(4);
     expect(gateway.upstream.requests).toHaveLength(1);
     gate.resolve();
     await card("fake").getByText("All calls worked.").waitFor();
@@ -175,16 +175,16 @@ describe("a provider that is added by the form", () => {
 
     const offer = await openedDialog(window, "Models of mine");
     await offer.getByLabel("big-chat").check();
-    await offer.getByRole("button", { name: "Add 1 to the catalogue" }).click();
+    await offer.getByRole("button", { name: "Add 1 model" }).click();
     await offer.waitFor({ state: "detached" });
-    await card("mine").getByText("kept encrypted").waitFor();
+    await card("mine").getByText("stored encrypted").waitFor();
 
     await window.goto("/operator/prices");
     await button("Set price of big-chat").click();
     const price = await openedDialog(window, "Price of big-chat");
     await price.getByLabel(/^Input, USD/).fill("1");
     await price.getByLabel(/^Output, USD/).fill("2");
-    await price.getByRole("button", { name: "Set the price" }).click();
+    await price.getByRole("button", { name: "Set price" }).click();
     await price.waitFor({ state: "detached" });
     expect((await call("big-chat")).status).toBe(200);
     expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBe(`Bearer ${literalKey}`);
@@ -235,7 +235,7 @@ describe("a provider that is added by the form", () => {
     await form.getByLabel("Remove API key").check();
     await form.getByRole("button", { name: "Save changes" }).click();
     await form.waitFor({ state: "detached" });
-    await card("mine").getByText("Key: none needed").waitFor();
+    await card("mine").getByText("Key: not needed").waitFor();
     expect((await call("big-chat")).status).toBe(200);
     expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBeUndefined();
   });

@@ -77,7 +77,7 @@ export async function joinByLink(
   await page.getByLabel("Your name").fill(person.name);
   if (person.email !== undefined) await page.getByLabel("Email").fill(person.email);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByLabel("The same again").fill(password);
+  await page.getByLabel("Confirm password").fill(password);
   await page.getByRole("button", { name: "Join and sign in" }).click();
   await page.getByRole("button", { name: /^You:/ }).waitFor();
 }

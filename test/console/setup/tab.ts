@@ -60,7 +60,7 @@ export async function joinAsOperator(
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByLabel("The same again").fill(password);
+  await page.getByLabel("Confirm password").fill(password);
   await page.getByRole("button", { name: "Join and sign in" }).click();
   await page.waitForURL("**/operator/overview");
   return email;

@@ -53,7 +53,7 @@ export function ChartPlot(props: PlotProps) {
       {width > 0 && (
         <svg
           role="img"
-          aria-label={`${title}, as a drawing`}
+          aria-label={`${title}, chart`}
           width={width}
           height={height}
           onPointerMove={onMove}

@@ -17,7 +17,7 @@ interface ChartTipProps {
   readonly isOnRight: boolean;
 }
 
-/** The figures of the moment that is pointed at; the table has them for those who point at nothing. */
+/** The values at the pointer. Keyboard users find them in the table. */
 export function ChartTip({ time, values, series, format, hasSum, x, isOnRight }: ChartTipProps) {
   const sum = series.reduce((total, { key }) => total + (values[key] ?? 0), 0);
   return (
@@ -39,7 +39,7 @@ export function ChartTip({ time, values, series, format, hasSum, x, isOnRight }:
       })}
       {hasSum && (
         <p className={classes.sum}>
-          <span className={classes.name}>Together</span>
+          <span className={classes.name}>Total</span>
           <strong>{format(sum)}</strong>
         </p>
       )}

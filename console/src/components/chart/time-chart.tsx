@@ -19,7 +19,7 @@ interface TimeChartProps {
   /** What is drawn, for screen readers: `Spend by model`. */
   readonly title: string;
   readonly points: readonly ChartPoint[];
-  /** At most eight; put the rest together as one. Bars and areas are stacked, lines are not. */
+  /** At most eight; sum up the rest as one. Bars and areas are stacked, lines are not. */
   readonly series: readonly Series[];
   readonly kind?: ChartKind;
   readonly format: (value: number) => string;
@@ -28,7 +28,7 @@ interface TimeChartProps {
   readonly height?: number;
 }
 
-/** Figures over time: pointed at, they are said; and they can be read as a table. */
+/** Values over time, as a chart with tooltips or as a table. */
 export function TimeChart(props: TimeChartProps) {
   const { title, points, series, kind = "bars", format, formatAxis = format, height = 220 } = props;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
@@ -47,12 +47,7 @@ export function TimeChart(props: TimeChartProps) {
   return (
     <figure className={classes.chart} aria-label={title}>
       {isTable ? (
-        <section
-          id={tableId}
-          className={classes.table}
-          tabIndex={0}
-          aria-label={`${title}, as a table`}
-        >
+        <section id={tableId} className={classes.table} tabIndex={0} aria-label={`${title}, table`}>
           <Figures title={title} points={points} series={series} format={format} />
         </section>
       ) : (
@@ -88,7 +83,7 @@ export function TimeChart(props: TimeChartProps) {
           className={classes.view}
           aria-expanded={isTable}
           aria-controls={isTable ? tableId : undefined}
-          aria-label={`${isTable ? "Show as a chart" : "Show as a table"}: ${title}`}
+          aria-label={`${isTable ? "Show as chart" : "Show as table"}: ${title}`}
           onClick={() => setTable(!isTable)}
         >
           {isTable ? "Chart" : "Table"}

@@ -21,7 +21,7 @@ export function CopyButton({ text, what, isLarge = false }: CopyButtonProps) {
   const copy = () =>
     void copyText(text).then(
       () => setCopied(true),
-      () => say("The browser did not let us copy it. Select it and copy it by hand.", "bad"),
+      () => say("The browser blocked copying. Select the text and copy it manually.", "bad"),
     );
   const label = isCopied ? "Copied" : `Copy ${what}`;
   const icon = isCopied ? <IconCheck size={16} /> : <IconCopy size={16} />;
@@ -47,5 +47,5 @@ async function copyText(text: string): Promise<void> {
   area.select();
   const isDone = document.execCommand("copy");
   area.remove();
-  if (!isDone) throw new Error("Not copied.");
+  if (!isDone) throw new Error("Could not copy.");
 }

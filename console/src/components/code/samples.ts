@@ -262,12 +262,9 @@ function toName(name: string, isPython: boolean): string {
   return !isPython && /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name);
 }
 
-const toEnvironment = (
-  baseUrl: string,
-  key: string,
-) => `# What the SDKs of OpenAI read by themselves
+const toEnvironment = (baseUrl: string, key: string) => `# Read by the OpenAI SDKs
 export OPENAI_BASE_URL="${baseUrl}"
 export OPENAI_API_KEY="${key}"
 
-# What the samples here read
+# Read by the samples on this page
 export ${keyVariable}="${key}"`;

@@ -44,7 +44,9 @@ export function ErrorNotice({ problem, onRetry }: ErrorNoticeProps) {
         (status === 0 || status >= 500) && <RetryButton onClick={() => void onRetry()} />
       }
     >
-      {status >= 500 && code !== "failed" && <p>This is likely to pass. Try again in a moment.</p>}
+      {status >= 500 && code !== "failed" && (
+        <p>This is probably temporary. Try again in a moment.</p>
+      )}
     </Notice>
   );
 }

@@ -1,19 +1,19 @@
 import { TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useSearchText } from "../../search.ts";
+import classes from "./find-input.module.css";
 
 interface FindInputProps {
   readonly label: string;
   readonly placeholder: string;
 }
 
-/** What is looked for on a page, kept in the address as `find`. */
+/** The search field of a page, kept in the URL as `find`. */
 export function FindInput({ label, placeholder }: FindInputProps) {
   const [search, setSearch] = useSearchText();
   return (
     <TextInput
-      w={260}
-      maw="100%"
+      className={classes.input}
       type="search"
       aria-label={label}
       placeholder={placeholder}

@@ -1,7 +1,8 @@
-import { Button, Group, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { FormProblem } from "../feedback/form-problem.tsx";
 import { DialogBody, useDialog } from "./dialog.tsx";
+import classes from "./form-dialog.module.css";
 import type { Form } from "./use-form.ts";
 
 interface FormDialogProps {
@@ -17,7 +18,7 @@ interface FormDialogProps {
   readonly children: ReactNode;
 }
 
-/** A form in a <Dialog>: what no field says itself stands above the buttons. */
+/** A form in a <Dialog>. Problems without a field are shown above the buttons. */
 export function FormDialog(props: FormDialogProps) {
   const { title, form, submit, cancel = "Cancel", isDisabled = false } = props;
   const { isDangerous = false, gap = "md" } = props;
@@ -33,7 +34,7 @@ export function FormDialog(props: FormDialogProps) {
         <Stack gap={gap}>
           {props.children}
           <FormProblem problem={form.problem} fields={form.fields} />
-          <Group justify="flex-end" gap="xs">
+          <div className={classes.footer}>
             <Button
               variant="default"
               onClick={dialog?.close}
@@ -51,7 +52,7 @@ export function FormDialog(props: FormDialogProps) {
                 {submit}
               </Button>
             )}
-          </Group>
+          </div>
         </Stack>
       </form>
     </DialogBody>

@@ -8,17 +8,18 @@ interface ShownLinkProps {
   readonly made: { readonly link: string; readonly expires_at: string };
 }
 
-/** In a dialog: a link for somebody else, which is sent by hand. */
+/** In a dialog: a link for another person, which the user sends. */
 export function ShownLink({ title, made }: ShownLinkProps) {
   const dialog = useDialog();
   return (
     <DialogBody title={title}>
       <Stack>
         <ShownOnce secret={made.link} what="the link">
-          Copy the link now and send it yourself: no mail is sent, and it is not shown again.
+          Copy this link now and send it yourself. It is shown only once, and no email is sent.
         </ShownOnce>
         <p>
-          One person can use it once, until <time>{formatExact(Date.parse(made.expires_at))}</time>.
+          The link works once and expires on <time>{formatExact(Date.parse(made.expires_at))}</time>
+          .
         </p>
         <Group justify="flex-end">
           <Button onClick={dialog?.close}>Done</Button>

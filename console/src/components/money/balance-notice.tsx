@@ -20,7 +20,7 @@ interface BalanceNoticeProps {
   readonly hasLink?: boolean;
 }
 
-/** Says it before calls are refused, and while they are; and who can do something about it. */
+/** Warns before and while calls are rejected, and links to the fix. */
 export function BalanceNotice({ account, daySpendUsd, hasLink = false }: BalanceNoticeProps) {
   const params = { account };
   const isOperator = useMay("operator");
@@ -29,7 +29,7 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
   const isEmpty = trouble?.kind === "empty";
   const models = useApi("GET /api/accounts/:account/models", { params }, { enabled: isEmpty });
   const isAllFree = models.data?.every(({ price }) => isFree(price)) !== false;
-  // Who pays for nothing needs no money.
+  // Free models work without a balance.
   if (standing.data === undefined || trouble === undefined || (isEmpty && isAllFree)) return null;
   const { title, about } = wordsFor(trouble, standing.data.free_usd);
   return (
@@ -41,19 +41,19 @@ export function BalanceNotice({ account, daySpendUsd, hasLink = false }: Balance
           <>
             {hasLink && (
               <Link to="/a/$account/billing" params={params}>
-                Go to billing
+                View billing
               </Link>
             )}
             {isOperator && (
               <Link to="/operator/accounts/$id" params={{ id: account }}>
-                Go to the account
+                View account
               </Link>
             )}
           </>
         }
       >
         <p>
-          {about} {!isOperator && "Ask the operator of this platform."}
+          {about} {!isOperator && "Contact the operator of this platform."}
         </p>
       </Notice>
     </div>
@@ -68,29 +68,29 @@ function wordsFor(
     case "suspended":
       return {
         title: "This account is suspended",
-        about: "Calls are refused with 402 until an operator lets it go on.",
+        about: "Calls are rejected with 402 until an operator resumes the account.",
       };
     case "empty":
       return {
-        title: "The balance is used up",
-        about: "Calls are refused with 402 until money is added.",
+        title: "Out of credit",
+        about: "Calls are rejected with 402 until credit is added.",
       };
     case "budget":
       return {
-        title: "The budget of this account is used up",
+        title: "This account's budget is used up",
         about:
           trouble.period === "total"
-            ? "Calls are refused with 402 until an operator raises it."
-            : `Calls are refused with 402 until the next ${trouble.period} begins, or an operator raises it.`,
+            ? "Calls are rejected with 402 until an operator raises the budget."
+            : `Calls are rejected with 402 until the next ${trouble.period} starts or an operator raises the budget.`,
       };
     case "low":
       return {
-        title: "The balance is low",
+        title: "Low balance",
         about: (
           <>
-            <Money usd={freeUsd} /> is left: about {trouble.hours}{" "}
-            {trouble.hours === 1 ? "hour" : "hours"} at the pace of the last day. Then calls are
-            refused with 402 until money is added.
+            <Money usd={freeUsd} digits="balance" /> is left. At the rate of the last 24 hours, it
+            lasts about {trouble.hours} {trouble.hours === 1 ? "hour" : "hours"}. After that, calls
+            are rejected with 402 until credit is added.
           </>
         ),
       };

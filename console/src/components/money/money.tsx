@@ -1,11 +1,18 @@
-import { formatUsd, formatUsdExact } from "../../format/money.ts";
+import { formatBalance, formatUsd, formatUsdExact } from "../../format/money.ts";
 
-/** USD as decimal text: cut for the eye unless it has to add up, exact on hover and for machines. */
-export function Money(props: { readonly usd: string; readonly isExact?: boolean }) {
-  const { usd, isExact = false } = props;
+const formats = { few: formatUsd, balance: formatBalance, all: formatUsdExact };
+
+interface MoneyProps {
+  /** Decimal text. */
+  readonly usd: string;
+  readonly digits?: keyof typeof formats;
+}
+
+/** An amount, truncated unless all digits are asked for, with the exact amount on hover. */
+export function Money({ usd, digits = "few" }: MoneyProps) {
   return (
     <data value={usd} title={`${formatUsdExact(usd)} USD`}>
-      {isExact ? formatUsdExact(usd) : formatUsd(usd)}
+      {formats[digits](usd)}
     </data>
   );
 }

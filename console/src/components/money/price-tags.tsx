@@ -5,12 +5,12 @@ import classes from "./price-tags.module.css";
 interface PriceTagsProps {
   /** By class, in USD; null: none. */
   readonly price: Readonly<Record<string, string>> | null;
-  /** Said instead of a price. */
+  /** Shown when there is no price. */
   readonly none?: string;
 }
 
 /** A price by its classes, with the unit said once where they share it. */
-export function PriceTags({ price, none = "no price" }: PriceTagsProps) {
+export function PriceTags({ price, none = "No price" }: PriceTagsProps) {
   const entries = Object.entries(price ?? {});
   if (entries.length === 0) return <span className="soft">{none}</span>;
   const units = [...new Set(entries.map(([name]) => priceUnit(name)))];

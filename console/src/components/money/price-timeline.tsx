@@ -6,22 +6,22 @@ import classes from "./price-timeline.module.css";
 
 type PriceVersion = Reply<"GET /api/prices">[number];
 
-/** What a model costs, will cost and did cost; the newest stands first. */
+/** Current, scheduled and past prices of a model, newest first. */
 export function PriceTimeline({ versions }: { readonly versions: readonly PriceVersion[] }) {
   const known = versions.filter(({ version }) => version !== null).toReversed();
-  if (known.length === 0) return <p className="soft">It never had a price.</p>;
+  if (known.length === 0) return <p className="soft">No price set.</p>;
   return (
-    <ol className={classes.timeline} aria-label="Prices, the newest first">
+    <ol className={classes.timeline} aria-label="Prices, newest first">
       {known.map((version) => (
         <li key={version.version} data-now={version.in_force}>
           <div className={classes.head}>
             <When at={version.effective_at} />
-            {version.in_force && <StateBadge state="active" label="in force" />}
+            {version.in_force && <StateBadge state="active" label="current" />}
             {!version.in_force && isAhead(version) && (
-              <StateBadge state="pending" label="to come" />
+              <StateBadge state="pending" label="scheduled" />
             )}
           </div>
-          <PriceTags price={version.price} none="Without a price: not served" />
+          <PriceTags price={version.price} none="No price: not served" />
         </li>
       ))}
     </ol>
@@ -31,7 +31,7 @@ export function PriceTimeline({ versions }: { readonly versions: readonly PriceV
 const isAhead = ({ effective_at: at }: PriceVersion) => at !== null && Date.parse(at) > Date.now();
 
 function When({ at }: { readonly at: string | null }) {
-  if (at === null) return <span>From the start</span>;
+  if (at === null) return <span>From the beginning</span>;
   const atMs = Date.parse(at);
   return (
     <time dateTime={at} title={formatExact(atMs)}>

@@ -1,3 +1,4 @@
+import { sentenceCase } from "../../format/sentence-case.ts";
 import type { LiveState } from "../../live/live.ts";
 import classes from "./state-badge.module.css";
 
@@ -27,15 +28,15 @@ export type State = keyof typeof tones;
 
 interface StateBadgeProps {
   readonly state: State;
-  /** Other words than the state's own name. */
+  /** Shown instead of the state's name. */
   readonly label?: string;
 }
 
-/** A state in a word; its color only repeats what the word says. */
+/** A state in a word; the color only repeats it. */
 export function StateBadge({ state, label = state }: StateBadgeProps) {
   return (
     <span className={classes.badge} data-tone={tones[state]}>
-      {label}
+      {sentenceCase(label)}
     </span>
   );
 }
@@ -46,7 +47,7 @@ interface OutcomeBadgeProps {
   readonly words: string;
 }
 
-/** What came of a call, in words. */
+/** The outcome of a call, in words. */
 export function OutcomeBadge({ outcome, words }: OutcomeBadgeProps) {
   return <StateBadge state={stateOf(outcome)} label={words} />;
 }
@@ -56,13 +57,13 @@ function stateOf(outcome: string): State {
   return outcome === "left" ? "left" : "failed";
 }
 
-const signs: Readonly<Record<LiveState, { readonly state: State; readonly label: string }>> = {
+const liveBadges: Readonly<Record<LiveState, { readonly state: State; readonly label: string }>> = {
   live: { state: "live", label: "Live" },
   connecting: { state: "off", label: "Connecting" },
   waiting: { state: "pending", label: "Not connected" },
 };
 
-/** Whether what is shown follows what happens. */
+/** Whether the page shows live data. */
 export function LiveSign({ state }: { readonly state: LiveState }) {
-  return <StateBadge {...signs[state]} />;
+  return <StateBadge {...liveBadges[state]} />;
 }

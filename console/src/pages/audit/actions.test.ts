@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { failedSignIn } from "../../../../src/people/people.ts";
 import { resources } from "../../../../src/platform/operations.ts";
-import { actionGroups, actionWords, detailOf, wordsOf } from "./actions.ts";
+import { actionGroups, actionWords, detailOf, subjectOf, wordsOf } from "./actions.ts";
 
 test("every audit action has a label", () => {
   const declared = Object.values(resources).flatMap(([audits]) => Object.values(audits));
@@ -28,16 +28,41 @@ test("the filter has every action once, by what it is about", () => {
   expect(groups.flatMap(({ items }) => items)).toHaveLength(Object.keys(actionWords).length);
 });
 
-test("details are told as names and text, and what is empty is left out", () => {
-  expect(
-    detailOf({ role: "viewer", scopes: ["usage:read", "keys:read"], expires: null, n: 0 }),
-  ).toEqual([
+test("details are shown as names and text, without empty ones", () => {
+  const of = (detail: Readonly<Record<string, unknown>>) =>
+    detailOf({ action: "token.create", subject: "ci", detail });
+  expect(of({ role: "viewer", scopes: ["usage:read", "keys:read"], expires: null, n: 0 })).toEqual([
     ["role", "viewer"],
     ["scopes", "usage:read, keys:read"],
     ["n", "0"],
   ]);
-  expect(detailOf({ removal_date: "x", limits: { rpm: "60" } })).toEqual([
+  expect(of({ removal_date: "x", limits: { rpm: "60" } })).toEqual([
     ["removal date", "x"],
     ["limits", "rpm 60"],
   ]);
+});
+
+test("an entry names the account, and its reference and amount are details", () => {
+  const names = new Map([["acct_1", "Acme Corp"]]);
+  const record = {
+    action: "account.credit",
+    actor: "ops@example.com",
+    account: "acct_1",
+    subject: "invoice-7",
+    detail: { usd: "25" },
+  };
+  expect(subjectOf(record, names)).toEqual({ name: "Acme Corp", id: "acct_1" });
+  expect(detailOf(record)).toEqual([
+    ["amount", "$25"],
+    ["reference", "invoice-7"],
+  ]);
+  expect(detailOf({ ...record, subject: "entry_01" })).toEqual([["amount", "$25"]]);
+});
+
+test("a sentence that is complete has no subject", () => {
+  const record = { actor: "ada@example.com", account: null, subject: "own password" };
+  expect(subjectOf({ ...record, action: "person.password" }, new Map())).toBeUndefined();
+  expect(
+    subjectOf({ ...record, action: "session.begin", subject: record.actor }, new Map()),
+  ).toBeUndefined();
 });

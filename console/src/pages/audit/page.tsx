@@ -12,7 +12,7 @@ import classes from "./page.module.css";
 import { byDay, useNames, useRecords } from "./records.ts";
 import { TimelineEntry } from "./timeline-entry.tsx";
 
-const everything = { value: "", label: "Everything" };
+const everything = { value: "", label: "All actions" };
 
 export function Page() {
   const account = useAccountId();
@@ -26,7 +26,7 @@ export function Page() {
     void navigate({ to: ".", search: chosen === "" ? {} : { action: chosen }, replace: true });
   const filter = (
     <NativeSelect
-      aria-label="Show"
+      aria-label="Action"
       className={classes.filter}
       data={[everything, ...actionGroups().map((group) => ({ ...group, items: [...group.items] }))]}
       value={action}
@@ -39,20 +39,20 @@ export function Page() {
         title="Audit log"
         about={
           account === undefined
-            ? "Who changed what on the whole platform. It is written once and never changed."
-            : "Who changed what in this account. It is written once and never changed."
+            ? "Every change on the platform, and who made it. Entries are permanent."
+            : "Every change in this account, and who made it. Entries are permanent."
         }
         actions={mayEnter && filter}
       />
       {!mayEnter && (
         <EmptyState
           icon={IconFileText}
-          title="The audit log is for owners"
-          about="Ask an owner of the account what you want to know, or to make you an owner."
+          title="Only owners can view the audit log"
+          about="Ask an account owner to give you the owner role."
         />
       )}
       <ErrorNotice problem={records.error} onRetry={() => records.refetch()} />
-      {mayEnter && records.isPending && <Loading lines={8} label="Loading the audit log" />}
+      {mayEnter && records.isPending && <Loading lines={8} label="Loading audit log" />}
       {records.isSuccess && found.length === 0 && (
         <Nothing action={action} onShowAll={() => choose("")} />
       )}
@@ -77,7 +77,7 @@ export function Page() {
           loading={records.isFetchingNextPage}
           onClick={() => void records.fetchNextPage()}
         >
-          Show older
+          Load more
         </Button>
       )}
     </>
@@ -94,18 +94,18 @@ function Nothing({ action, onShowAll }: NothingProps) {
     return (
       <EmptyState
         icon={IconFileText}
-        title="Nothing was changed yet"
-        about="Every change from now on is noted here, with who made it, when, and from where."
+        title="No entries yet"
+        about="Changes appear here with the person, the time and the IP address."
       />
     );
   return (
     <EmptyState
       icon={IconFileText}
-      title="Nothing of this kind"
-      about={`Nobody has ${wordsOf(action)} yet.`}
+      title="No matches"
+      about={`No entry for “${wordsOf(action)}” yet.`}
       action={
         <Button variant="default" onClick={onShowAll}>
-          Show everything
+          Show all actions
         </Button>
       }
     />

@@ -1,6 +1,7 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { type ApiProblem, type Reply, request } from "../../api.ts";
 import { useApi } from "../../queries.ts";
+import { useAccounts } from "../../session.tsx";
 
 type Page = Reply<"GET /api/audit">;
 export type AuditRecord = Page["records"][number];
@@ -12,7 +13,7 @@ interface Asked {
   readonly enabled: boolean;
 }
 
-/** Page by page, the newest first. */
+/** Page by page, newest first. */
 export function useRecords(
   asked: Asked,
 ): UseInfiniteQueryResult<readonly AuditRecord[], ApiProblem> {
@@ -33,14 +34,17 @@ export function useRecords(
   });
 }
 
-/** People are noted down by their id; those of the account can be named. */
+/** The log may have IDs of people and accounts; these are the names to show instead. */
 export function useNames(account: string | undefined): ReadonlyMap<string, string> {
   const list = useApi(
     "GET /api/accounts/:account/members",
     { params: { account: account ?? "" } },
     { enabled: account !== undefined },
   );
-  return new Map(list.data?.members.map(({ id, email }) => [id, email]));
+  return new Map([
+    ...(list.data?.members ?? []).map(({ id, email }) => [id, email] as const),
+    ...useAccounts().map(({ id, name }) => [id, name] as const),
+  ]);
 }
 
 /** The records of one day after the other. */

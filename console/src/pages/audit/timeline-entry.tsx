@@ -1,13 +1,13 @@
 import { type Icon, IconLock, IconTerminal2, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { formatExact } from "../../format/moments.ts";
-import { detailOf, wordsOf } from "./actions.ts";
+import { detailOf, subjectOf, wordsOf } from "./actions.ts";
 import classes from "./page.module.css";
 import type { AuditRecord } from "./records.ts";
 
 interface TimelineEntryProps {
   readonly record: AuditRecord;
-  /** Of people, by their ids. */
+  /** Of people and accounts, by ID. */
   readonly names: ReadonlyMap<string, string>;
   readonly showsAccount: boolean;
 }
@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, { readonly icon: Icon; readonly label: stri
 };
 const commands: Readonly<Record<string, string>> = {
   "command line": "The command line",
-  start: "The start of the server",
+  start: "Server startup",
 };
 const time = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
@@ -29,10 +29,11 @@ const time = new Intl.DateTimeFormat("en", {
 });
 
 export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProps) {
-  const { at, actor, actor_kind, action, subject, account, account_name, address } = record;
+  const { at, actor, actor_kind, action, account, account_name, address } = record;
+  const subject = subjectOf(record, names);
   const kind = kinds[actor_kind] ?? { icon: IconUser, label: actor_kind };
   const atMs = Date.parse(at);
-  const detail = detailOf(record.detail);
+  const detail = detailOf(record);
   const who = actor_kind === "command" ? (commands[actor] ?? actor) : actor;
   return (
     <li className={classes.entry}>
@@ -42,8 +43,8 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
       <div className={classes.words}>
         <p className={classes.sentence}>
           <strong>{who}</strong>
-          {actor_kind === "token" && " (a token)"} {wordsOf(action)}{" "}
-          {![actor, account, ""].includes(subject) && <code>{names.get(subject) ?? subject}</code>}
+          {actor_kind === "token" && " (token)"} {wordsOf(action)}{" "}
+          {subject !== undefined && <code title={subject.id}>{subject.name}</code>}
         </p>
         {detail.length > 0 && (
           <dl className={classes.detail}>
@@ -60,10 +61,10 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
         <time dateTime={at} title={formatExact(atMs)}>
           {time.format(atMs)}
         </time>
-        {address !== "" && <span title="Where from">{address}</span>}
+        {address !== "" && <span title="IP address">{address}</span>}
         {showsAccount && account !== null && (
           <Link to="/a/$account/audit" params={{ account }}>
-            {account_name ?? account}
+            {account_name ?? names.get(account) ?? account}
           </Link>
         )}
       </p>

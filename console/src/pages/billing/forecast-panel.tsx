@@ -6,16 +6,16 @@ import { formatDay } from "../../format/moments.ts";
 import { type Billing, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
 
-/** What the month will have cost, how that is worked out, and how long the money lasts. */
+/** The projected cost of the month, its basis, and how long the balance lasts. */
 export function ForecastPanel({ billing }: { readonly billing: Billing }) {
   const { forecast_usd: forecast, forecast_basis: basis, runs_out_at: end, spend } = billing;
   return (
-    <Panel title="Forecast" about="A straight line, and no promise.">
+    <Panel title="Forecast" about="Linear projection, for orientation only.">
       <Facts
         of={{
-          [`${monthWords(spend.month)} will have cost`]:
-            forecast === null ? "not known yet" : <Money usd={forecast} />,
-          "The balance lasts until": <End end={end} isKnown={forecast !== null} />,
+          [`Projected for ${monthWords(spend.month)}`]:
+            forecast === null ? "Not available yet" : <Money usd={forecast} />,
+          "Balance lasts until": <End end={end} isKnown={forecast !== null} />,
         }}
       />
       <p className={`soft small ${classes.basis}`}>{basis}</p>
@@ -24,9 +24,9 @@ export function ForecastPanel({ billing }: { readonly billing: Billing }) {
 }
 
 function End({ end, isKnown }: { readonly end: string | null; readonly isKnown: boolean }) {
-  if (!isKnown) return <>not known yet</>;
-  if (end === null) return <>further than can be told</>;
-  if (Date.parse(end) <= Date.now()) return <>it is used up</>;
+  if (!isKnown) return <>Not available yet</>;
+  if (end === null) return <>Beyond the forecast</>;
+  if (Date.parse(end) <= Date.now()) return <>Used up</>;
   return (
     <>
       {formatDay(Date.parse(end))}

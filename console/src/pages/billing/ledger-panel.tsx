@@ -5,7 +5,7 @@ import { Money } from "../../components/money/money.tsx";
 import { type Column, DataTable } from "../../components/table/data-table.tsx";
 import { formatCount } from "../../format/figures.ts";
 import { formatDay, formatExact } from "../../format/moments.ts";
-import { formatUsd } from "../../format/money.ts";
+import { formatBalance } from "../../format/money.ts";
 import { saveFile } from "../../format/save-file.ts";
 import { type Billing, kindWords, type Line, ledgerCsv, monthWords } from "./billing.ts";
 import classes from "./page.module.css";
@@ -19,8 +19,8 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
   const { month, lines, opening_usd: opening, closing_usd: closing } = ledger;
   return (
     <Panel
-      title={`Ledger of ${monthWords(month)}`}
-      about={`It began with ${formatUsd(opening)} and ${ledger.next_month === null ? "stands at" : "ended with"} ${formatUsd(closing)}.`}
+      title={`Ledger for ${monthWords(month)}`}
+      about={`Opening balance: ${formatBalance(opening)}. ${ledger.next_month === null ? "Current" : "Closing"} balance: ${formatBalance(closing)}.`}
       actions={
         <div className={classes.months}>
           <MonthButton month={ledger.previous_month} side="Earlier" onMonth={onMonth} />
@@ -32,22 +32,23 @@ export function LedgerPanel({ ledger, onMonth }: LedgerPanelProps) {
             disabled={lines.length === 0}
             onClick={() => download(ledger)}
           >
-            CSV
+            {" "}
+            Export CSV{" "}
           </Button>
         </div>
       }
       isFlush
     >
       <DataTable
-        caption={`Ledger of ${monthWords(month)}`}
+        caption={`Ledger for ${monthWords(month)}`}
         columns={columns}
         rows={lines}
         rowKey={({ kind, at, model, reference }) => `${kind} ${at} ${model ?? reference}`}
-        empty="Nothing came in and nothing was used in this month."
+        empty="No credit or usage this month."
       />
       {lines.length > 0 && (
         <p className="soft inset">
-          Usage is added up by day and model; it stands after what was entered on that day.
+          Usage is summed by UTC day and model, and listed after that day's entries.
         </p>
       )}
     </Panel>
@@ -66,7 +67,7 @@ function MonthButton({ month, side, onMonth }: MonthButtonProps) {
     <ActionIcon
       size={28}
       variant="default"
-      aria-label={month === null ? `${side}: no other month` : `${side}: ${monthWords(month)}`}
+      aria-label={month === null ? `${side}: no more months` : `${side}: ${monthWords(month)}`}
       disabled={month === null}
       onClick={() => month !== null && onMonth(month)}
     >
@@ -78,14 +79,14 @@ function MonthButton({ month, side, onMonth }: MonthButtonProps) {
 }
 
 const columns: readonly Column<Line>[] = [
-  { header: "Day", cell: ({ at }) => <Day at={at} /> },
-  { header: "What", cell: ({ kind }) => kindWords[kind] ?? kind },
+  { header: "Date", cell: ({ at }) => <Day at={at} /> },
+  { header: "Type", cell: ({ kind }) => kindWords[kind] ?? kind },
   { header: "Details", cell: (line) => <Details line={line} /> },
   { header: "Amount", isFigure: true, cell: (line) => <Amount usd={line.amount_usd} /> },
   {
     header: "Balance",
     isFigure: true,
-    cell: ({ balance_usd: usd }) => <Money usd={usd} isExact />,
+    cell: ({ balance_usd: usd }) => <Money usd={usd} digits="all" />,
   },
 ];
 
@@ -96,7 +97,7 @@ function Day({ at }: Pick<Line, "at">) {
     <time
       dateTime={at}
       className="nowrap"
-      title={isDay ? `${at}, a day of UTC` : formatExact(Date.parse(at))}
+      title={isDay ? `${at} (UTC)` : formatExact(Date.parse(at))}
     >
       {formatDay(isDay ? Date.parse(`${at}T12:00:00`) : Date.parse(at))}
     </time>
@@ -126,7 +127,7 @@ function Amount({ usd }: { readonly usd: string }) {
   return (
     <span className={isIn ? classes.in : undefined}>
       {isIn && "+"}
-      <Money usd={usd} isExact />
+      <Money usd={usd} digits="all" />
     </span>
   );
 }

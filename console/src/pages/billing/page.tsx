@@ -27,12 +27,9 @@ export function Page() {
   const { data } = billing;
   return (
     <>
-      <PageHeader
-        title="Billing"
-        about="What this account has, what it spent, and how long that lasts."
-      />
+      <PageHeader title="Billing" about="Balance, spend and forecast." />
       <ErrorNotice problem={billing.error} onRetry={() => billing.refetch()} />
-      {billing.isPending && <Loading lines={8} label="Loading the books" />}
+      {billing.isPending && <Loading lines={8} label="Loading billing" />}
       {data !== undefined && (
         <>
           <LastDay account={data.account} />
@@ -57,9 +54,21 @@ function Figures({ billing }: { readonly billing: Billing }) {
   const { spend, forecast_usd: forecast } = billing;
   return (
     <Tiles>
-      <StatTile label="Balance" value={<Money usd={billing.balance_usd} />} note="what is left" />
-      <StatTile label="Held" value={<Money usd={billing.held_usd} />} note="for calls under way" />
-      <StatTile label="Free" value={<Money usd={billing.free_usd} />} note="for new calls" />
+      <StatTile
+        label="Balance"
+        value={<Money usd={billing.balance_usd} digits="balance" />}
+        note="Including held money"
+      />
+      <StatTile
+        label="Held"
+        value={<Money usd={billing.held_usd} digits="balance" />}
+        note="For calls in flight"
+      />
+      <StatTile
+        label="Free"
+        value={<Money usd={billing.free_usd} digits="balance" />}
+        note="For new calls"
+      />
       <StatTile
         label={`Spent in ${monthWords(spend.month)}`}
         value={<Money usd={spend.charged_usd} />}
@@ -68,7 +77,7 @@ function Figures({ billing }: { readonly billing: Billing }) {
       <StatTile
         label="Forecast"
         value={forecast === null ? "—" : <Money usd={forecast} />}
-        note={forecast === null ? "not known yet" : "for the whole month"}
+        note={forecast === null ? "Not available yet" : "For the whole month"}
       />
     </Tiles>
   );
@@ -80,14 +89,14 @@ function WhoAddsMoney({ account }: { readonly account: string }) {
     <p className={classes.foot}>
       {isOperator ? (
         <>
-          You can add money, give it back or set a budget on{" "}
+          To add credit, issue a refund or set a budget, open{" "}
           <Link to="/operator/accounts/$id" params={{ id: account }}>
-            the operator's page of this account
+            this account's operator page
           </Link>
           .
         </>
       ) : (
-        "The operator of this platform adds money and gives it back. Once the balance is used up, calls are refused with 402."
+        "The operator of this platform adds credit and issues refunds. When the balance is used up, calls are rejected with 402."
       )}
     </p>
   );

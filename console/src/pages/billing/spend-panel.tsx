@@ -15,9 +15,9 @@ export function SpendPanel({ spend }: { readonly spend: Billing["spend"] }) {
   const total = Number(spend.charged_usd);
   const shareOf = ({ charged_usd }: Row) => (total === 0 ? 0 : Number(charged_usd) / total);
   return (
-    <Panel title="Spend by model" about={`In ${monthWords(spend.month)}, by days of UTC.`}>
+    <Panel title="Spend by model" about={`In ${monthWords(spend.month)}, by UTC day.`}>
       {spend.by_model.length === 0 ? (
-        <p className="soft small">Nothing was called this month yet.</p>
+        <p className="soft small">No calls this month yet.</p>
       ) : (
         <ul className={classes.bars}>
           {fewRows(spend.by_model).map((row) => (

@@ -16,21 +16,21 @@ export function Page() {
     <>
       <PageHeader
         title="Changelog"
-        about="What changed in the API that your programs call, the newest first. What is deprecated works until its date."
+        about="Changes to the API, newest first. Deprecated features work until their removal date."
         actions={
           <p className={classes.links}>
-            <a href="/changelog.txt">As text</a>
+            <a href="/changelog.txt">Plain text</a>
             <a href="/openapi.json">OpenAPI</a>
           </p>
         }
       />
       <ErrorNotice problem={changes.error} onRetry={() => changes.refetch()} />
-      {changes.isPending && <Loading lines={6} label="Loading the changes" />}
+      {changes.isPending && <Loading lines={6} label="Loading changelog" />}
       {changes.data?.length === 0 && (
         <EmptyState
           icon={IconClock}
-          title="Nothing has changed yet"
-          about="When a field or an endpoint comes, changes or goes, it is told here first."
+          title="No changes yet"
+          about="Additions, changes and removals of fields and endpoints are announced here."
         />
       )}
       {byDay(changes.data ?? []).map(({ date, entries }) => (

@@ -24,21 +24,21 @@ export function Page() {
   if (token === "")
     return (
       <DoorHeader
-        title="This link is not whole"
-        about="Open it exactly as you got it: what follows the # is part of it."
+        title="This link is incomplete"
+        about="Copy the whole link and open it again. The part after the # is required."
       />
     );
   if (look.isError)
     return (
       <>
-        <DoorHeader title="This link does not open" />
+        <DoorHeader title="This link is no longer valid" />
         <ErrorNotice problem={look.error} />
         <p>
-          Ask whoever sent it for a new one, or <Link to="/sign-in">sign in</Link>.
+          Ask the sender for a new link, or <Link to="/sign-in">sign in</Link>.
         </p>
       </>
     );
-  if (look.data === undefined) return <Loading label="Looking at the link" />;
+  if (look.data === undefined) return <Loading label="Checking the link" />;
   return <Accept token={token} invite={look.data} />;
 }
 
@@ -57,9 +57,9 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
       again: "",
     },
     validate: {
-      name: (name) => (isReset || name.trim() !== "" ? null : "Your name, as others will see it."),
+      name: (name) => (isReset || name.trim() !== "" ? null : "Enter your name."),
       password: passwordProblem,
-      again: (again, { password }) => (again === password ? null : "The two are not the same."),
+      again: (again, { password }) => (again === password ? null : "Passwords do not match."),
     },
   });
   const submit = form.onSubmit(({ name, email, password }) =>
@@ -71,7 +71,7 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
       <Stack gap="md">
         <FormProblem problem={accept.error} fields={["name", "email", "password"]} />
         {user !== null && !isReset && (
-          <p>You are signed in as {user.email}. Joining here signs you in as who you name below.</p>
+          <p>You are signed in as {user.email}. Joining signs you in with the email below.</p>
         )}
         {!isReset && (
           <TextInput
@@ -91,20 +91,20 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
         />
         <PasswordInput
           label={isReset ? "New password" : "Password"}
-          description={`At least ${leastPassword} characters. A few words in a row are easy to keep in mind.`}
+          description={`At least ${leastPassword} characters. A few random words are easy to remember.`}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          visibilityToggleButtonProps={{ "aria-label": "Show password" }}
           {...form.getInputProps("password")}
           error={form.errors["password"] ?? fieldError(accept.error, "password")}
         />
         <PasswordInput
-          label="The same again"
+          label="Confirm password"
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          visibilityToggleButtonProps={{ "aria-label": "Show password" }}
           {...form.getInputProps("again")}
         />
         <Button type="submit" size="md" fullWidth loading={accept.isPending}>
-          {isReset ? "Set the password and sign in" : "Join and sign in"}
+          {isReset ? "Set password and sign in" : "Join and sign in"}
         </Button>
       </Stack>
     </form>
@@ -113,22 +113,22 @@ function Accept({ token, invite }: { readonly token: string; readonly invite: In
 
 function titleOf({ kind, account_name }: Invite): string {
   if (kind === "reset") return "Choose a new password";
-  if (kind === "operator") return "Set up the operator's account";
+  if (kind === "operator") return "Set up the operator account";
   return `Join ${account_name ?? "the account"}`;
 }
 
 function About({ invite: { kind, role, expires_at } }: { readonly invite: Invite }) {
   const until = (
     <>
-      The link ends <Moment at={expires_at} />.
+      This link expires <Moment at={expires_at} />.
     </>
   );
-  if (kind === "operator") return <>You will see and change everything here. {until}</>;
+  if (kind === "operator") return <>You will have full access. {until}</>;
   if (kind === "member")
     return (
       <>
-        You are invited as {role ?? "a member"}. {until}
+        You are invited as {role === "owner" ? "an" : "a"} {role ?? "member"}. {until}
       </>
     );
-  return <>All other sessions of yours will end. {until}</>;
+  return <>You will be signed out everywhere else. {until}</>;
 }

@@ -2,7 +2,5 @@
 export const leastPassword = 10;
 
 export function passwordProblem(password: string): string | null {
-  return password.length < leastPassword
-    ? `It must have at least ${leastPassword} characters.`
-    : null;
+  return password.length < leastPassword ? `Use at least ${leastPassword} characters.` : null;
 }

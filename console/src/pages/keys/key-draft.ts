@@ -33,16 +33,16 @@ export const draftOf = ({ name, models, limits }: Key): KeyDraft => ({
 
 /** Said before the platform is asked: what it would say of an empty list helps nobody. */
 export const modelsProblem = ({ mayCallAll, models }: KeyDraft) =>
-  !mayCallAll && models.length === 0 ? "Choose at least one, or all models." : undefined;
+  !mayCallAll && models.length === 0 ? "Choose at least one model, or all models." : undefined;
 
 export const lifetimes = [
   { value: "", label: "Never" },
-  { value: "1", label: "After a day" },
-  { value: "7", label: "After 7 days" },
-  { value: "30", label: "After 30 days" },
-  { value: "90", label: "After 90 days" },
-  { value: "365", label: "After a year" },
-  { value: "day", label: "On a day of your choice" },
+  { value: "1", label: "In 1 day" },
+  { value: "7", label: "In 7 days" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In 1 year" },
+  { value: "day", label: "On a date" },
 ];
 
 export interface Expiry {

@@ -42,12 +42,12 @@ export function CreateKey({ account, models }: CreateKeyProps) {
   if (form.reply !== undefined) return <NewSecret made={form.reply} models={models} />;
   const { after } = form.values;
   return (
-    <FormDialog title="Create a key" form={form} submit="Create the key">
+    <FormDialog title="Create key" form={form} submit="Create key">
       <KeyFields form={form} models={models} />
       <Group grow align="flex-start">
         <NativeSelect
-          label="Ends"
-          description="From then on its calls are refused."
+          label="Expires"
+          description="Calls with an expired key are rejected."
           data={lifetimes}
           {...form.text("after")}
           error={after === "day" ? undefined : form.error("expires")}
@@ -55,8 +55,8 @@ export function CreateKey({ account, models }: CreateKeyProps) {
         {after === "day" && (
           <TextInput
             type="date"
-            label="Day"
-            description="It ends as this day begins, in UTC."
+            label="Date"
+            description="The key expires at the start of this day, UTC."
             required
             {...form.text("day")}
             error={form.error("expires")}
@@ -77,10 +77,10 @@ export function EditKey({ of, models }: { readonly of: Key; readonly models: rea
       const body = toChangeBody(of, values);
       return body && { params: { account: of.account, id: of.id }, body };
     },
-    onDone: (key) => say(`The key “${nameOf(key)}” is changed. It counts from the next call on.`),
+    onDone: (key) => say(`Saved “${nameOf(key)}”. Changes apply from the next call.`),
   });
   return (
-    <FormDialog title={`Edit “${nameOf(of)}”`} form={form} submit="Save">
+    <FormDialog title={`Edit “${nameOf(of)}”`} form={form} submit="Save changes">
       <KeyFields form={form} models={models} />
     </FormDialog>
   );
@@ -91,13 +91,13 @@ interface KeyFieldsProps {
   readonly models: readonly Model[];
 }
 
-/** What can be chosen of a key, new or old. */
+/** The fields of a key, in both dialogs. */
 function KeyFields({ form: { values, edit, error, problem }, models }: KeyFieldsProps) {
   return (
     <>
       <TextInput
         label="Name"
-        description="What will use it, so that you know it later."
+        description="The application that will use this key."
         required
         maxLength={100}
         placeholder="checkout service"
@@ -115,8 +115,8 @@ function KeyFields({ form: { values, edit, error, problem }, models }: KeyFields
           problem={problem}
         />
         <p className="soft small">
-          What is empty is not limited. A call beyond a limit is refused with 429, one beyond the
-          budget with 402.
+          Leave empty for no limit. Calls over a limit are rejected with 429, calls over the budget
+          with 402.
         </p>
       </fieldset>
     </>

@@ -37,34 +37,33 @@ export function KeysTable({ caption, keys, onAction }: KeysTableProps) {
 const columns: readonly Column<Key>[] = [
   { header: "Key", cell: (key) => <Name of={key} /> },
   { header: "State", cell: (key) => <State of={key} /> },
-  { header: "May call", cell: ({ models }) => <Models ids={models} /> },
+  { header: "Models", cell: ({ models }) => <Models ids={models} /> },
   { header: "Limits", cell: (key) => <Limits of={key} /> },
   {
     header: "Last used",
-    cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
+    cell: ({ last_used_at: at }) => (at === null ? "Never" : <Moment at={at} />),
   },
-  { header: "Ends", cell: (key) => <End of={key} /> },
+  { header: "Expires", cell: (key) => <End of={key} /> },
 ];
 
 function Name({ of }: { readonly of: Key }) {
   return (
     <div className="lines strong">
-      {of.name === "" ? <span className="soft">no name</span> : of.name}
+      {of.name === "" ? <span className="soft">No name</span> : of.name}
       <code>{of.hint}</code>
       {of.previous !== null && (
         <span className={classes.previous}>
-          The old secret <code>{of.previous.hint}</code> works too, ends{" "}
-          <Moment at={of.previous.expires_at} />
+          Old secret <code>{of.previous.hint}</code> expires <Moment at={of.previous.expires_at} />
         </span>
       )}
     </div>
   );
 }
 
-/** A key that was revoked has ended, whatever was planned. */
+/** A revoked key has ended, whatever its expiration date. */
 function End({ of: { revoked_at, expires_at } }: { readonly of: Key }) {
   const at = revoked_at ?? expires_at;
-  return at === null ? "never" : <Moment at={at} />;
+  return at === null ? "Never" : <Moment at={at} />;
 }
 
 const soonMs = 7 * 86_400_000;
@@ -72,14 +71,14 @@ const soonMs = 7 * 86_400_000;
 function State({ of: { status, expires_at } }: { readonly of: Key }) {
   const endsMs = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
   if (status === "active" && endsMs - Date.now() < soonMs)
-    return <StateBadge state="expiring" label="ends soon" />;
+    return <StateBadge state="expiring" label="expires soon" />;
   return <StateBadge state={status} />;
 }
 
 const shownModels = 2;
 
 function Models({ ids }: { readonly ids: readonly string[] | null }) {
-  if (ids === null) return <span>all models</span>;
+  if (ids === null) return <span>All models</span>;
   const rest = ids.slice(shownModels);
   return (
     <span className={classes.ids}>
@@ -95,11 +94,11 @@ function Models({ ids }: { readonly ids: readonly string[] | null }) {
   );
 }
 
-const periodWords = { total: "in all", day: "today", month: "this month" } as const;
+const periodWords = { total: "in total", day: "today", month: "this month" } as const;
 
 function Limits({ of: { limits, budget } }: { readonly of: Key }) {
   const words = limitWords({ ...limits, budget: null });
-  if (words.length === 0 && budget === null) return <span className="soft">none</span>;
+  if (words.length === 0 && budget === null) return <span className="soft">None</span>;
   const share = budget === null ? 0 : Number(budget.spent_usd) / Number(budget.limit_usd);
   return (
     <div className={classes.limits}>

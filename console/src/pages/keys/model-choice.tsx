@@ -19,25 +19,25 @@ export function ModelChoice({ draft, onEdit, models, error }: ModelChoiceProps) 
       id,
       note: status === "deprecated" ? `${endpoint}, deprecated` : endpoint,
     })),
-    ...others.map((id) => ({ id, note: "not served now" })),
+    ...others.map((id) => ({ id, note: "not served" })),
   ];
   const toggle = (id: string, isOn: boolean) =>
     onEdit({ models: isOn ? [...draft.models, id] : draft.models.filter((one) => one !== id) });
   return (
     <fieldset className={classes.choice}>
-      <legend>Models it may call</legend>
+      <legend>Models</legend>
       <SegmentedControl
         fullWidth
-        aria-label="Which models"
+        aria-label="Models"
         data={[
           { value: "all", label: "All models" },
-          { value: "some", label: "Only these" },
+          { value: "some", label: "Selected models" },
         ]}
         value={draft.mayCallAll ? "all" : "some"}
         onChange={(value) => onEdit({ mayCallAll: value === "all" })}
       />
       {draft.mayCallAll ? (
-        <p className="soft small">Also those that are added later.</p>
+        <p className="soft small">Includes models added later.</p>
       ) : (
         <div className={classes.models}>
           {choices.map(({ id, note }) => (
@@ -55,7 +55,7 @@ export function ModelChoice({ draft, onEdit, models, error }: ModelChoiceProps) 
               onChange={(event) => toggle(id, event.currentTarget.checked)}
             />
           ))}
-          {choices.length === 0 && <p className="soft small">There are no models yet.</p>}
+          {choices.length === 0 && <p className="soft small">No models yet.</p>}
         </div>
       )}
       {error !== undefined && (

@@ -30,16 +30,16 @@ export function NewSecret({ made, models }: NewSecretProps) {
     };
   }, [dialog]);
   return (
-    <DialogBody title={`The secret of “${nameOf(made)}”`}>
+    <DialogBody title={`Secret of “${nameOf(made)}”`}>
       <Stack>
         <ShownOnce secret={made.key} what="the key">
-          Copy the key now and store it where your program finds it. It is shown this once: nobody
-          can show it again, not even an operator.
+          Copy this key now and store it safely. It is shown only once, and not even an operator can
+          recover it.
         </ShownOnce>
         {made.previous !== null && (
           <p>
-            The old secret <code>{made.previous.hint}</code> works too, and ends{" "}
-            <Moment at={made.previous.expires_at} />. Put the new one in its place before that.
+            The old secret <code>{made.previous.hint}</code> also works, and expires{" "}
+            <Moment at={made.previous.expires_at} />. Replace it before then.
           </p>
         )}
         {made.warnings.map((warning) => (
@@ -53,7 +53,7 @@ export function NewSecret({ made, models }: NewSecretProps) {
         ) : (
           <Group justify="flex-end">
             <Button leftSection={<IconCheck size={16} />} onClick={dialog?.close}>
-              I have stored it
+              I have stored the key
             </Button>
           </Group>
         )}
@@ -62,7 +62,7 @@ export function NewSecret({ made, models }: NewSecretProps) {
   );
 }
 
-/** Takes the focus, and so is seen wherever one was in the dialog. */
+/** Takes the focus, so that it is seen from anywhere in the dialog. */
 function Leaving({ onStay }: { readonly onStay: () => void }) {
   const dialog = useDialog();
   const stay = useRef<HTMLButtonElement>(null);
@@ -70,15 +70,15 @@ function Leaving({ onStay }: { readonly onStay: () => void }) {
   return (
     <div role="alert" className={`notice ${classes.leaving}`} data-tone="bad">
       <p>
-        <strong>Close it without having stored the key?</strong> Then its secret is lost, and you
-        have to rotate the key to get another.
+        <strong>Close without storing the key?</strong> Its secret will be lost. To get a new one,
+        you will have to rotate the key.
       </p>
       <Group justify="flex-end" gap="xs">
         <Button ref={stay} variant="default" onClick={onStay}>
           Go back
         </Button>
         <Button color="red" onClick={dialog?.close}>
-          Close all the same
+          Close anyway
         </Button>
       </Group>
     </div>
@@ -88,11 +88,10 @@ function Leaving({ onStay }: { readonly onStay: () => void }) {
 function Samples({ made, models }: NewSecretProps) {
   const { gateway_url: baseUrl } = useSession();
   const model = modelToTry(models, made.models);
-  if (model === undefined)
-    return <p className="soft">There is no model yet that this key may call.</p>;
+  if (model === undefined) return <p className="soft">This key cannot call any model yet.</p>;
   return (
     <section aria-label="First call">
-      <h3 className={classes.heading}>Make a first call</h3>
+      <h3 className={classes.heading}>Make your first call</h3>
       <CodeBlock
         what="the first call"
         samples={firstCallSamples({ baseUrl, model, key: made.key })}

@@ -31,7 +31,8 @@ export function Page() {
   const of = (action: KeyAction) => (asked?.action === action ? asked.of : undefined);
   const create = mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setSearch({ new: "1" })}>
-      Create a key
+      {" "}
+      Create key{" "}
     </Button>
   );
   const known = models.data ?? [];
@@ -39,11 +40,11 @@ export function Page() {
     <>
       <PageHeader
         title="Keys"
-        about="What programs sign their calls with. Each has its own models, limits and budget; all are paid from this account's balance."
+        about="API keys for your applications. Each key has its own models, limits and budget. All calls are charged to this account."
         actions={create}
       />
       <ErrorNotice problem={keys.error} onRetry={() => keys.refetch()} />
-      {keys.isPending && <Loading lines={6} label="Loading the keys" />}
+      {keys.isPending && <Loading lines={6} label="Loading keys" />}
       {keys.data !== undefined && (
         <Lists
           keys={keys.data}
@@ -85,23 +86,23 @@ function Lists({ keys, create, onAction }: ListsProps) {
       {working.length === 0 ? (
         <EmptyState
           icon={IconKey}
-          title={ended.length === 0 ? "No keys yet" : "No key works any more"}
+          title={ended.length === 0 ? "No keys yet" : "No active keys"}
           about={
             create === false
-              ? "Without a key nobody can call. A developer or an owner of this account can make one."
-              : "Make one for each program that calls: then you see what each of them spends, and can end one without touching the others."
+              ? "A developer or an owner of this account can create one."
+              : "Create one key per application to track spend and revoke access separately."
           }
           action={create}
         />
       ) : (
         <Panel isFlush>
-          <KeysTable caption="Keys that work" keys={working} onAction={onAction} />
+          <KeysTable caption="Active keys" keys={working} onAction={onAction} />
         </Panel>
       )}
       {ended.length > 0 && (
         <Fold title={`Revoked and expired keys (${ended.length})`}>
           <Panel isFlush>
-            <KeysTable caption="Keys that ended" keys={ended} onAction={onAction} />
+            <KeysTable caption="Revoked and expired keys" keys={ended} onAction={onAction} />
           </Panel>
         </Fold>
       )}

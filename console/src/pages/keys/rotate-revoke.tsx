@@ -11,12 +11,12 @@ import classes from "./page.module.css";
 const overlaps = [
   {
     value: "0",
-    label: "Not at all",
-    about: "The old secret is refused at once: for one that leaked.",
+    label: "Revoke now",
+    about: "The old secret stops working immediately. Choose this if it leaked.",
   },
-  { value: "1h", label: "1 hour", about: "Both secrets work for an hour." },
-  { value: "24h", label: "24 hours", about: "Both secrets work until this time tomorrow." },
-  { value: "7d", label: "7 days", about: "Both secrets work for a week." },
+  { value: "1h", label: "1 hour", about: "Both secrets work for 1 hour." },
+  { value: "24h", label: "24 hours", about: "Both secrets work for 24 hours." },
+  { value: "7d", label: "7 days", about: "Both secrets work for 7 days." },
 ];
 
 export function RotateKey({ of, models }: { readonly of: Key; readonly models: readonly Model[] }) {
@@ -28,13 +28,13 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
   });
   if (form.reply !== undefined) return <NewSecret made={form.reply} models={models} />;
   return (
-    <FormDialog title={`Rotate “${nameOf(of)}”`} form={form} submit="Rotate the key">
+    <FormDialog title={`Rotate “${nameOf(of)}”`} form={form} submit="Rotate key">
       <p>
-        The key gets a new secret, shown once. Its name, models, limits and budget stay, and its
-        usage goes on under the same key.
+        The key gets a new secret, shown once. Its name, models, limits, budget and usage stay the
+        same.
       </p>
       <Radio.Group
-        label={`How long the old secret ${of.hint} works on`}
+        label={`Keep the old secret ${of.hint} for`}
         value={form.values.overlap}
         onChange={(overlap) => form.edit({ overlap })}
         error={form.error("overlap")}
@@ -47,8 +47,7 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
       </Radio.Group>
       {of.previous !== null && (
         <p className={classes.warning}>
-          The secret before this one, {of.previous.hint}, still works. It ends with this rotation,
-          at once.
+          An earlier secret, {of.previous.hint}, still works. Rotating revokes it immediately.
         </p>
       )}
     </FormDialog>
@@ -61,21 +60,21 @@ export function RevokeKey({ of }: { readonly of: Key }) {
     <Question
       route="DELETE /api/accounts/:account/keys/:id"
       input={{ params: { account: of.account, id: of.id } }}
-      onDone={() => say(`The key “${nameOf(of)}” is revoked.`)}
+      onDone={() => say(`Revoked “${nameOf(of)}”.`)}
       question={`Revoke “${nameOf(of)}”?`}
-      verb="Revoke the key"
+      verb="Revoke key"
       consequence={
         <>
           <p>
-            Calls with it are refused at once, with 401; those under way go on to their end. It
-            cannot be brought back: what still needs access needs another key.
+            New calls with this key are rejected with 401. Calls in flight finish. This cannot be
+            undone.
           </p>
           <p>
             {lastUsed === null ? (
-              "It was never used."
+              "This key was never used."
             ) : (
               <>
-                It was last used <Moment at={lastUsed} />.
+                Last used <Moment at={lastUsed} />.
               </>
             )}
           </p>

@@ -23,10 +23,10 @@ export function Page() {
 
 function Name() {
   const { name } = useUser();
-  const change = useChange("PATCH /api/me", { onDone: () => say("Your name is changed.") });
+  const change = useChange("PATCH /api/me", { onDone: () => say("Name saved.") });
   const form = useForm({ initialValues: { name } });
   return (
-    <Panel title="Name" about="Others in your accounts see it.">
+    <Panel title="Name" about="Visible to the members of your accounts.">
       <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
         <Stack gap="sm" maw={420}>
           <FormProblem problem={change.error} fields={["name"]} />
@@ -38,7 +38,7 @@ function Name() {
           />
           <Group>
             <Button type="submit" variant="default" loading={change.isPending}>
-              Save the name
+              Save name
             </Button>
           </Group>
         </Stack>
@@ -53,20 +53,20 @@ function Password() {
     initialValues: { current: "", password: "", again: "" },
     validate: {
       password: passwordProblem,
-      again: (again, { password }) => (again === password ? null : "The two are not the same."),
+      again: (again, { password }) => (again === password ? null : "Passwords do not match."),
     },
   });
   const change = useChange("POST /api/me/password", {
     onDone: () => {
       form.reset();
-      say("Your password is changed. All other sessions have ended.");
+      say("Password changed. You are signed out everywhere else.");
     },
   });
   const submit = form.onSubmit(({ current, password }) =>
     change.mutate({ body: { current, password } }),
   );
   return (
-    <Panel title="Password" about="Changing it ends your other sessions.">
+    <Panel title="Password" about="Changing it signs you out everywhere else.">
       <form onSubmit={submit}>
         <Stack gap="sm" maw={420}>
           <FormProblem problem={change.error} fields={["password"]} />
@@ -75,26 +75,26 @@ function Password() {
           <PasswordInput
             label="Current password"
             autoComplete="current-password"
-            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            visibilityToggleButtonProps={{ "aria-label": "Show password" }}
             {...form.getInputProps("current")}
           />
           <PasswordInput
             label="New password"
             description={`At least ${leastPassword} characters.`}
             autoComplete="new-password"
-            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            visibilityToggleButtonProps={{ "aria-label": "Show password" }}
             {...form.getInputProps("password")}
             error={form.errors["password"] ?? fieldError(change.error, "password")}
           />
           <PasswordInput
-            label="The same again"
+            label="Confirm password"
             autoComplete="new-password"
-            visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+            visibilityToggleButtonProps={{ "aria-label": "Show password" }}
             {...form.getInputProps("again")}
           />
           <Group>
             <Button type="submit" variant="default" loading={change.isPending}>
-              Change the password
+              Change password
             </Button>
           </Group>
         </Stack>

@@ -16,9 +16,9 @@ type Session = Reply<"GET /api/me/sessions">[number];
 export function Sessions() {
   const sessions = useApi("GET /api/me/sessions");
   return (
-    <Panel title="Sessions" about="The browsers in which you are signed in." isFlush>
+    <Panel title="Sessions" about="Browsers where you are signed in." isFlush>
       <ErrorNotice problem={sessions.error} onRetry={sessions.refetch} />
-      {sessions.isPending && <Loading lines={3} label="Loading your sessions" />}
+      {sessions.isPending && <Loading lines={3} label="Loading sessions" />}
       {sessions.data !== undefined && (
         <DataTable
           caption="Your sessions"
@@ -37,14 +37,14 @@ const columns: readonly Column<Session>[] = [
     cell: ({ user_agent, is_current }) => (
       <>
         <span title={user_agent}>{browserName(user_agent)}</span>{" "}
-        {is_current && <StateBadge state="active" label="this one" />}
+        {is_current && <StateBadge state="active" label="this browser" />}
       </>
     ),
   },
-  { header: "Address", cell: ({ address }) => <code>{address}</code> },
+  { header: "IP address", cell: ({ address }) => <code>{address}</code> },
   { header: "Signed in", cell: ({ created_at }) => <Moment at={created_at} /> },
   { header: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
-  { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} />, isExtra: true },
+  { header: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} />, isExtra: true },
   actionsColumn((session) => !session.is_current && <End session={session} />),
 ];
 
@@ -52,14 +52,15 @@ function End({ session: { id, user_agent } }: { readonly session: Session }) {
   return (
     <ConfirmButton
       size="xs"
-      question="End this session?"
+      question="Sign out this session?"
       consequence={`${browserName(user_agent)} will have to sign in again.`}
-      verb="End it"
+      verb="Sign out"
       route="DELETE /api/me/sessions/:id"
       input={{ params: { id } }}
-      onDone={() => say("The session is ended.")}
+      onDone={() => say("Session signed out.")}
     >
-      End
+      {" "}
+      Sign out{" "}
     </ConfirmButton>
   );
 }

@@ -18,14 +18,14 @@ export function InvitedTable({ account, invited, mayChange }: InvitedTableProps)
     { header: "For", cell: forWhom },
     { header: "Role", cell: ({ role }) => labelOf(role) },
     { header: "Invited by", cell: ({ invited_by }) => invited_by },
-    { header: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+    { header: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
   ];
   const actions = actionsColumn<Invited>((invite) => (
     <TakeBack account={account} invite={invite} />
   ));
   return (
     <DataTable
-      caption="Open invitations"
+      caption="Pending invitations"
       columns={mayChange ? [...columns, actions] : columns}
       rows={invited}
       rowKey={({ id }) => id}
@@ -38,20 +38,21 @@ function TakeBack(props: { readonly account: string; readonly invite: Invited })
   return (
     <ConfirmButton
       size="compact-sm"
-      aria-label={`Take back the invitation for ${forWhom(invite)}`}
-      question="Take this invitation back?"
-      consequence="Its link stops working at once. You can make another one."
-      verb="Take back"
+      aria-label={`Revoke the invitation for ${forWhom(invite)}`}
+      question="Revoke this invitation?"
+      consequence="Its link stops working immediately."
+      verb="Revoke"
       route="DELETE /api/accounts/:account/invites/:id"
       input={{ params: { account, id: invite.id } }}
-      onDone={() => say("The invitation is taken back.")}
+      onDone={() => say("Invitation revoked.")}
     >
-      Take back
+      {" "}
+      Revoke{" "}
     </ConfirmButton>
   );
 }
 
-const forWhom = ({ email }: Invited) => email ?? "whoever has the link";
+const forWhom = ({ email }: Invited) => email ?? "anyone with the link";
 
 function labelOf(role: string | null): string {
   const known = roles.find((one) => one === role);

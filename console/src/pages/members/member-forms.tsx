@@ -18,9 +18,9 @@ export function InviteMember({ account }: { readonly account: string }) {
     }),
     onDone: () => "stay",
   });
-  if (form.reply !== undefined) return <ShownLink title="Invite a member" made={form.reply} />;
+  if (form.reply !== undefined) return <ShownLink title="Invite member" made={form.reply} />;
   return (
-    <FormDialog title="Invite a member" form={form} submit="Make the link">
+    <FormDialog title="Invite member" form={form} submit="Create link">
       <RoleChoice
         value={form.values.role}
         onChange={(role) => form.edit({ role })}
@@ -28,7 +28,7 @@ export function InviteMember({ account }: { readonly account: string }) {
       />
       <TextInput
         label="Email (optional)"
-        description="Then only somebody with this address can use the link."
+        description="Only this address can use the link."
         type="email"
         autoComplete="off"
         {...form.text("email")}
@@ -52,9 +52,9 @@ export function ChangeRole({ account, member }: ChangeRoleProps) {
   const { role } = form.values;
   return (
     <FormDialog
-      title={`The role of ${nameOf(member)}`}
+      title={`Role of ${nameOf(member)}`}
       form={form}
-      submit="Change the role"
+      submit="Change role"
       isDisabled={role === member.role}
     >
       <RoleChoice
@@ -102,16 +102,15 @@ export const roleWords: Readonly<Record<Role, { readonly label: string; readonly
   {
     owner: {
       label: "Owner",
-      about: "Everything a developer may, and who is a member, tokens and the audit log.",
+      about: "Everything developers can do, plus members, tokens and the audit log.",
     },
     developer: {
       label: "Developer",
-      about:
-        "Everything a viewer may, and makes, changes and revokes keys and uses the playground.",
+      about: "Everything viewers can do, plus managing keys and using the playground.",
     },
     viewer: {
       label: "Viewer",
-      about: "Sees usage, requests, models, keys without their secrets, and the balance.",
+      about: "Can view usage, requests, models, keys (without secrets) and the balance.",
     },
   };
 

@@ -30,7 +30,7 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         <div className="lines">
           <div>
             {nameOf(member)}
-            {member.id === me.id && <i className="soft"> you</i>}
+            {member.id === me.id && <i className="soft"> (you)</i>}
           </div>
           <small>{member.email}</small>
         </div>
@@ -52,8 +52,8 @@ export function MembersTable({ account, members, mayChange, invite }: MembersTab
         empty={
           <EmptyState
             icon={IconUsers}
-            title="Nobody is a member yet"
-            about="Invite somebody by a link: as an owner they can look after the account themselves."
+            title="No members yet"
+            about="Invite an owner, who can then manage the account."
             action={mayChange ? invite : undefined}
           />
         }
@@ -83,23 +83,24 @@ function Actions({ account, member, onChangeRole }: ActionsProps) {
         size="compact-sm"
         variant="default"
         onClick={onChangeRole}
-        aria-label={`Change the role of ${name}`}
+        aria-label={`Change role of ${name}`}
       >
-        Role …
+        {" "}
+        Change role{" "}
       </Button>
       <ConfirmButton
         size="compact-sm"
-        aria-label={isMe ? "Leave the account" : `Remove ${name}`}
+        aria-label={isMe ? "Leave account" : `Remove ${name}`}
         question={isMe ? "Leave this account?" : `Remove ${name} from this account?`}
         consequence={
           isMe
-            ? "You will not see the account any more. Keys that you made go on working."
-            : `${name} will not see the account any more, from now on. Keys they made go on working: revoke those that only they knew. An owner can invite them again.`
+            ? "You will lose access to this account. Keys you created keep working."
+            : `${name} will lose access to this account immediately. Keys they created keep working, so revoke the ones only they knew.`
         }
         verb={isMe ? "Leave" : "Remove"}
         route="DELETE /api/accounts/:account/members/:id"
         input={{ params: { account, id: member.id } }}
-        onDone={() => say(isMe ? "You have left the account." : `${name} is out of the account.`)}
+        onDone={() => say(isMe ? "You left the account." : `Removed ${name}.`)}
       >
         {isMe ? "Leave" : "Remove"}
       </ConfirmButton>
@@ -115,18 +116,19 @@ function PasswordLink({ account, member }: Omit<ActionsProps, "onChangeRole">) {
     <>
       <ConfirmButton
         size="compact-sm"
-        aria-label={`New password for ${name}`}
-        question={`Make a link for a new password of ${name}?`}
-        consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Send it to nobody else."
-        verb="Make the link"
+        aria-label={`Reset password of ${name}`}
+        question={`Create a password reset link for ${name}?`}
+        consequence="Anyone with the link can set a new password, which signs this person out everywhere. Send it only to them."
+        verb="Create link"
         route="POST /api/accounts/:account/members/:id/reset"
         input={{ params: { account, id: member.id } }}
         onDone={setMade}
       >
-        Password …
+        {" "}
+        Reset password{" "}
       </ConfirmButton>
       <Dialog of={made} onClose={() => setMade(undefined)}>
-        {(link) => <ShownLink title={`New password for ${name}`} made={link} />}
+        {(link) => <ShownLink title={`Reset password of ${name}`} made={link} />}
       </Dialog>
     </>
   );

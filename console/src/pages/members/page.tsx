@@ -20,18 +20,18 @@ export function Page() {
   const list = useApi("GET /api/accounts/:account/members", { params: { account: account.id } });
   const invite = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>
-      Invite a member
+      Invite member
     </Button>
   );
   return (
     <>
       <PageHeader
         title="Members"
-        about={`Who can see and change ${account.name}.${mayChange ? "" : " Only owners can change it."}`}
+        about={`People with access to ${account.name}.${mayChange ? "" : " Only owners can make changes."}`}
         actions={mayChange && invite}
       />
       <ErrorNotice problem={list.error} onRetry={() => list.refetch()} />
-      {list.isPending && <Loading lines={5} label="Loading the members" />}
+      {list.isPending && <Loading lines={5} label="Loading members" />}
       {list.data !== undefined && (
         <>
           <Panel isFlush>
@@ -44,8 +44,8 @@ export function Page() {
           </Panel>
           {list.data.invited.length > 0 && (
             <Panel
-              title="Open invitations"
-              about="Links that nobody has used yet. They are shown only once, when they are made."
+              title="Pending invitations"
+              about="Unused links. Each link is shown only once, when it is created."
               isFlush
             >
               <InvitedTable
@@ -57,7 +57,7 @@ export function Page() {
           )}
         </>
       )}
-      <Panel title="What each role may do">
+      <Panel title="Roles">
         <dl className={classes.roles}>
           {roles.map((role) => (
             <div key={role}>

@@ -18,19 +18,19 @@ test.each([
   [
     "in months",
     "2027-01-31T00:00:00Z",
-    "Retires on 2027-01-31, in 76 days. Then calls are refused.",
+    "Retires on 2027-01-31, in 76 days. After that, calls are rejected.",
   ],
   [
     "within a day",
     "2026-11-17T00:00:00Z",
-    "Retires on 2026-11-17, in 1 day. Then calls are refused.",
+    "Retires on 2026-11-17, in 1 day. After that, calls are rejected.",
   ],
   [
     "in more than a day",
     "2026-11-17T12:00:00Z",
-    "Retires on 2026-11-17, in 2 days. Then calls are refused.",
+    "Retires on 2026-11-17, in 2 days. After that, calls are rejected.",
   ],
-  ["on no known day", null, "It still answers; when it ends is not known yet."],
+  ["on no known day", null, "Still available. No retirement date yet."],
 ])("a deprecated model that retires %s says so, with what to use", (_, retires_at, words) => {
   expect(lifecycleWords({ ...moved, status: "deprecated", retires_at }, nowMs)).toEqual({
     words,

@@ -16,15 +16,15 @@ export function lifecycleWords(model: Lifecycle, nowMs: number): LifecycleWords 
   const { status, deprecated_at: from, retires_at: retires, replacement: successor } = model;
   if (status === "retired")
     return {
-      words: retires === null ? "Calls are refused." : `Retired on ${dayOf(retires)}.`,
+      words: retires === null ? "Retired. Calls are rejected." : `Retired on ${dayOf(retires)}.`,
       successor,
     };
   if (status === "deprecated")
     return {
       words:
         retires === null
-          ? "It still answers; when it ends is not known yet."
-          : `Retires on ${dayOf(retires)}, ${inDays(retires, nowMs)}. Then calls are refused.`,
+          ? "Still available. No retirement date yet."
+          : `Retires on ${dayOf(retires)}, ${inDays(retires, nowMs)}. After that, calls are rejected.`,
       successor,
     };
   if (from === null) return undefined;

@@ -80,7 +80,7 @@ function Facts({ account, model }: ModelCardProps) {
   return (
     <dl className={classes.facts}>
       <div>
-        <dt>Does</dt>
+        <dt>Type</dt>
         <dd>{purposeOf(model)}</dd>
       </div>
       <div>
@@ -91,13 +91,13 @@ function Facts({ account, model }: ModelCardProps) {
       </div>
       {most !== null && (
         <div className={classes.longest}>
-          <dt>Longest answer</dt>
+          <dt>Max output</dt>
           <dd>{formatCount(most)} tokens</dd>
         </div>
       )}
       {model.status !== "retired" && (
         <div className={classes.keys}>
-          <dt>Keys that may call it</dt>
+          <dt>Keys with access</dt>
           <dd>
             <Keys account={account} keys={model.keys} />
           </dd>
@@ -109,7 +109,7 @@ function Facts({ account, model }: ModelCardProps) {
 
 function Price({ price }: Pick<Model, "price">) {
   const isFree = price !== null && Object.values(price).every((usd) => Number(usd) === 0);
-  return isFree ? <>free</> : <PriceTags price={price} />;
+  return isFree ? <>Free</> : <PriceTags price={price} />;
 }
 
 function Code({ model }: { readonly model: Model }) {
@@ -135,7 +135,7 @@ function Lifecycle({ model }: { readonly model: Model }) {
       )}
       {isOperator && (
         <Link to="/operator/catalog/$model" params={{ model: model.id }}>
-          Who still calls it
+          View callers
         </Link>
       )}
     </p>
@@ -148,9 +148,9 @@ function Keys({ account, keys }: { readonly account: string; readonly keys: Mode
   if (keys.length === 0)
     return (
       <span className="soft">
-        none yet:{" "}
+        None.{" "}
         <Link to="/a/$account/keys" params={{ account }}>
-          to the keys
+          Manage keys
         </Link>
       </span>
     );

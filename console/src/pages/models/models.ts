@@ -12,14 +12,14 @@ const groups = [
   {
     endpoint: "chat",
     title: "Chat",
-    about: "Answers a conversation, whole or as it is written: POST /chat/completions",
+    about: "Conversations, streamed or not. POST /chat/completions",
   },
   {
     endpoint: "embeddings",
     title: "Embeddings",
-    about: "Turns content into vectors that can be compared: POST /embeddings",
+    about: "Vectors for search and comparison. POST /embeddings",
   },
-  { endpoint: "speech", title: "Speech", about: "Reads a text aloud: POST /audio/speech" },
+  { endpoint: "speech", title: "Speech", about: "Text to speech. POST /audio/speech" },
 ];
 
 /** By endpoint; those of an endpoint that is not known here are not lost. */
@@ -34,7 +34,7 @@ export function toGroups(models: readonly Model[]): readonly Group[] {
   const rest = models.filter(({ endpoint }) =>
     groups.every((group) => group.endpoint !== endpoint),
   );
-  return [...known, { title: "Others", about: "For other endpoints.", models: rest }].filter(
+  return [...known, { title: "Other", about: "Models for other endpoints.", models: rest }].filter(
     (group) => group.models.length > 0,
   );
 }

@@ -22,14 +22,14 @@ export function Page() {
     <>
       <PageHeader
         title="Models"
-        about="What the keys of this account can call, what it costs, and how long it stays."
+        about="Models this account's keys can call, with prices and retirement dates."
         actions={
           data !== undefined &&
-          data.length > 0 && <FindInput label="Find a model" placeholder="Find a model" />
+          data.length > 0 && <FindInput label="Search models" placeholder="Search models" />
         }
       />
       <ErrorNotice problem={models.error} onRetry={() => models.refetch()} />
-      {models.isPending && <Loading lines={8} label="Loading the models" />}
+      {models.isPending && <Loading lines={8} label="Loading models" />}
       {data?.length === 0 && <NoModels />}
       {data !== undefined && data.length > 0 && (
         <Groups account={account} models={data} find={search["find"] ?? ""} />
@@ -53,8 +53,8 @@ function Groups({ account, models, find }: GroupsProps) {
       {found.length === 0 && (
         <EmptyState
           icon={IconSearch}
-          title="No model is like that"
-          about={`Nothing fits “${find.trim()}”. Search for a part of its id, or for what it does.`}
+          title="No matches"
+          about={`No models match “${find.trim()}”. Search by ID or type.`}
         />
       )}
       {groups.map((group) => (
@@ -93,10 +93,10 @@ function NoModels() {
       title="No models yet"
       about={
         isOperator
-          ? "A model is here once it has a price and a provider that serves it."
-          : "A model is here once the operator has given it a price and somebody who serves it."
+          ? "A model appears here once it has a price and a provider."
+          : "A model appears here once the operator has set its price and provider."
       }
-      action={isOperator && <Link to="/operator/providers">Go to the providers</Link>}
+      action={isOperator && <Link to="/operator/providers">View providers</Link>}
     />
   );
 }

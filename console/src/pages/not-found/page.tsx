@@ -7,14 +7,14 @@ import { PageHeader } from "../../components/layout/page-header.tsx";
 export function Page() {
   return (
     <>
-      <PageHeader title="Nothing here" />
+      <PageHeader title="Page not found" />
       <EmptyState
         icon={IconSearch}
-        title="There is no page at this address"
-        about="It may have moved, or the address has a typing error."
+        title="This page does not exist"
+        about="Check the address, or start from the overview."
         action={
           <Button component={Link} to="/">
-            Go to the overview
+            Go to overview
           </Button>
         }
       />

@@ -22,7 +22,7 @@ export function MainChart({ usage, by, figure, onFigure }: MainChartProps) {
       actions={
         <NativeSelect
           size="xs"
-          aria-label="Figure to draw"
+          aria-label="Metric"
           value={figure.name}
           data={figures.map(({ name, label }) => ({ value: name, label }))}
           onChange={(event) => onFigure(figureNamed(event.currentTarget.value).name)}
@@ -60,7 +60,7 @@ interface Line extends Series {
 
 const served: Line = {
   key: "served",
-  label: "Without error",
+  label: "Successful",
   read: ({ requests, failures }) => requests - failures,
 };
 const failed: Line = {

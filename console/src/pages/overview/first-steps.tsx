@@ -8,7 +8,7 @@ import { useApi } from "../../queries.ts";
 import { useAccounts, useMay, useSession } from "../../session.tsx";
 import classes from "./page.module.css";
 
-/** For an account that nobody has called with yet. */
+/** For an account without calls. */
 export function FirstSteps({ account }: { readonly account: string }) {
   const params = { account };
   const mayMakeKeys = useMay("developer");
@@ -18,14 +18,14 @@ export function FirstSteps({ account }: { readonly account: string }) {
     ({ endpoint, status }) => endpoint === "chat" && status === "active",
   )?.id;
   return (
-    <Panel title="Make the first call" about="It appears here as soon as it has ended.">
+    <Panel title="Make your first call" about="It appears here as soon as it finishes.">
       <ol className={classes.steps}>
         <li>
-          <h3>Make a key</h3>
+          <h3>Create a key</h3>
           <p>
             {mayMakeKeys
-              ? "It is shown once, with samples for your language."
-              : "A developer or an owner of this account can make one for you."}
+              ? "It is shown once, with code samples."
+              : "A developer or an owner of this account can create one for you."}
           </p>
           {mayMakeKeys && (
             <Button
@@ -34,13 +34,14 @@ export function FirstSteps({ account }: { readonly account: string }) {
                 <Link to="/a/$account/keys" params={params} search={{ new: "1" }} {...props} />
               )}
             >
-              Make a key
+              {" "}
+              Create key{" "}
             </Button>
           )}
         </li>
         <li>
-          <h3>Call a model with it</h3>
-          <p>Put the key where it says $SVC_API_KEY, or set that variable first.</p>
+          <h3>Call a model</h3>
+          <p>Set SVC_API_KEY to your key, then run this command.</p>
           <CodeBlock
             what="the first call"
             samples={[{ label: "curl", code: curlFor(baseUrl, model ?? "MODEL") }]}
@@ -48,13 +49,14 @@ export function FirstSteps({ account }: { readonly account: string }) {
         </li>
         <li>
           <h3>Or try it here</h3>
-          <p>The playground calls the same gateway, and this account pays for it.</p>
+          <p>Playground calls are charged to this account.</p>
           <Button
             variant="default"
             leftSection={<IconTerminal2 size={16} />}
             renderRoot={(props) => <Link to="/a/$account/playground" params={params} {...props} />}
           >
-            Open the playground
+            {" "}
+            Open playground{" "}
           </Button>
         </li>
       </ol>
@@ -70,7 +72,7 @@ const curlFor = (baseUrl: string, model: string) => `curl ${baseUrl}/chat/comple
     "messages": [{ "role": "user", "content": "What is the capital of France?" }]
   }'`;
 
-/** For the operator of a platform that nobody has called yet. */
+/** For the operator of a platform without calls. */
 export function NoCallsYet() {
   const [first] = useAccounts();
   return (
@@ -79,8 +81,8 @@ export function NoCallsYet() {
       title="No calls yet"
       about={
         first === undefined
-          ? "Create an account and make a key for it. Its calls appear here as soon as they have ended."
-          : `The models that are served can be tried at once, paid by the account “${first.name}”. Calls appear here as soon as they have ended.`
+          ? "Create an account and a key for it. Calls appear here as soon as they finish."
+          : `Try a model in the playground, charged to the account “${first.name}”. Calls appear here as soon as they finish.`
       }
       action={
         <>
@@ -90,20 +92,22 @@ export function NoCallsYet() {
                 <Link to="/a/$account/playground" params={{ account: first.id }} {...props} />
               )}
             >
-              Open the playground
+              {" "}
+              Open playground{" "}
             </Button>
           )}
           <Button
             variant="default"
             renderRoot={(props) => <Link to="/operator/providers" {...props} />}
           >
-            Connect a provider
+            Add provider
           </Button>
           <Button
             variant="default"
             renderRoot={(props) => <Link to="/operator/accounts" {...props} />}
           >
-            Accounts
+            {" "}
+            View accounts{" "}
           </Button>
         </>
       }

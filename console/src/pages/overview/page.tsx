@@ -60,7 +60,7 @@ function Overview({ account }: { readonly account: string | undefined }) {
       {account !== undefined && <LastDay account={account} />}
       <ErrorNotice problem={usage.error} onRetry={() => usage.refetch()} />
       {isNew && (account === undefined ? <NoCallsYet /> : <FirstSteps account={account} />)}
-      {!isNew && usage.isPending && <Loading lines={10} label="Loading the overview" />}
+      {!isNew && usage.isPending && <Loading lines={10} label="Loading overview" />}
       {!isNew && usage.data !== undefined && (
         <>
           <Narrowed view={view} usage={usage.data} onChange={setSearch} />
@@ -119,23 +119,21 @@ function Header({ view, live, onChange, hasControls }: HeaderProps) {
       title="Overview"
       mark={<LiveSign state={live} />}
       about={
-        hasControls
-          ? `What ${whose} used in ${words}.`
-          : `Spend, requests and speed of ${whose} over time.`
+        hasControls ? `Usage of ${whose} in ${words}.` : `Spend, requests and latency of ${whose}.`
       }
       actions={
         hasControls && (
           <>
             <SegmentedControl
               size="xs"
-              aria-label="By"
+              aria-label="Group by"
               value={by}
               data={groupsOf(account).map((group) => ({ value: group, label: `By ${group}` }))}
               onChange={(chosen) => onChange({ by: chosen })}
             />
             <SegmentedControl
               size="xs"
-              aria-label="Time"
+              aria-label="Time range"
               value={range}
               data={ranges.map(({ value }) => value)}
               onChange={(chosen) => onChange({ range: chosen })}
@@ -169,14 +167,14 @@ function Narrowed(props: {
       )}
       {isEmpty && (
         <span>
-          Nothing was called in {words}.{" "}
+          No calls in {words}.{" "}
           {usage.range !== "90d" && (
             <button
               type="button"
               className={classes.plain}
               onClick={() => onChange({ range: "90d" })}
             >
-              Look at the last 90 days
+              Show the last 90 days
             </button>
           )}
         </span>
@@ -206,10 +204,10 @@ function Only(props: {
       size="compact-sm"
       variant="default"
       rightSection={<IconX size={12} />}
-      title={`Show every ${what}`}
+      title={`Show all ${what}s`}
       onClick={onClear}
     >
-      Only {what} {name}
+      {what === "model" ? "Model" : "Key"}: {name}
     </Button>
   );
 }

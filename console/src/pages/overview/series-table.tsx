@@ -38,7 +38,7 @@ const figureColumns: readonly Column<{ readonly totals: Sums }>[] = [
     ),
   },
   {
-    header: "First token p50 / p95, streamed answers",
+    header: "First token p50 / p95, streamed replies",
     isFigure: true,
     cell: ({ totals }) => (
       <span className="nowrap">
@@ -55,12 +55,12 @@ export function SeriesTable({ usage }: { readonly usage: GroupedUsage }) {
     { header: headers[by], cell: (row) => <Name row={row} by={by} /> },
     ...figureColumns,
   ];
-  const together: Row = { name: "", label: "Together", totals: usage.totals, points: [] };
+  const together: Row = { name: "", label: "Total", totals: usage.totals, points: [] };
   const rows = usage.series.length > 1 ? [...usage.series, together] : usage.series;
   return (
-    <Panel title={`All figures by ${by}`} isFlush>
+    <Panel title={`All metrics by ${by}`} isFlush>
       <DataTable
-        caption={`All figures by ${by}`}
+        caption={`All metrics by ${by}`}
         columns={columns}
         rows={rows}
         rowKey={({ name }) => name}

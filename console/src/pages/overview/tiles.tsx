@@ -5,7 +5,7 @@ import { formatAboutMs } from "./figures.ts";
 import classes from "./page.module.css";
 import { changeOf, failureRate, type Sums, tokensOf, type Usage } from "./usage.ts";
 
-/** The six figures of the time that is looked at, against the same length of time before it. */
+/** Six metrics of the selected period, compared with the previous one. */
 export function UsageTiles({ usage }: { readonly usage: Usage }) {
   const { totals, before, points } = usage;
   const change = (read: (sums: Sums) => number | null) =>
@@ -43,9 +43,9 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
           label="Error rate"
           value={formatShare(failureRate(totals))}
           note={
-            <span title="Of the calls that were let in. Those that were refused at the door (401, 402, 403, 429) cost nothing and are not counted here.">
-              {formatCount(totals.failures)} {totals.failures === 1 ? "error" : "errors"}, without
-              refused calls
+            <span title="Share of admitted calls. Rejected calls (401, 402, 403, 429) cost nothing and are not counted.">
+              {formatCount(totals.failures)} {totals.failures === 1 ? "error" : "errors"} · rejected
+              calls not included
             </span>
           }
           change={change(failureRate)}
@@ -69,7 +69,7 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
           value={<AboutTime ms={totals.first_byte_p50_ms} />}
           note={
             <>
-              p95 <AboutTime ms={totals.first_byte_p95_ms} /> · streamed answers
+              p95 <AboutTime ms={totals.first_byte_p95_ms} /> · streamed replies
             </>
           }
           change={change(firstByte)}
@@ -81,8 +81,8 @@ export function UsageTiles({ usage }: { readonly usage: Usage }) {
   );
 }
 
-/** A time that is about right, and says so when pointed at. */
+/** An approximate time, marked as such on hover. */
 export function AboutTime({ ms }: { readonly ms: number | null }) {
   if (ms === null) return "–";
-  return <span title="about, from counts by steps">{formatAboutMs(ms)}</span>;
+  return <span title="Approximate, from histogram buckets">{formatAboutMs(ms)}</span>;
 }

@@ -27,13 +27,13 @@ export function CodeButton(props: { readonly options: () => CodeOptions }) {
       <Modal
         opened={options !== undefined}
         onClose={() => setOptions(undefined)}
-        title="The code for this call"
+        title="Code for this call"
         size="xl"
         closeButtonProps={{ "aria-label": "Close" }}
       >
         <p className="soft small below">
-          With what is set on the page now. Put a key of your own into SVC_API_KEY; the page's key
-          ends after 15 minutes.
+          Uses the current settings. Set SVC_API_KEY to your own key, because the playground's key
+          expires after 15 minutes.
         </p>
         {options !== undefined && <CodeBlock what="the call" samples={toSamples(options)} />}
       </Modal>

@@ -36,12 +36,13 @@ function Deprecation({ models, model, onChange }: ModelPickerProps) {
     <div className={classes.deprecation}>
       <StateBadge state="deprecated" />
       <p>
-        {retires_at === null ? "" : `It stops working on ${formatDay(Date.parse(retires_at))}. `}
-        {replacement === null ? "" : `Its successor is ${replacement}.`}
+        {retires_at === null ? "" : `Retires on ${formatDay(Date.parse(retires_at))}. `}
+        {replacement === null ? "" : `Use ${replacement} instead.`}
       </p>
       {successor !== undefined && (
         <Button size="compact-xs" variant="default" onClick={() => onChange(successor.id)}>
-          Use {successor.id}
+          {" "}
+          Switch to {successor.id}{" "}
         </Button>
       )}
     </div>

@@ -44,10 +44,7 @@ export function Page() {
   const mayCall = useMay("developer");
   return (
     <>
-      <PageHeader
-        title="Playground"
-        about="Try a model before a program does. Calls are real: they are paid from this account's balance, and each answer has its receipt."
-      />
+      <PageHeader title="Playground" about="Try models. Calls are charged to this account." />
       {mayCall ? <Playground key={account.id} account={account.id} /> : <OnlyLooking />}
     </>
   );
@@ -57,8 +54,8 @@ function OnlyLooking() {
   return (
     <EmptyState
       icon={IconTerminal2}
-      title="Calls are for developers"
-      about="Your role lets you look at this account, not spend its balance. An owner can make you a developer under Members."
+      title="Only developers can use the playground"
+      about="Your role is read-only. Ask an owner to change it under Members."
     />
   );
 }
@@ -67,8 +64,8 @@ function Playground({ account }: { readonly account: string }) {
   const access = useMemo(() => new GatewayAccess(account), [account]);
   const callable = useCallable(account);
   const { gateway_url: baseUrl } = useSession();
-  if (callable.isPending) return <Loading lines={6} label="Asking which models can be called" />;
-  // A failed look at the list later on must not take a conversation away.
+  if (callable.isPending) return <Loading lines={6} label="Loading models" />;
+  // A failed refresh of the list must not discard a conversation.
   if (callable.data === undefined)
     return (
       <TroubleNotice trouble={toTrouble(callable.error)} onRetry={() => void callable.refetch()} />
@@ -81,14 +78,14 @@ function NoModels({ account }: { readonly account: string }) {
   return (
     <EmptyState
       icon={IconBox}
-      title="No model can be called yet"
+      title="No models available yet"
       about={
         <>
-          A model is here once it has a price and somebody who serves it. The operator sees to both;{" "}
+          A model appears here once the operator has set its price and provider.{" "}
           <Link to="/a/$account/models" params={{ account }}>
             Models
           </Link>{" "}
-          lists what there is.
+          lists all models.
         </>
       }
     />
@@ -119,7 +116,7 @@ function Modes({ access, models, baseUrl }: ModesProps) {
       value={current}
       onChange={(value) => setSearch({ mode: value ?? "chat", model: undefined })}
     >
-      <Tabs.List className={classes.modes ?? ""} aria-label="What to try">
+      <Tabs.List className={classes.modes ?? ""} aria-label="Model type">
         {modes.map(({ endpoint, label }) => (
           <Tabs.Tab key={endpoint} value={endpoint}>
             {label}
@@ -138,8 +135,8 @@ function Modes({ access, models, baseUrl }: ModesProps) {
             {model === undefined ? (
               <EmptyState
                 icon={IconBox}
-                title={`No model for ${label.toLowerCase()}`}
-                about="None of the models that this account may call is for this endpoint."
+                title={`No ${label.toLowerCase()} models`}
+                about="This account has no models for this endpoint."
               />
             ) : (
               opened.includes(endpoint) && (

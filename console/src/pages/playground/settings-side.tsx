@@ -25,7 +25,7 @@ export function SettingsSide({ label, models, model, onModel, children }: Settin
         onClick={() => setOpen(!isOpen)}
       >
         <IconAdjustmentsHorizontal size={16} />
-        {isOpen ? "Fewer settings" : "Settings and code"}
+        {isOpen ? "Hide settings" : "Settings and code"}
       </button>
       <div id={id} className={classes.more} data-open={isOpen}>
         {children}

@@ -8,7 +8,7 @@ const qualities = [0.85, 0.7, 0.55, 0.4];
 export async function toImageUri(file: File): Promise<string> {
   if (sendable.has(file.type) && file.size <= mostImageBytes) return toDataUri(file);
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Error(`${file.name} is no image that this browser can open.`);
+    throw new Error(`${file.name} is not an image that this browser can open.`);
   });
   try {
     for (let sidePx = mostSidePx; sidePx >= 128; sidePx /= 2)
@@ -19,7 +19,7 @@ export async function toImageUri(file: File): Promise<string> {
   } finally {
     bitmap.close();
   }
-  throw new Error(`${file.name} cannot be made small enough.`);
+  throw new Error(`${file.name} is too large and cannot be scaled down enough.`);
 }
 
 interface DrawOptions {
@@ -33,14 +33,14 @@ async function draw(bitmap: ImageBitmap, { sidePx, quality }: DrawOptions): Prom
   canvas.width = Math.max(1, Math.round(bitmap.width * scale));
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));
   const context = canvas.getContext("2d");
-  if (context === null) throw new Error("This browser cannot make images smaller.");
+  if (context === null) throw new Error("This browser cannot resize images.");
   // A photo has no see-through parts; where there were some, white is what readers expect.
   context.fillStyle = "white";
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob(
-      (blob) => (blob === null ? reject(new Error("The image was not drawn.")) : resolve(blob)),
+      (blob) => (blob === null ? reject(new Error("Could not resize the image.")) : resolve(blob)),
       "image/jpeg",
       quality,
     ),
@@ -51,7 +51,7 @@ export function toDataUri(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener("load", () => resolve(String(reader.result)));
-    reader.addEventListener("error", () => reject(new Error("The file could not be read.")));
+    reader.addEventListener("error", () => reject(new Error("Could not read the file.")));
     reader.readAsDataURL(blob);
   });
 }

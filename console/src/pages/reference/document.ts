@@ -111,7 +111,7 @@ function useDocument(path: string): UseQueryResult<OpenApi, ApiProblem> {
         throw new ApiProblem({
           status: response.status,
           code: "failed",
-          message: `The description of the API cannot be read (${response.status}).`,
+          message: `Could not load the API description (${response.status}).`,
         });
       return (await response.json()) as OpenApi;
     },

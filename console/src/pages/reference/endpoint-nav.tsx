@@ -28,8 +28,8 @@ export function EndpointNav({ groups, current }: EndpointNavProps) {
   return (
     <nav aria-label="Endpoints" className={classes.nav}>
       <TextInput
-        aria-label="Find an endpoint"
-        placeholder="Find an endpoint"
+        aria-label="Search endpoints"
+        placeholder="Search endpoints"
         type="search"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -42,7 +42,7 @@ export function EndpointNav({ groups, current }: EndpointNavProps) {
             className={classes.link}
             activeOptions={{ includeHash: true }}
           >
-            How to call
+            Introduction
           </Link>
         </li>
       </ul>
@@ -88,7 +88,7 @@ function EndpointSelect({ groups, current }: EndpointNavProps) {
       value={current}
       onChange={(event) => void navigate({ to: "/reference", hash: event.currentTarget.value })}
       data={[
-        { value: "", label: "How to call" },
+        { value: "", label: "Introduction" },
         ...groups.map(({ title, endpoints }) => ({
           group: title,
           items: endpoints.map(({ id, method, path }) => ({

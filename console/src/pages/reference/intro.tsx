@@ -11,14 +11,14 @@ interface IntroProps {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Before one has chosen an endpoint: the two APIs, and how to be let in. */
+/** Before an endpoint is chosen: the two APIs and how to authenticate. */
 export function Intro({ gateway, platform, endpoints }: IntroProps) {
   const baseUrl = baseUrlOf(gateway);
   return (
     <div className={classes.intro}>
       <Panel title="Gateway API" about={gateway.info.description}>
         <dl className={classes.facts}>
-          <dt>Address</dt>
+          <dt>Base URL</dt>
           <dd>
             <code>{baseUrl}</code>
           </dd>
@@ -43,9 +43,9 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           ))}
         </ul>
         <CodeBlock
-          what="the settings of a client"
+          what="client settings"
           samples={[
-            { label: "environment", code: `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=sk-svc-…` },
+            { label: "Environment", code: `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=sk-svc-…` },
           ]}
         />
       </Panel>
@@ -54,15 +54,13 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           <Words text={platform.info.description} />
         </p>
         <p className={classes.about}>
-          Every endpoint of it is in the list of endpoints, by what it is about; what the console
-          can do, a token with the right scopes can do too, but for people, passwords and tokens
-          themselves.
+          A token with the right scopes can do everything the console can, except manage people,
+          passwords and tokens.
         </p>
       </Panel>
       <p className={classes.about}>
-        For machines: <a href="/openapi.json">OpenAPI of the gateway</a>,{" "}
-        <a href="/api/openapi.json">OpenAPI of the platform</a>. What changes is in the{" "}
-        <Link to="/changelog">changelog</Link>.
+        OpenAPI: <a href="/openapi.json">gateway</a>, <a href="/api/openapi.json">platform</a>. The{" "}
+        <Link to="/changelog">changelog</Link> lists all changes.
       </p>
     </div>
   );

@@ -26,14 +26,14 @@ export function Page() {
     <>
       <PageHeader
         title="API reference"
-        about="Everything that can be called, and a way to try it for real."
+        about="Every endpoint, with a form to send real requests."
       />
       <ErrorNotice
         problem={gateway.error ?? platform.error}
         onRetry={() => Promise.all([gateway.refetch(), platform.refetch()])}
       />
       {(gateway.isPending || platform.isPending) && (
-        <Loading lines={8} label="Loading the description of the API" />
+        <Loading lines={8} label="Loading API reference" />
       )}
       {gateway.data !== undefined && platform.data !== undefined && (
         <div className={classes.layout}>

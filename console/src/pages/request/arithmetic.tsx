@@ -12,7 +12,7 @@ type Row = NonNullable<Receipt["arithmetic"]>["rows"][number];
 const perWords = { million: "per million", image: "per image", second: "per second" } as const;
 
 const columns: readonly Column<Row>[] = [
-  { header: "What", cell: ({ words }) => words },
+  { header: "Class", cell: ({ words }) => words },
   { header: "Units", isFigure: true, cell: ({ units }) => formatCount(units) },
   {
     header: "× Price",
@@ -26,57 +26,57 @@ const columns: readonly Column<Row>[] = [
   { header: "= Cost", isFigure: true, cell: ({ cost_usd }) => formatUsdExact(cost_usd) },
 ];
 
-/** How the cost came about, to the last digit, and what was taken of it. */
+/** The cost calculation, exact to the last digit, and the amount charged. */
 export function Arithmetic({ receipt }: { readonly receipt: Receipt }) {
   const { arithmetic } = receipt;
   return (
     <Panel
-      title="What it cost"
-      about={`By version ${receipt.price_version} of the model's price.`}
+      title="Cost"
+      about={`Price version ${receipt.price_version} of this model.`}
       actions={arithmetic !== null && <AddsUp isRight={arithmetic.adds_up} />}
       isFlush
     >
       {arithmetic === null ? (
         <p className={classes.note}>
-          The price of that time is no longer known, so the cost cannot be worked out again. It is
-          as it was written then.
+          The price at that time is no longer available, so the calculation cannot be shown. The
+          cost is as recorded.
         </p>
       ) : (
         <DataTable
-          caption="Units times price"
+          caption="Cost calculation"
           columns={columns}
           rows={arithmetic.rows}
           rowKey={(row) => row.class}
-          empty="Nothing was used, so there is nothing to pay."
+          empty="No usage."
         />
       )}
       <dl className={classes.sums}>
         {arithmetic !== null && (
           <>
-            <Sum label="Sum" usd={arithmetic.sum_usd} />
-            <Sum label="Rounded up by" usd={arithmetic.rounding_usd} />
+            <Sum label="Subtotal" usd={arithmetic.sum_usd} />
+            <Sum label="Rounding" usd={arithmetic.rounding_usd} />
           </>
         )}
         <Sum label="Cost" usd={receipt.cost_usd} isStrong />
         <Sum
           label="Held before the call"
           usd={receipt.hold_usd}
-          note="the most that it could cost; given back when it ended"
+          note="Maximum cost, released at the end"
         />
         <Sum label="Charged" usd={receipt.charged_usd} isStrong />
         {Number(receipt.shortfall_usd) > 0 && (
           <Sum
             label="Shortfall"
             usd={receipt.shortfall_usd}
-            note="cost beyond what could be taken; it is not owed"
+            note="Cost beyond the hold, borne by the operator"
           />
         )}
         <Vendor receipt={receipt} />
       </dl>
       {receipt.estimated && (
         <p className={classes.note}>
-          <strong>Estimated.</strong> Nobody upstream said how much was used, as when a stream
-          breaks off. The gateway counted what it had passed on itself.
+          <strong>Estimated.</strong> The provider did not report usage, for example because the
+          stream was interrupted. The gateway counted the tokens itself.
         </p>
       )}
     </Panel>
@@ -91,15 +91,15 @@ function AddsUp({ isRight }: { readonly isRight: boolean }) {
   );
 }
 
-/** For operators: what the vendor asks, and what is left. */
+/** For operators: the vendor's cost and the margin. */
 function Vendor({ receipt }: { readonly receipt: Receipt }) {
   const { vendor_cost_usd: cost, margin_usd: margin } = receipt;
   if (cost === undefined) return null;
   if (cost === null || margin === null || margin === undefined)
-    return <Sum label="The vendor asks" note="the route says no cost" />;
+    return <Sum label="Vendor cost" note="Not set on the route" />;
   return (
     <>
-      <Sum label="The vendor asks" usd={cost} />
+      <Sum label="Vendor cost" usd={cost} />
       <Sum label="Margin" usd={margin} isStrong />
     </>
   );

@@ -26,19 +26,19 @@ export function Attempts({ receipt }: { readonly receipt: Receipt }) {
 }
 
 function aboutOf(count: number): string {
-  if (count === 0) return "Nobody upstream was asked.";
-  return count === 1 ? "It was tried once." : `It was tried ${count} times, one after the other.`;
+  if (count === 0) return "No provider was called.";
+  return count === 1 ? "1 attempt." : `${count} attempts, in order.`;
 }
 
 function Target({ attempt }: { readonly attempt: Attempt }) {
   const { provider, model, detail } = attempt;
-  // Members are not told who serves.
+  // Members do not see the provider.
   if (provider === undefined) return null;
   return (
     <div className={classes.attempt}>
       <p>
         {provider === null ? (
-          "No target could be asked"
+          "No target available"
         ) : (
           <>
             <strong>{provider}</strong> <code>{model}</code>

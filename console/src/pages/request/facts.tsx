@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../../components/code/copy-button.tsx";
 import { Panel } from "../../components/layout/panel.tsx";
 import { formatCount } from "../../format/figures.ts";
+import { sentenceCase } from "../../format/sentence-case.ts";
 import { formatUnits } from "../../format/units.ts";
 import { useApi } from "../../queries.ts";
 import { useAccounts, useMay } from "../../session.tsx";
@@ -15,7 +16,7 @@ interface FactsProps {
   readonly account: string | undefined;
 }
 
-/** What was called, by whom; each leads to where there is more of it. */
+/** The facts of the call, with links to more. */
 export function Facts({ receipt, account }: FactsProps) {
   const params = { account: receipt.account };
   const isForAll = account === undefined;
@@ -40,34 +41,36 @@ export function Facts({ receipt, account }: FactsProps) {
         <Fact label="Endpoint">{receipt.endpoint}</Fact>
         <Fact label="Key">
           {key === undefined ? (
-            keys.isSuccess && <span>a key of the playground</span>
+            keys.isSuccess && <span>Playground key</span>
           ) : (
             <Link to="/a/$account/keys" params={params}>
               {key.name === "" ? key.hint : key.name}
             </Link>
           )}
-          <Id id={receipt.key} what="the key's id" />
+          <Id id={receipt.key} what="the key ID" />
         </Fact>
         {isForAll && (
           <Fact label="Account">
             <Link to="/operator/accounts/$id" params={{ id: receipt.account }}>
-              {accountName ?? "its page"}
+              {accountName ?? "View account"}
             </Link>
-            <Id id={receipt.account} what="the account's id" />
+            <Id id={receipt.account} what="the account ID" />
           </Fact>
         )}
         {receipt.provider !== undefined && (
-          <Fact label="Provider">{receipt.provider ?? "nobody was asked"}</Fact>
+          <Fact label="Provider">{receipt.provider ?? "None"}</Fact>
         )}
-        <Fact label="Used">
+        <Fact label="Usage">
           {receipt.estimated && "about "}
           {formatUnits(receipt.units)}
         </Fact>
         {receipt.reasoning_tokens > 0 && (
-          <Fact label="Reasoning">{formatCount(receipt.reasoning_tokens)} of the output</Fact>
+          <Fact label="Reasoning">
+            {formatCount(receipt.reasoning_tokens)} of the output tokens
+          </Fact>
         )}
         <Fact label="Outcome">
-          {receipt.outcome_words}
+          {sentenceCase(receipt.outcome_words)}
           {receipt.outcome !== "ok" && <code>{receipt.outcome}</code>}
         </Fact>
       </dl>

@@ -34,20 +34,20 @@ export function Page() {
         about={
           <span className={classes.id}>
             <code>{id}</code>
-            <CopyButton text={id} what="the request's id" />
+            <CopyButton text={id} what="the request ID" />
           </span>
         }
       />
       {isMissing ? (
         <EmptyState
           icon={IconList}
-          title="There is no such request"
-          about="A call leaves a receipt once it has ended, if it was let in. Calls that were refused at the door leave none."
+          title="Request not found"
+          about="Requests appear once they finish. Calls that were rejected before admission leave no receipt."
         />
       ) : (
         <ErrorNotice problem={receipt.error} onRetry={() => receipt.refetch()} />
       )}
-      {receipt.isPending && <Loading lines={8} label="Loading the request" />}
+      {receipt.isPending && <Loading lines={8} label="Loading request" />}
       {receipt.data !== undefined && (
         <div className={classes.columns}>
           <div>

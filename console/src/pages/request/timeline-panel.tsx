@@ -30,7 +30,7 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
       <AttemptBars receipt={receipt} />
       <dl className={classes.moments}>
         <div>
-          <dt>Start</dt>
+          <dt>Started</dt>
           <dd>
             <time dateTime={started_at}>{formatExact(Date.parse(started_at))}</time>
           </dd>
@@ -44,13 +44,12 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
         </div>
         <div>
           <dt>
-            <span className={classes.swatch} data-kind="answering" />
-            Answering
+            <span className={classes.swatch} data-kind="answering" /> Replying{" "}
           </dt>
           <dd>{first_byte_ms === null ? "–" : formatMs(answeringMs)}</dd>
         </div>
         <div>
-          <dt>End, after {formatMs(duration_ms)}</dt>
+          <dt>Ended after {formatMs(duration_ms)}</dt>
           <dd>
             <time dateTime={ended_at}>{formatExact(Date.parse(ended_at))}</time>
           </dd>
@@ -60,7 +59,7 @@ export function TimelinePanel({ receipt }: { readonly receipt: Receipt }) {
   );
 }
 
-/** So that the shortest attempt can be seen. */
+/** Keeps the shortest attempt visible. */
 const leastShare = 0.004;
 
 /** From the start of each attempt to its end, under the bar of the whole call. */
@@ -103,7 +102,7 @@ function AttemptBars({ receipt }: { readonly receipt: Receipt }) {
 
 function wordsFor({ first_byte_ms, duration_ms }: Receipt["timeline"]): string {
   const { waitingMs, answeringMs } = timelineOf(first_byte_ms, duration_ms);
-  if (first_byte_ms === null) return `No byte of an answer went out in ${formatMs(duration_ms)}.`;
-  if (answeringMs === 0) return `The whole answer came at once, after ${formatMs(waitingMs)}.`;
-  return `The first byte after ${formatMs(waitingMs)}, then ${formatMs(answeringMs)} of answer.`;
+  if (first_byte_ms === null) return `No reply was sent in ${formatMs(duration_ms)}.`;
+  if (answeringMs === 0) return `The complete reply was sent after ${formatMs(waitingMs)}.`;
+  return `First byte after ${formatMs(waitingMs)}, then ${formatMs(answeringMs)} of streaming.`;
 }

@@ -53,7 +53,7 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
       header: "Outcome",
       cell: (row) => <OutcomeBadge outcome={row.outcome} words={row.outcome_words} />,
     },
-    { header: "Used", isFigure: true, cell: (row) => <Used row={row} /> },
+    { header: "Usage", isFigure: true, cell: (row) => <Used row={row} /> },
     { header: "Charged", isFigure: true, cell: (row) => <Money usd={row.charged_usd} /> },
     {
       header: "First byte",
@@ -65,7 +65,7 @@ export function requestColumns(options: ColumnOptions): readonly Column<RequestR
   ];
 }
 
-/** To the second; of another day, with that. */
+/** To the second, with the date unless it is today. */
 function Time({ at }: { readonly at: string }) {
   const atMs = Date.parse(at);
   const day = dayOf.format(atMs);

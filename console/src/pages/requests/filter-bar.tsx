@@ -64,7 +64,7 @@ export function FilterBar({ filters, choices, onChange, onClear }: FilterBarProp
         {choice("outcome", "Outcome", outcomeOptions)}
         <TextInput
           size="xs"
-          label="Request id"
+          label="Request ID"
           placeholder="req_…"
           value={id}
           spellCheck={false}
@@ -123,19 +123,19 @@ function Choice(props: {
 
 /** What can come of a call that was let in. */
 export const outcomeOptions: readonly Option[] = [
-  { value: "ok", label: "Answered" },
-  { value: "left", label: "The caller left" },
+  { value: "ok", label: "Succeeded" },
+  { value: "left", label: "Client disconnected" },
   { value: "failed", label: "Any failure" },
-  { value: "upstream_error", label: "The provider failed" },
-  { value: "upstream_unavailable", label: "No provider reached" },
+  { value: "upstream_error", label: "Provider error" },
+  { value: "upstream_unavailable", label: "No provider available" },
   { value: "upstream_overloaded", label: "Provider overloaded" },
-  { value: "upstream_timeout", label: "Provider too slow" },
-  { value: "upstream_rate_limited", label: "Provider asked too often" },
-  { value: "upstream_rejected", label: "Refused by the provider" },
-  { value: "content_filtered", label: "Content refused" },
+  { value: "upstream_timeout", label: "Provider timeout" },
+  { value: "upstream_rate_limited", label: "Provider rate limit" },
+  { value: "upstream_rejected", label: "Rejected by provider" },
+  { value: "content_filtered", label: "Blocked by content filter" },
   { value: "context_length_exceeded", label: "Input too long" },
-  { value: "model_loading", label: "Model still loading" },
-  { value: "shutting_down", label: "Gateway stopping" },
-  { value: "store_unavailable", label: "Ledger not writable" },
-  { value: "internal_error", label: "The gateway failed" },
+  { value: "model_loading", label: "Model loading" },
+  { value: "shutting_down", label: "Gateway shutting down" },
+  { value: "store_unavailable", label: "Ledger unavailable" },
+  { value: "internal_error", label: "Gateway error" },
 ];

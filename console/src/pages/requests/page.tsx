@@ -52,8 +52,8 @@ function Requests({ account }: { readonly account: string | undefined }) {
         mark={<LiveSign state={live} />}
         about={
           account === undefined
-            ? "A receipt for every call of every account, the newest first."
-            : "A receipt for every call that was let in, the newest first."
+            ? "All admitted calls of all accounts, newest first."
+            : "All admitted calls, newest first."
         }
         actions={<CsvButton account={account} filters={filters} />}
       />
@@ -65,7 +65,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
         onClear={clear}
       />
       <ErrorNotice problem={pages.error} onRetry={() => pages.refetch()} />
-      {pages.isPending && <Loading lines={10} label="Loading the requests" />}
+      {pages.isPending && <Loading lines={10} label="Loading requests" />}
       {waiting > 0 && (
         <div className={classes.chip}>
           <Button size="compact-sm" radius="xl" onClick={showWaiting}>
@@ -79,7 +79,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
       {rows.length > 0 && (
         <Panel isFlush>
           <DataTable
-            caption="Requests, the newest first"
+            caption="Requests, newest first"
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}
@@ -147,8 +147,8 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
   return isFiltered ? (
     <EmptyState
       icon={IconFilter2}
-      title="No request matches"
-      about="Widen the filters. New requests that match appear here as they end."
+      title="No matches"
+      about="Change the filters. New matching requests appear here as they finish."
       action={
         <Button variant="default" onClick={onClear}>
           Clear filters
@@ -159,7 +159,7 @@ function NoRequests(props: { readonly isFiltered: boolean; readonly onClear: () 
     <EmptyState
       icon={IconList}
       title="No requests yet"
-      about="Every call with a key leaves a receipt here as soon as it has ended. The overview shows how to make the first one."
+      about="Calls appear here as soon as they finish. The overview shows how to make the first one."
     />
   );
 }

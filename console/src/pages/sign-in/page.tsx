@@ -45,7 +45,7 @@ export function Page() {
           autoComplete="current-password"
           required
           withAsterisk={false}
-          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          visibilityToggleButtonProps={{ "aria-label": "Show password" }}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
@@ -53,8 +53,8 @@ export function Page() {
           Sign in
         </Button>
         <Text size="sm" c="var(--svc-soft)">
-          No password, or forgotten? An operator makes a link for you, here or with{" "}
-          <code>svc operator reset EMAIL</code>. The first start prints the link of the first one.
+          Forgot your password? Ask an operator for a reset link. First time here? Open the operator
+          link that the server printed when it first started.
         </Text>
       </Stack>
     </form>

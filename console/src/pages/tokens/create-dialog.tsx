@@ -7,15 +7,15 @@ import { CreatedToken } from "./created-token.tsx";
 import { ScopeGrid } from "./scope-grid.tsx";
 
 const roles: readonly { readonly value: Role; readonly label: string }[] = [
-  { value: "viewer", label: "Viewer: sees" },
-  { value: "developer", label: "Developer: sees, and changes keys" },
-  { value: "owner", label: "Owner: sees and changes everything" },
+  { value: "viewer", label: "Viewer: read only" },
+  { value: "developer", label: "Developer: read, and manage keys" },
+  { value: "owner", label: "Owner: full access" },
 ];
 const lifetimes = [
-  { value: "30", label: "30 days" },
-  { value: "90", label: "90 days" },
-  { value: "365", label: "a year" },
-  { value: "", label: "no end" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In 1 year" },
+  { value: "", label: "Never" },
 ];
 const dayMs = 86_400_000;
 const emptyToken = {
@@ -55,14 +55,14 @@ export function CreateToken() {
   if (form.reply !== undefined) return <CreatedToken token={form.reply} />;
   return (
     <FormDialog
-      title="Create a token"
+      title="Create token"
       form={form}
-      submit="Create the token"
+      submit="Create token"
       isDisabled={scopes.length === 0}
     >
       <TextInput
         label="Name"
-        description="What will use it, so that you know it later."
+        description="The script or service that will use this token."
         required
         maxLength={100}
         placeholder="nightly report"
@@ -82,14 +82,14 @@ export function CreateToken() {
         {account !== undefined && (
           <NativeSelect
             label="Role"
-            description="It never gets further than this."
+            description="The token can never do more than this role."
             data={[...roles]}
             {...form.text("role")}
           />
         )}
         <NativeSelect
-          label="Ends after"
-          description="Then it is refused."
+          label="Expires"
+          description="Expired tokens are rejected."
           data={lifetimes}
           {...form.text("days")}
           error={form.error("expires")}

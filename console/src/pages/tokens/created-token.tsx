@@ -10,10 +10,11 @@ export function CreatedToken({ token }: { readonly token: NewToken }) {
   const dialog = useDialog();
   const path = useExamplePath(token.scopes);
   return (
-    <DialogBody title="Create a token">
+    <DialogBody title="Token created">
       <Stack>
         <ShownOnce secret={token.token} what="the token">
-          Copy the token now: it is not shown again. Whoever has it can do what you have chosen.
+          Copy this token now. It is shown only once, and anyone who has it can use the scopes you
+          chose.
         </ShownOnce>
         {path !== undefined && (
           <CodeBlock

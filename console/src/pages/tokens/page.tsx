@@ -19,30 +19,31 @@ export function Page() {
   const tokens = useTokens(mayEnter);
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      Create a token
+      {" "}
+      Create token{" "}
     </Button>
   );
   const about =
     account === undefined
-      ? "For machines that work with the whole platform: deployments, scrapers, scripts. Models are called with keys, not with tokens."
-      : "For machines that use the platform's API for this account. Models are called with keys, not with tokens.";
+      ? "Access to the platform API for deployments, scrapers and scripts. To call models, use keys."
+      : "Access to the platform API for this account. To call models, use keys.";
   return (
     <>
       <PageHeader title="Tokens" about={about} actions={mayEnter && create} />
       {!mayEnter && (
         <EmptyState
           icon={IconLock}
-          title="Tokens are for owners"
-          about="Ask an owner of the account to make one for you, or to make you an owner."
+          title="Only owners can manage tokens"
+          about="Ask an account owner to create one for you or to give you the owner role."
         />
       )}
       <ErrorNotice problem={tokens.error} onRetry={() => tokens.refetch()} />
-      {mayEnter && tokens.isPending && <Loading lines={5} label="Loading the tokens" />}
+      {mayEnter && tokens.isPending && <Loading lines={5} label="Loading tokens" />}
       {tokens.data?.length === 0 && (
         <EmptyState
           icon={IconLock}
           title="No tokens yet"
-          about="A token lets a script read usage or manage keys, and nothing else. Choose what it may do, and copy it."
+          about="Create one to let a script use the platform API with the scopes you choose."
           action={create}
         />
       )}

@@ -14,8 +14,8 @@ interface ScopeGridProps {
 export function ScopeGrid({ kind, value, onChange, onPreset, error }: ScopeGridProps) {
   return (
     <fieldset className={classes.scopes}>
-      <legend>What it may do</legend>
-      <div className={classes.presets} role="group" aria-label="Ready choices">
+      <legend>Scopes</legend>
+      <div className={classes.presets} role="group" aria-label="Presets">
         {presets[kind].map((preset) => (
           <Button
             key={preset.label}

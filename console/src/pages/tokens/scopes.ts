@@ -10,20 +10,20 @@ export interface AreaChoice {
 
 const ofAccounts: readonly AreaChoice[] = [
   { area: "usage", about: "Spend, requests and receipts", isWritable: false },
-  { area: "keys", about: "Keys: make, change, revoke", isWritable: true },
+  { area: "keys", about: "Create, change and revoke keys", isWritable: true },
   { area: "models", about: "Models and their prices", isWritable: false },
   { area: "billing", about: "Balance and ledger", isWritable: false },
-  { area: "members", about: "Members, invitations, tokens", isWritable: true },
-  { area: "audit", about: "Who changed what", isWritable: false },
+  { area: "members", about: "Members, invitations and tokens", isWritable: true },
+  { area: "audit", about: "Audit log", isWritable: false },
 ];
 
 const ofOperators: readonly AreaChoice[] = [
-  { area: "accounts", about: "Accounts, credit, limits", isWritable: true },
+  { area: "accounts", about: "Accounts, credit and limits", isWritable: true },
   { area: "providers", about: "Providers and their tests", isWritable: true },
-  { area: "catalog", about: "Models, routes, lifecycle", isWritable: true },
+  { area: "catalog", about: "Models, routes and lifecycle", isWritable: true },
   { area: "prices", about: "Prices and their history", isWritable: true },
   { area: "engine", about: "Embedded engine", isWritable: true },
-  { area: "settings", about: "Settings, operators, tokens", isWritable: true },
+  { area: "settings", about: "Settings, operators and tokens", isWritable: true },
   { area: "metrics", about: "/metrics for Prometheus", isWritable: false },
 ];
 

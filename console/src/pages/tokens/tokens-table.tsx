@@ -19,7 +19,7 @@ const columns: readonly Column<Token>[] = [
     ),
   },
   {
-    header: "May",
+    header: "Scopes",
     cell: ({ role, scopes }) => (
       <div className={classes.may}>
         <span className={classes.role}>{role}</span> {scopeWords(scopes)}
@@ -29,15 +29,15 @@ const columns: readonly Column<Token>[] = [
   {
     header: "Created",
     cell: ({ created_at, created_by }) => (
-      <span title={`by ${created_by}`}>
+      <span title={`Created by ${created_by}`}>
         <Moment at={created_at} />
       </span>
     ),
     isExtra: true,
   },
   {
-    header: "Ends",
-    cell: ({ expires_at }) => (expires_at === null ? "never" : <Moment at={expires_at} />),
+    header: "Expires",
+    cell: ({ expires_at }) => (expires_at === null ? "Never" : <Moment at={expires_at} />),
   },
   { header: "State", cell: ({ status }) => <StateBadge state={status} /> },
   actionsColumn((token) => (token.status === "active" ? <Revoke token={token} /> : null)),
@@ -53,10 +53,9 @@ function Revoke({ token: { id, name } }: { readonly token: Token }) {
     size: "compact-sm",
     "aria-label": `Revoke ${name}`,
     question: `Revoke the token “${name}”?`,
-    consequence:
-      "What uses it is refused from now on. It cannot be brought back; make another one instead.",
+    consequence: "Requests with this token are rejected immediately. This cannot be undone.",
     verb: "Revoke",
-    onDone: () => say(`The token “${name}” is revoked.`),
+    onDone: () => say(`Revoked “${name}”.`),
     children: "Revoke",
   } as const;
   if (account === undefined)

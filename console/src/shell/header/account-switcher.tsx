@@ -15,7 +15,7 @@ export function AccountSwitcher() {
   const navigate = useNavigate();
   const [wanted, setWanted] = useState("");
   const current = accounts.find(({ id }) => id === chosen);
-  const label = current?.name ?? (user.is_operator ? "All accounts" : "Choose an account");
+  const label = current?.name ?? (user.is_operator ? "All accounts" : "Choose account");
   const shown = accounts.filter(({ name, id }) =>
     `${name} ${id}`.toLowerCase().includes(wanted.toLowerCase()),
   );
@@ -36,8 +36,8 @@ export function AccountSwitcher() {
       <Menu.Dropdown>
         {accounts.length >= searchableFrom && (
           <Menu.Search
-            aria-label="Find an account"
-            placeholder="Find an account"
+            aria-label="Search accounts"
+            placeholder="Search accounts"
             value={wanted}
             onChange={(event) => setWanted(event.currentTarget.value)}
           />
@@ -65,7 +65,7 @@ export function AccountSwitcher() {
               {!user.is_operator && <small className={classes.role}>{role}</small>}
             </Menu.Item>
           ))}
-          {shown.length === 0 && <p className={classes.none}>No account of that name.</p>}
+          {shown.length === 0 && <p className={classes.none}>No matches.</p>}
         </div>
       </Menu.Dropdown>
     </Menu>

@@ -36,7 +36,7 @@ export function CommandPalette({ isOpen, onChange }: PaletteProps) {
       transitionProps={{ duration: 90 }}
     >
       <Modal.Overlay backgroundOpacity={0.4} />
-      <Modal.Content aria-label="Go anywhere" radius="lg">
+      <Modal.Content aria-label="Quick navigation" radius="lg">
         <Finder
           onDone={() => {
             setGone(true);
@@ -76,11 +76,11 @@ function Finder({ onDone }: { readonly onDone: () => void }) {
         data-autofocus
         variant="unstyled"
         role="combobox"
-        aria-label="Where to?"
+        aria-label="Search pages and accounts"
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={found.length === 0 ? undefined : `${listId}-${chosen}`}
-        placeholder="Where to?"
+        placeholder="Search pages and accounts"
         className={classes.input}
         leftSection={<IconSearch size={18} />}
         value={wanted}
@@ -90,7 +90,7 @@ function Finder({ onDone }: { readonly onDone: () => void }) {
           setAt(0);
         }}
       />
-      <ul id={listId} role="listbox" aria-label="Places" className={classes.list}>
+      <ul id={listId} role="listbox" aria-label="Results" className={classes.list}>
         {found.map((entry, index) => (
           <li
             key={`${entry.about} ${entry.to}`}
@@ -111,7 +111,7 @@ function Finder({ onDone }: { readonly onDone: () => void }) {
         ))}
       </ul>
       <p className={classes.none} role="status">
-        {found.length === 0 ? "Nothing of that name." : ""}
+        {found.length === 0 ? "No results." : ""}
       </p>
     </>
   );

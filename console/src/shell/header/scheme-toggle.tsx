@@ -8,7 +8,7 @@ interface Choice {
 }
 
 const choices: readonly [Choice, ...Choice[]] = [
-  { scheme: "auto", label: "as the system", icon: IconDeviceDesktop },
+  { scheme: "auto", label: "system", icon: IconDeviceDesktop },
   { scheme: "light", label: "light", icon: IconSun },
   { scheme: "dark", label: "dark", icon: IconMoon },
 ];
@@ -19,7 +19,7 @@ export function SchemeToggle() {
   const at = choices.findIndex(({ scheme }) => scheme === colorScheme);
   const current = choices[at] ?? choices[0];
   const next = choices[at + 1] ?? choices[0];
-  const name = `Colors: ${current.label}. Switch to ${next.label}`;
+  const name = `Theme: ${current.label}. Switch to ${next.label}`;
   return (
     <ActionIcon
       size={32}

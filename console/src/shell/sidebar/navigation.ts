@@ -33,7 +33,7 @@ export interface NavigationGroup {
 }
 
 const documents: NavigationGroup = {
-  label: "Documents",
+  label: "Docs",
   links: [
     { label: "API reference", icon: IconBook, to: "/reference" },
     { label: "Changelog", icon: IconClock, to: "/changelog" },
@@ -98,14 +98,14 @@ function operatorNavigation(looksAtAll: boolean): readonly NavigationGroup[] {
     ],
   };
   const serving: NavigationGroup = {
-    label: "Serving",
+    label: "Models",
     links: [
       at("Providers", IconServer, "providers"),
-      at("Catalogue", IconLayoutGrid, "catalog"),
+      at("Catalog", IconLayoutGrid, "catalog"),
       at("Embedded engine", IconCpu, "engine"),
     ],
   };
-  // With an account chosen, what concerns all of them steps back.
+  // With an account selected, the platform pages are hidden.
   if (!looksAtAll) return [];
   return [
     {

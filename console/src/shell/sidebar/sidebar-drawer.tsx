@@ -16,7 +16,7 @@ export function SidebarDrawer({ isOpen, onClose }: SidebarDrawerProps) {
       // Its links lead to the page's title, and closing it back to its button: see the frame.
       returnFocus={false}
       title={<Brand />}
-      closeButtonProps={{ "aria-label": "Close the menu" }}
+      closeButtonProps={{ "aria-label": "Close menu" }}
     >
       <nav aria-label="Pages">
         <NavigationLinks />

@@ -3,6 +3,7 @@ import { Panel } from "../../../components/layout/panel.tsx";
 import { type Column, DataTable } from "../../../components/table/data-table.tsx";
 import { Moment } from "../../../components/table/moment.tsx";
 import { StateBadge } from "../../../components/table/state-badge.tsx";
+import { sentenceCase } from "../../../format/sentence-case.ts";
 import type { Details } from "./limits.ts";
 
 const shownRows = 6;
@@ -22,7 +23,7 @@ const keyColumns: readonly Column<Key>[] = [
   {
     header: "Last used",
     isFigure: true,
-    cell: ({ last_used_at: at }) => (at === null ? "never" : <Moment at={at} />),
+    cell: ({ last_used_at: at }) => (at === null ? "Never" : <Moment at={at} />),
   },
 ];
 
@@ -32,20 +33,21 @@ export function KeysPanel({ details }: { readonly details: Details }) {
   return (
     <Panel
       title="Keys"
-      about={`${working.length} of ${keys.length} work.`}
+      about={`${working.length} of ${keys.length} active.`}
       actions={
         <Link className="small" to="/a/$account/keys" params={{ account: id }}>
-          All keys
+          {" "}
+          View keys{" "}
         </Link>
       }
       isFlush
     >
       <DataTable
-        caption="Keys of the account"
+        caption="Keys of this account"
         columns={keyColumns}
         rows={[...working, ...keys.filter(({ status }) => status !== "active")].slice(0, shownRows)}
         rowKey={(key) => key.id}
-        empty="No key yet: without one, nobody can call."
+        empty="No keys yet. Create one to start making calls."
       />
     </Panel>
   );
@@ -62,7 +64,7 @@ const memberColumns: readonly Column<Member>[] = [
       </div>
     ),
   },
-  { header: "Role", isFigure: true, cell: ({ role }) => role },
+  { header: "Role", isFigure: true, cell: ({ role }) => sentenceCase(role) },
 ];
 
 export function MembersPanel({ details }: { readonly details: Details }) {
@@ -70,20 +72,20 @@ export function MembersPanel({ details }: { readonly details: Details }) {
   return (
     <Panel
       title="Members"
-      about={members.length === 1 ? "One person." : `${members.length} people.`}
+      about={members.length === 1 ? "1 person." : `${members.length} people.`}
       actions={
         <Link className="small" to="/a/$account/members" params={{ account: id }}>
-          {members.length === 0 ? "Invite somebody" : "All members"}
+          {members.length === 0 ? "Invite member" : "View members"}
         </Link>
       }
       isFlush
     >
       <DataTable
-        caption="Members of the account"
+        caption="Members of this account"
         columns={memberColumns}
         rows={members.slice(0, shownRows)}
         rowKey={(member) => member.id}
-        empty="Nobody yet: invite an owner who looks after the account."
+        empty="No members yet. Invite an owner to manage this account."
       />
     </Panel>
   );

@@ -4,21 +4,41 @@ import { say } from "../../../components/feedback/toasts.tsx";
 import { FormDialog } from "../../../components/form/form-dialog.tsx";
 import { useForm } from "../../../components/form/use-form.ts";
 import { Moment } from "../../../components/table/moment.tsx";
-import { formatUsd } from "../../../format/money.ts";
+import { formatBalance, formatUsd } from "../../../format/money.ts";
 import type { Details } from "./limits.ts";
 
 const kinds = [
-  { value: "credit", label: "Credit", about: "Money that came in. Calls can use it at once." },
-  { value: "refund", label: "Refund", about: "Given back, for calls that should not have cost." },
+  { value: "credit", label: "Credit", about: "Adds money to the balance." },
+  {
+    value: "refund",
+    label: "Refund",
+    about: "Returns money for calls that should not have been charged.",
+  },
   {
     value: "withdrawal",
     label: "Withdrawal",
-    about: "Money that goes out. What calls under way hold is left alone.",
+    about: "Takes money out of the balance. Money held for calls in flight stays.",
   },
 ] as const;
 type Kind = (typeof kinds)[number]["value"];
 
-export function BookMoney({ account }: { readonly account: Details }) {
+const titles: Readonly<Record<Kind, string>> = {
+  credit: "Add credit to",
+  refund: "Refund",
+  withdrawal: "Withdraw from",
+};
+const submits: Readonly<Record<Kind, string>> = {
+  credit: "Add credit",
+  refund: "Refund",
+  withdrawal: "Withdraw",
+};
+const done: Readonly<Record<Kind, string>> = {
+  credit: "Added",
+  refund: "Refunded",
+  withdrawal: "Withdrew",
+};
+
+export function AddCredit({ account }: { readonly account: Details }) {
   const form = useForm({
     route: "POST /api/accounts/:account/entries",
     values: { kind: "credit" as Kind, usd: "", reference: "", note: "" },
@@ -26,17 +46,19 @@ export function BookMoney({ account }: { readonly account: Details }) {
       params: { account: account.id },
       body: { kind, usd: usd.trim(), reference: reference.trim(), note: note.trim() },
     }),
-    onDone: ({ repeated, amount_usd, balance_usd }) => {
+    onDone: ({ repeated, kind, amount_usd, balance_usd }) => {
       if (repeated) return "stay";
-      return say(`${formatUsd(amount_usd)} booked. The balance is ${formatUsd(balance_usd)}.`);
+      return say(
+        `${done[kind]} ${formatUsd(amount_usd.replace("-", ""))}. New balance: ${formatBalance(balance_usd)}.`,
+      );
     },
   });
   const repeated = form.reply?.repeated === true ? form.reply : undefined;
   return (
     <FormDialog
-      title={`Book money on ${account.name}`}
+      title={`${titles[form.values.kind]} ${account.name}`}
       form={form}
-      submit="Book it"
+      submit={submits[form.values.kind]}
       cancel={repeated === undefined ? "Cancel" : "Close"}
     >
       <KindChoice
@@ -54,13 +76,13 @@ export function BookMoney({ account }: { readonly account: Details }) {
       />
       <TextInput
         label="Reference (optional)"
-        description="Such as an invoice's number. It counts once: if this is sent twice, nothing is booked twice."
+        description="For example an invoice number. Reusing a reference has no effect."
         maxLength={200}
         {...form.text("reference")}
       />
       <Textarea
         label="Note (optional)"
-        description="Members of the account see it in their ledger."
+        description="Shown to members in the ledger."
         maxLength={500}
         autosize
         minRows={2}
@@ -83,14 +105,14 @@ function KindChoice({ value: kind, onChange, freeUsd }: KindChoiceProps) {
     <div>
       <SegmentedControl
         fullWidth
-        aria-label="What it is"
+        aria-label="Type"
         data={kinds.map(({ value, label }) => ({ value, label }))}
         value={kind}
         onChange={(text) => onChange(kinds.find(({ value }) => value === text)?.value ?? kind)}
       />
       <Text size="sm" c="dimmed" mt={6} aria-live="polite">
         {chosen?.about}
-        {kind === "withdrawal" && ` ${formatUsd(freeUsd)} can be taken.`}
+        {kind === "withdrawal" && ` Available: ${formatBalance(freeUsd)}.`}
       </Text>
     </div>
   );
@@ -99,9 +121,9 @@ function KindChoice({ value: kind, onChange, freeUsd }: KindChoiceProps) {
 function Repeated({ entry }: { readonly entry: Reply<"POST /api/accounts/:account/entries"> }) {
   return (
     <p className="notice" role="status">
-      Nothing was changed: {formatUsd(entry.amount_usd)} with the reference “{entry.reference}” was
-      booked already, <Moment at={entry.created_at} />. The balance is{" "}
-      {formatUsd(entry.balance_usd)}.
+      Nothing changed. The reference “{entry.reference}” was already used for{" "}
+      {formatUsd(entry.amount_usd)}, <Moment at={entry.created_at} />. Balance:{" "}
+      {formatBalance(entry.balance_usd)}.
     </p>
   );
 }

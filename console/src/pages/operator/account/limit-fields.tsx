@@ -11,13 +11,13 @@ interface LimitFieldsProps {
 
 export const limitFieldNames = ["rpm", "tpm", "concurrency", "budget"];
 
-/** What an account may use; a field that is empty limits nothing. */
+/** Limits of an account or a key; an empty field means no limit. */
 export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
   const whole = (name: "rpm" | "tpm" | "concurrency", label: string) => (
     <TextInput
       label={label}
       inputMode="numeric"
-      placeholder="no limit"
+      placeholder="No limit"
       value={value[name]}
       onChange={(event) => onChange({ [name]: event.currentTarget.value })}
       error={fieldError(problem, name)}
@@ -27,20 +27,20 @@ export function LimitFields({ value, onChange, problem }: LimitFieldsProps) {
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
       {whole("rpm", "Requests per minute")}
       {whole("tpm", "Tokens per minute")}
-      {whole("concurrency", "Calls at once")}
+      {whole("concurrency", "Concurrent requests")}
       <Group gap={8} align="flex-start" wrap="nowrap">
         <TextInput
           flex="1 1 0"
           miw={0}
           label="Budget in USD"
           inputMode="decimal"
-          placeholder="no limit"
+          placeholder="No limit"
           value={value.budget}
           onChange={(event) => onChange({ budget: event.currentTarget.value })}
           error={fieldError(problem, "budget")}
         />
         <NativeSelect
-          label="Counted"
+          label="Resets"
           w={118}
           flex="none"
           data={periods}

@@ -17,14 +17,15 @@ import classes from "./page.module.css";
 export function LimitsPanel({ account }: { readonly account: Details }) {
   const [isOpen, setOpen] = useState(false);
   const { rpm, tpm, concurrency } = account.limits;
-  const words = (text: string | null) => (text === null ? "no limit" : formatCount(Number(text)));
+  const words = (text: string | null) => (text === null ? "No limit" : formatCount(Number(text)));
   return (
     <Panel
       title="Limits"
-      about="Of all its keys together."
+      about="Shared by all keys of this account."
       actions={
         <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
-          Change the limits
+          {" "}
+          Edit limits{" "}
         </Button>
       }
     >
@@ -32,8 +33,8 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
         of={{
           "Requests per minute": words(rpm),
           "Tokens per minute": words(tpm),
-          "Calls at once": words(concurrency),
-          ...(account.budget === null ? { Budget: "no limit" } : {}),
+          "Concurrent requests": words(concurrency),
+          ...(account.budget === null ? { Budget: "No limit" } : {}),
         }}
       />
       {account.budget !== null && <Budget budget={account.budget} />}
@@ -44,14 +45,14 @@ export function LimitsPanel({ account }: { readonly account: Details }) {
   );
 }
 
-const periodWords = { month: "this month", day: "today", total: "in all" } as const;
+const periodWords = { month: "this month", day: "today", total: "in total" } as const;
 
 function Budget({ budget }: { readonly budget: NonNullable<Details["budget"]> }) {
   const share = Number(budget.spent_usd) / Math.max(Number(budget.limit_usd), 1e-9);
   return (
     <div className={classes.budget}>
       <p>
-        {formatUsd(budget.spent_usd)} of the budget of {formatUsd(budget.limit_usd)} is spent{" "}
+        {formatUsd(budget.spent_usd)} of the {formatUsd(budget.limit_usd)} budget spent{" "}
         {periodWords[budget.period]} ({formatShare(Math.min(share, 1))}).
       </p>
       <ShareBar share={share} isFull={share >= 1} />
@@ -64,14 +65,14 @@ function LimitsForm({ account }: { readonly account: Details }) {
     route: "PATCH /api/accounts/:account/limits",
     values: () => fromLimits(account.limits),
     toInput: (texts) => ({ params: { account: account.id }, body: toLimitFields(texts) }),
-    onDone: () => say("The limits are in force."),
+    onDone: () => say("Limits saved."),
   });
   return (
-    <FormDialog title={`Limits of ${account.name}`} form={form} submit="Save">
+    <FormDialog title={`Limits of ${account.name}`} form={form} submit="Save changes">
       <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
       <p className="soft">
-        A field that is empty limits nothing. A budget counts what was spent in its period already;
-        a call that would go beyond it is refused.
+        Leave empty for no limit. A budget includes what was already spent in its period. Calls over
+        it are rejected.
       </p>
     </FormDialog>
   );

@@ -20,13 +20,13 @@ test("what is left empty is taken away", () => {
   expect(fromLimits(none)).toEqual(noLimits);
 });
 
-test("limits are told in words", () => {
+test("limits are shown in words", () => {
   expect(limitWords(none)).toEqual([]);
   expect(limitWords({ rpm: "6000", tpm: "9", concurrency: "4", budget: "5.00/day" })).toEqual([
-    "6,000 requests a minute",
-    "9 tokens a minute",
-    "4 at once",
-    "$5.00 a day",
+    "6,000 requests per minute",
+    "9 tokens per minute",
+    "4 concurrent requests",
+    "$5.00 per day",
   ]);
-  expect(limitWords({ ...none, budget: "5.00" })).toEqual(["$5.00 in all"]);
+  expect(limitWords({ ...none, budget: "5.00" })).toEqual(["$5.00 in total"]);
 });

@@ -24,9 +24,9 @@ export const noLimits: LimitTexts = {
 };
 
 export const periods = [
-  { value: "month", label: "a month" },
-  { value: "day", label: "a day" },
-  { value: "total", label: "in all" },
+  { value: "month", label: "Monthly" },
+  { value: "day", label: "Daily" },
+  { value: "total", label: "Never" },
 ];
 
 /** A budget is USD, alone or with its period: `5`, `5/day`. */
@@ -35,7 +35,7 @@ export function fromLimits({ rpm, tpm, concurrency, budget }: Limits): LimitText
   return { rpm: rpm ?? "", tpm: tpm ?? "", concurrency: concurrency ?? "", budget: amount, period };
 }
 
-/** What the API is told: a limit that is left empty is taken away. */
+/** As the API expects it: an empty field removes the limit. */
 export function toLimitFields({ rpm, tpm, concurrency, budget, period }: LimitTexts) {
   const or = (text: string) => (text.trim() === "" ? "none" : text.trim());
   const amount = or(budget);
@@ -47,17 +47,21 @@ export function toLimitFields({ rpm, tpm, concurrency, budget, period }: LimitTe
   };
 }
 
-/** In a few words each; none where nothing is limited. */
+/** One short text per limit. */
 export function limitWords({ rpm, tpm, concurrency, budget }: Limits): readonly string[] {
   const count = (text: string, thing: string) =>
-    `${formatCount(Number(text))} ${thing}${text === "1" ? "" : "s"} a minute`;
+    `${formatCount(Number(text))} ${thing}${text === "1" ? "" : "s"} per minute`;
   const [amount = "", period] = budget?.split("/") ?? [];
   return [
     ...(rpm === null ? [] : [count(rpm, "request")]),
     ...(tpm === null ? [] : [count(tpm, "token")]),
-    ...(concurrency === null ? [] : [`${formatCount(Number(concurrency))} at once`]),
+    ...(concurrency === null
+      ? []
+      : [
+          `${formatCount(Number(concurrency))} concurrent ${concurrency === "1" ? "request" : "requests"}`,
+        ]),
     ...(budget === null
       ? []
-      : [`${formatUsd(amount)} ${period === undefined ? "in all" : `a ${period}`}`]),
+      : [`${formatUsd(amount)} ${period === undefined ? "in total" : `per ${period}`}`]),
   ];
 }

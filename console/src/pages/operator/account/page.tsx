@@ -16,7 +16,7 @@ import { StateBadge } from "../../../components/table/state-badge.tsx";
 import { formatCount } from "../../../format/figures.ts";
 import { useApi, useChange } from "../../../queries.ts";
 import { KeysPanel, MembersPanel } from "./belongings.tsx";
-import { BookMoney } from "./entry-dialog.tsx";
+import { AddCredit } from "./entry-dialog.tsx";
 import type { Details } from "./limits.ts";
 import { LimitsPanel } from "./limits-panel.tsx";
 import classes from "./page.module.css";
@@ -31,13 +31,13 @@ export function Page() {
     <>
       <PageHeader title="Account" about="Balance, limits and state of one account." back={back} />
       <ErrorNotice problem={details.error} onRetry={() => details.refetch()} />
-      {details.isPending && <Loading lines={8} label="Loading the account" />}
+      {details.isPending && <Loading lines={8} label="Loading account" />}
     </>
   );
 }
 
 function Account({ details }: { readonly details: Details }) {
-  const [isBooking, setBooking] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const isSuspended = details.status === "suspended";
   return (
     <>
@@ -60,18 +60,20 @@ function Account({ details }: { readonly details: Details }) {
                 <Link to="/a/$account/overview" params={{ account: details.id }} {...props} />
               )}
             >
-              See its pages
+              {" "}
+              Open account{" "}
             </Button>
             <StateButton details={details} />
-            <Button leftSection={<IconPlus size={16} />} onClick={() => setBooking(true)}>
-              Book money
+            <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+              {" "}
+              Add credit{" "}
             </Button>
           </>
         }
       />
       {isSuspended && (
         <p className="notice below" role="status">
-          All calls of this account are refused with 402 account_suspended until it is resumed.
+          All calls of this account are rejected with 402 account_suspended until you resume it.
         </p>
       )}
       <Figures details={details} />
@@ -87,8 +89,8 @@ function Account({ details }: { readonly details: Details }) {
           <SpendByKey details={details} />
         </div>
       </div>
-      <Dialog of={isBooking} onClose={() => setBooking(false)}>
-        {() => <BookMoney account={details} />}
+      <Dialog of={isAdding} onClose={() => setAdding(false)}>
+        {() => <AddCredit account={details} />}
       </Dialog>
     </>
   );
@@ -103,25 +105,34 @@ function Figures({ details }: { readonly details: Details }) {
     <Tiles>
       <StatTile
         label="Balance"
-        value={<Money usd={details.balance_usd} />}
+        value={<Money usd={details.balance_usd} digits="balance" />}
         note={
           <Link to="/a/$account/billing" params={{ account: details.id }}>
-            Its ledger
+            {" "}
+            View ledger{" "}
           </Link>
         }
       />
-      <StatTile label="Held" value={<Money usd={details.held_usd} />} note="for calls under way" />
-      <StatTile label="Free" value={<Money usd={details.free_usd} />} note="for new calls" />
+      <StatTile
+        label="Held"
+        value={<Money usd={details.held_usd} digits="balance" />}
+        note="For calls in flight"
+      />
+      <StatTile
+        label="Free"
+        value={<Money usd={details.free_usd} digits="balance" />}
+        note="For new calls"
+      />
       <StatTile
         label="Spent this month"
         value={<Money usd={sumUsd(days.map(({ charged_usd }) => charged_usd))} />}
-        note={`${formatCount(requests)} requests`}
+        note={`${formatCount(requests)} ${requests === 1 ? "request" : "requests"}`}
       />
       {hasShortfall && (
         <StatTile
           label="Shortfall"
           value={<Money usd={details.shortfall_usd} />}
-          note="cost beyond what it had"
+          note="Cost beyond holds, not charged"
         />
       )}
     </Tiles>
@@ -132,7 +143,7 @@ function StateButton({ details }: { readonly details: Details }) {
   const { id, name } = details;
   const params = { account: id };
   const resume = useChange("POST /api/accounts/:account/resume", {
-    onDone: () => say(`${name} can call again.`),
+    onDone: () => say(`Resumed ${name}.`),
   });
   if (details.status === "suspended")
     return (
@@ -147,11 +158,11 @@ function StateButton({ details }: { readonly details: Details }) {
   return (
     <ConfirmButton
       question={`Suspend ${name}?`}
-      consequence="From now on every call with one of its keys is refused. Calls under way go on to their end and are charged. Its money, its keys and its members stay as they are, and members can still sign in. You can resume it at any time."
+      consequence="Every new call with its keys is rejected. Calls in flight finish and are charged. Members can still sign in. You can resume the account at any time."
       verb="Suspend"
       route="POST /api/accounts/:account/suspend"
       input={{ params }}
-      onDone={() => say(`${name} is suspended.`)}
+      onDone={() => say(`Suspended ${name}.`)}
     >
       Suspend
     </ConfirmButton>

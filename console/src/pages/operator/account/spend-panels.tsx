@@ -14,7 +14,7 @@ const shownDays = 30;
 export function SpendChart({ details }: { readonly details: Details }) {
   const points = lastDays(details.by_day, shownDays, Date.now());
   return (
-    <Panel title="Spend by day" about={`The last ${shownDays} days, in UTC.`}>
+    <Panel title="Spend by day" about={`Last ${shownDays} days, UTC.`}>
       <TimeChart
         title="Spend by day"
         points={points}
@@ -48,7 +48,7 @@ export function SpendByKey({ details }: { readonly details: Details }) {
   const hints = new Map(details.key_list.map(({ id, hint }) => [id, hint]));
   const rows = details.by_key.map(({ key, name, ...spent }) => ({
     id: key,
-    name: name ?? (key === "temporary" ? "Temporary keys" : "Without a name"),
+    name: name ?? (key === "temporary" ? "Temporary keys" : "No name"),
     note: hints.get(key),
     ...spent,
   }));
@@ -89,13 +89,13 @@ function SpendTable(props: {
     },
   ];
   return (
-    <Panel title={title} about="Since the account was created." isFlush>
+    <Panel title={title} about="Since account creation." isFlush>
       <DataTable
         caption={title}
         columns={columns}
         rows={rows}
         rowKey={({ id }) => id}
-        empty="Nothing was spent yet."
+        empty="No spend yet."
       />
     </Panel>
   );

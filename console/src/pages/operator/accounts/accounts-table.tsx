@@ -33,7 +33,7 @@ const columns: readonly Column<Account>[] = [
     header: "Limits",
     cell: ({ limits }) => {
       const words = limitWords(limits);
-      return <span className="soft small">{words.length === 0 ? "none" : words.join(", ")}</span>;
+      return <span className="soft small">{words.length === 0 ? "None" : words.join(", ")}</span>;
     },
   },
   {
@@ -56,11 +56,7 @@ export function AccountsTable({ accounts }: { readonly accounts: readonly Accoun
       rowKey={({ id }) => id}
       isLinked
       empty={
-        <EmptyState
-          icon={IconSearch}
-          title="No account like that"
-          about="Look for a part of its name or of its id."
-        />
+        <EmptyState icon={IconSearch} title="No matches" about="Search by account name or ID." />
       }
     />
   );
@@ -72,7 +68,7 @@ function Balance({ usd }: { readonly usd: string }) {
   return (
     <span className={classes.empty}>
       <Money usd={usd} />
-      <span className="soft small">no credit</span>
+      <span className="soft small">No credit</span>
     </span>
   );
 }

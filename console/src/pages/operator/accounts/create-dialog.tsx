@@ -29,19 +29,19 @@ export function CreateAccount() {
   if (form.reply !== undefined) return <Created account={form.reply} />;
   const { isInvited } = form.values;
   return (
-    <FormDialog title="New account" form={form} submit="Create the account" gap="lg">
+    <FormDialog title="Create account" form={form} submit="Create account" gap="lg">
       <div className={classes.pair}>
         <TextInput
           label="Name"
-          description="Who it is for: a company, a team, a project."
+          description="A company, team or project."
           required
           maxLength={100}
           data-autofocus
           {...form.text("name")}
         />
         <TextInput
-          label="First credit in USD"
-          description="Without credit, every call is refused."
+          label="Initial credit in USD"
+          description="Without credit, calls are rejected."
           inputMode="decimal"
           placeholder="25.00"
           {...form.text("credit_usd")}
@@ -49,15 +49,15 @@ export function CreateAccount() {
       </div>
       <Stack gap="xs">
         <Checkbox
-          label="Make a link for its owner"
-          description="The owner then makes keys and invites others."
+          label="Create an invitation link for the owner"
+          description="The owner can create keys and invite members."
           checked={isInvited}
           onChange={(event) => form.edit({ isInvited: event.currentTarget.checked })}
         />
         {isInvited && (
           <TextInput
-            label="The owner's email (optional)"
-            description="Then only somebody with this address can use the link."
+            label="Owner's email (optional)"
+            description="Only this address can use the link."
             type="email"
             autoComplete="off"
             {...form.text("email")}
@@ -83,22 +83,22 @@ function Created({ account }: { readonly account: Reply<"POST /api/accounts"> })
   const navigate = useNavigate();
   const link = account.owner_link;
   return (
-    <DialogBody title="New account">
+    <DialogBody title="Create account">
       <Stack>
         <p>
           <strong>{account.name}</strong>{" "}
           {Number(account.balance_usd) > 0
-            ? "is there and can be used at once."
-            : "is there. It has no credit yet: book some money on it before it is used."}
+            ? "is ready."
+            : "is ready but has no credit. Add credit before its first call."}
         </p>
         {link !== null && (
           <>
             <ShownOnce secret={link.link} what="the owner's link">
-              Copy the owner's link now and send it yourself: no mail is sent, and it is not shown
-              again.
+              Copy the owner's link now and send it yourself. It is shown only once, and no email is
+              sent.
             </ShownOnce>
             <p>
-              One person can use it once, until{" "}
+              The link works once and expires on{" "}
               <time>{formatExact(Date.parse(link.expires_at))}</time>.
             </p>
           </>
@@ -112,7 +112,8 @@ function Created({ account }: { readonly account: Reply<"POST /api/accounts"> })
               void navigate({ to: "/operator/accounts/$id", params: { id: account.id } })
             }
           >
-            Open the account
+            {" "}
+            Open account{" "}
           </Button>
         </Group>
       </Stack>

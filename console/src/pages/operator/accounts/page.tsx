@@ -30,29 +30,28 @@ export function Page() {
   );
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      New account
+      {" "}
+      Create account{" "}
     </Button>
   );
   return (
     <>
       <PageHeader
         title="Accounts"
-        about="Who calls: each account has its own balance, keys and members."
+        about="Each account has its own balance, keys and members."
         actions={create}
       />
       <ErrorNotice
         problem={plain.error ?? withSpend.error}
         onRetry={() => Promise.all([plain.refetch(), withSpend.refetch()])}
       />
-      {accounts === undefined && plain.isPending && (
-        <Loading lines={6} label="Loading the accounts" />
-      )}
+      {accounts === undefined && plain.isPending && <Loading lines={6} label="Loading accounts" />}
       {accounts !== undefined && accounts.length === 0 && (
         <Panel>
           <EmptyState
             icon={IconBuilding}
-            title="No account yet"
-            about="Create one with a first credit, then send its owner the link to join."
+            title="No accounts yet"
+            about="Create one with initial credit, then send its owner the invitation link."
             action={create}
           />
         </Panel>
@@ -62,7 +61,7 @@ export function Page() {
           <Summary accounts={accounts} />
           <Panel
             title="Balances and limits"
-            actions={<FindInput label="Find an account" placeholder="Name or id" />}
+            actions={<FindInput label="Search accounts" placeholder="Name or ID" />}
             isFlush
           >
             <AccountsTable accounts={shown} />
@@ -76,6 +75,8 @@ export function Page() {
   );
 }
 
+const activeWords = (count: number) => `${formatCount(count)} active`;
+
 function Summary({ accounts }: { readonly accounts: readonly Account[] }) {
   const suspended = accounts.filter(({ status }) => status === "suspended").length;
   const empty = accounts.filter(({ balance_usd }) => Number(balance_usd) <= 0).length;
@@ -85,17 +86,19 @@ function Summary({ accounts }: { readonly accounts: readonly Account[] }) {
       <StatTile
         label="Accounts"
         value={formatCount(accounts.length)}
-        note={suspended === 0 ? "none suspended" : `${suspended} suspended`}
+        note={suspended === 0 ? "None suspended" : `${suspended} suspended`}
       />
       <StatTile
-        label="Balances together"
-        value={<Money usd={sumUsd(accounts.map(({ balance_usd }) => balance_usd))} />}
-        note={empty === 0 ? "none is empty" : `${empty} without credit`}
+        label="Total balance"
+        value={
+          <Money usd={sumUsd(accounts.map(({ balance_usd }) => balance_usd))} digits="balance" />
+        }
+        note={empty === 0 ? "All funded" : `${empty} without credit`}
       />
       <StatTile
         label="Spent this month"
         value={spent.length === 0 ? "…" : <Money usd={sumUsd(spent)} />}
-        note={`${spent.filter((usd) => Number(usd) > 0).length} accounts called`}
+        note={activeWords(spent.filter((usd) => Number(usd) > 0).length)}
       />
     </Tiles>
   );

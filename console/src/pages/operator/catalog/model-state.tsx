@@ -6,7 +6,7 @@ import classes from "./page.module.css";
 
 type Entry = Reply<"GET /api/catalog">[number];
 
-/** The lifecycle in a badge, and in words what an operator has to know beside it. */
+/** The lifecycle as a badge, with the details an operator needs. */
 export function ModelState({ entry }: { readonly entry: Entry }) {
   const words = stateWords(entry);
   const isBroken = !entry.served && entry.status !== "retired";
@@ -21,14 +21,16 @@ export function ModelState({ entry }: { readonly entry: Entry }) {
   );
 }
 
+const replacementWords = (id: string | null) => (id === null ? "" : ` Replacement: ${id}.`);
+
 export function stateWords(entry: Entry): string | undefined {
   const { status, retires_at: retires, deprecated_at: from, replacement } = entry;
   const day = (text: string) => formatDay(Date.parse(text));
   if (status === "deprecated" && retires !== null)
-    return `until ${day(retires)}, then ${replacement ?? "nothing"}`;
+    return `Retires ${day(retires)}.${replacementWords(replacement)}`;
   if (status === "retired" && retires !== null)
-    return `since ${day(retires)}, replaced by ${replacement ?? "nothing"}`;
+    return `Retired ${day(retires)}.${replacementWords(replacement)}`;
   if (entry.not_served_because !== null) return entry.not_served_because;
-  if (from !== null) return `to be deprecated on ${day(from)}`;
+  if (from !== null) return `Will be deprecated on ${day(from)}.`;
   return undefined;
 }

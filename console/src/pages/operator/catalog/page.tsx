@@ -35,12 +35,12 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title="Catalogue"
+        title="Catalog"
         about="Models your callers can use, with price and routing."
         actions={add}
       />
       <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
-      {catalog.isPending && <Loading lines={8} label="Loading the catalogue" />}
+      {catalog.isPending && <Loading lines={8} label="Loading catalog" />}
       {catalog.data !== undefined && catalog.data.length === 0 && (
         <EmptyState
           icon={IconLayoutGrid}
@@ -67,21 +67,25 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
   return (
     <>
       <Tiles>
-        <StatTile label="Served" value={formatCount(count("served"))} note="callers reach them" />
+        <StatTile label="Served" value={formatCount(count("served"))} note="Available to callers" />
         <StatTile
           label="Not served"
           value={formatCount(count("not served"))}
-          note={count("not served") === 0 ? "all have a price and a route" : "see why in the list"}
+          note={
+            count("not served") === 0
+              ? "All models have a price and a route"
+              : "See the reasons below"
+          }
         />
-        <StatTile label="Deprecated" value={formatCount(count("deprecated"))} note="still answer" />
-        <StatTile label="Retired" value={formatCount(count("retired"))} note="refused" />
+        <StatTile label="Deprecated" value={formatCount(count("deprecated"))} note="Still served" />
+        <StatTile label="Retired" value={formatCount(count("retired"))} note="Calls are rejected" />
       </Tiles>
       <Panel
         title="Models"
         isFlush
         actions={
           <div className={classes.filters}>
-            <FindInput label="Find a model or provider" placeholder="Model or provider" />
+            <FindInput label="Search models and providers" placeholder="Model or provider" />
             <NativeSelect
               aria-label="Endpoint"
               value={search["endpoint"] ?? ""}
@@ -98,7 +102,7 @@ function Models({ entries }: { readonly entries: readonly Entry[] }) {
         }
       >
         <DataTable
-          caption="Models of the catalogue"
+          caption="Models in the catalog"
           columns={columns}
           rows={shown}
           rowKey={({ id }) => id}
@@ -135,7 +139,7 @@ const columns: readonly Column<Entry>[] = [
           {id}
         </Link>
         <small>
-          {endpoint === "embeddings" ? `embeddings of ${input}` : endpoint}{" "}
+          {endpoint === "embeddings" ? `${input} embeddings` : endpoint}{" "}
           <FileBadge source={source} />
         </small>
       </span>

@@ -7,7 +7,7 @@ type Route = Reply<"GET /api/catalog">[number]["routes"][number];
 
 /** Who is asked, in this order; only what is not well says more. */
 export function RouteNames({ routes }: { readonly routes: readonly Route[] }) {
-  if (routes.length === 0) return <span className={classes.words}>none</span>;
+  if (routes.length === 0) return <span className={classes.words}>None</span>;
   const sorted = routes.toSorted((one, other) => one.priority - other.priority);
   const shown = sorted.slice(0, 3);
   return (

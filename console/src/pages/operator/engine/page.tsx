@@ -25,18 +25,18 @@ const isMoving = ({ phase }: Weights) => movingPhases.includes(phase);
 export function Page() {
   const calm = useApi("GET /api/engine", {}, { everyMs: calmMs });
   const isBusy = calm.data?.weights.some(isMoving) === true;
-  // The same question, asked more often while something comes.
+  // Polls faster while a download is running.
   useApi("GET /api/engine", {}, { everyMs: busyMs, enabled: isBusy });
   const engine = calm.data;
   return (
     <>
       <PageHeader
         title="Embedded engine"
-        about="Models that run on this machine, without a vendor: small ones, to try everything with."
+        about="Small models that run on this machine, for trying out the gateway without a vendor."
         mark={engine !== undefined && <EngineBadge engine={engine} />}
       />
       <ErrorNotice problem={calm.error} onRetry={calm.refetch} />
-      {calm.isPending && <Loading lines={6} label="Loading the engine" />}
+      {calm.isPending && <Loading lines={6} label="Loading engine" />}
       {engine?.state === "off" && <SwitchedOff />}
       {engine !== undefined && engine.state !== "off" && <Running engine={engine} />}
     </>
@@ -56,13 +56,13 @@ const EngineBadge = ({ engine }: { readonly engine: Engine }) => (
 
 function SwitchedOff() {
   return (
-    <Panel title="It is switched off">
+    <Panel title="The engine is off">
       <p className={classes.words}>
-        Models that are routed to <code>engine</code> are not served. To switch it on, start the
-        gateway with this setting, or write it into <code>svc.yaml</code>:
+        Models with routes to <code>engine</code> are not served. To turn it on, start the gateway
+        with this variable or add it to <code>svc.yaml</code>:
       </p>
       <CodeBlock
-        what="how to switch the engine on"
+        what="how to turn on the engine"
         samples={[
           { label: "Environment", code: "SVC_ENGINE=on npm start" },
           { label: "svc.yaml", code: "settings:\n  engine: on" },
@@ -81,33 +81,35 @@ function Running({ engine }: { readonly engine: Engine }) {
     <>
       {problem !== null && (
         <p className="notice below" data-tone="bad" role="alert">
-          <strong>Something keeps it from running.</strong> {problem}
+          <strong>The engine cannot run.</strong> {problem}
         </p>
       )}
       <Tiles>
         <StatTile
-          label="Process"
-          value={engine.pid ?? "none"}
-          note={stateWords[engine.state] ?? engine.state}
+          label="State"
+          value={stateWords[engine.state]?.label ?? engine.state}
+          note={
+            stateWords[engine.state]?.about ?? (engine.pid === null ? "" : `Process ${engine.pid}`)
+          }
         />
         <StatTile
-          label="Calls now"
+          label="Active calls"
           value={active}
-          note={waiting === 0 ? "nobody waits" : `${waiting} wait for their turn`}
+          note={waiting === 0 ? "Queue empty" : `${waiting} queued`}
         />
         <StatTile
-          label="Weights here"
+          label="Weights on disk"
           value={`${ready.length} of ${weights.length}`}
           note={formatBytes(ready.reduce((sum, one) => sum + one.total_bytes, 0))}
         />
       </Tiles>
       <Panel
         title="Models"
-        about="Each runs in a process of its own, loaded by its first call."
+        about="Each model runs in its own process and is loaded by its first call."
         isFlush
       >
         <DataTable
-          caption="Models of the engine"
+          caption="Models in the engine"
           columns={modelColumns}
           rows={models}
           rowKey={({ name }) => name}
@@ -115,8 +117,8 @@ function Running({ engine }: { readonly engine: Engine }) {
             <div className="inset">
               <EmptyState
                 icon={IconCpu}
-                title="Nothing is loaded"
-                about="A model is loaded by its first call, and listed here from then on."
+                title="No models loaded"
+                about="A model is loaded by its first call."
               />
             </div>
           }
@@ -127,12 +129,12 @@ function Running({ engine }: { readonly engine: Engine }) {
   );
 }
 
-const stateWords: Readonly<Record<string, string>> = {
-  running: "takes calls",
-  starting: "is being started",
-  installing: "its libraries are being installed",
-  unused: "no model of the catalogue needs it",
-  failed: "is tried again by itself",
+const stateWords: Readonly<Record<string, { readonly label: string; readonly about?: string }>> = {
+  running: { label: "Running" },
+  starting: { label: "Starting" },
+  installing: { label: "Installing", about: "Installing its libraries" },
+  unused: { label: "Unused", about: "No model in the catalog needs it" },
+  failed: { label: "Failed", about: "Retrying automatically" },
 };
 
 const modelStates: Readonly<Record<string, State>> = { loaded: "active", loading: "pending" };
@@ -144,8 +146,8 @@ const modelColumns: readonly Column<Engine["models"][number]>[] = [
     cell: ({ state }) => <StateBadge state={modelStates[state] ?? "off"} label={state} />,
   },
   { header: "Process", isFigure: true, cell: ({ pid }) => pid ?? "—" },
-  { header: "Running", isFigure: true, cell: ({ active }) => active },
-  { header: "Waiting", isFigure: true, cell: ({ waiting }) => waiting },
+  { header: "Active", isFigure: true, cell: ({ active }) => active },
+  { header: "Queued", isFigure: true, cell: ({ waiting }) => waiting },
 ];
 
 function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
@@ -178,9 +180,9 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
             variant="default"
             disabled={pull.isPending}
             onClick={() => fetchSets([one])}
-            aria-label={`${one.phase === "failed" ? "Try again" : "Fetch"}: ${one.set}`}
+            aria-label={`${one.phase === "failed" ? "Try again" : "Download"}: ${one.set}`}
           >
-            {one.phase === "failed" ? "Try again" : "Fetch"}
+            {one.phase === "failed" ? "Try again" : "Download"}
           </Button>
         ),
     ),
@@ -188,7 +190,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
   return (
     <Panel
       title="Weights"
-      about="What the catalogue needs is fetched by itself; the rest when you ask for it. One download at a time."
+      about="Weights that the catalog needs are downloaded automatically, one at a time. Download the rest here."
       actions={
         missing.length > 1 && (
           <Button
@@ -198,7 +200,7 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
             loading={pull.isPending}
             onClick={() => fetchSets(missing)}
           >
-            Fetch all that are missing
+            Download all missing
           </Button>
         )
       }
@@ -218,10 +220,10 @@ function WeightsPanel({ weights }: { readonly weights: readonly Weights[] }) {
 }
 
 const phases: Readonly<Record<Weights["phase"], readonly [State, string]>> = {
-  absent: ["off", "not here"],
-  waiting: ["pending", "waits"],
-  fetching: ["pending", "fetching"],
-  preparing: ["pending", "being prepared"],
+  absent: ["off", "not downloaded"],
+  waiting: ["pending", "queued"],
+  fetching: ["pending", "downloading"],
+  preparing: ["pending", "preparing"],
   ready: ["active", "ready"],
   failed: ["failed", "failed"],
 };
@@ -236,14 +238,14 @@ function Phase({ weights }: { readonly weights: Weights }) {
         <>
           <Progress
             value={(100 * done) / Math.max(1, total)}
-            aria-label={`${set}, fetched so far`}
+            aria-label={`Download progress of ${set}`}
           />
           <small>
             {formatBytes(done)} of {formatBytes(total)}
           </small>
         </>
       )}
-      {phase === "absent" && !needed && <small>no model of the catalogue needs it</small>}
+      {phase === "absent" && !needed && <small>No model in the catalog needs it.</small>}
       {problem !== null && <small>{problem}</small>}
     </span>
   );

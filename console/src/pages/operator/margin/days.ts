@@ -5,7 +5,7 @@ export const ranges = [
   { value: "last-month", label: "Last month" },
   { value: "30d", label: "Last 30 days" },
   { value: "year", label: "This year" },
-  { value: "days", label: "Other days" },
+  { value: "days", label: "Custom" },
 ] as const;
 
 export type Range = (typeof ranges)[number]["value"];

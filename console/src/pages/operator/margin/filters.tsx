@@ -34,7 +34,8 @@ export function FilterBar({ filters, onChange, problem }: FilterBarProps) {
     <div className={classes.filters}>
       <div className={classes.filter}>
         <Input.Label id="margin-by" labelElement="div">
-          By
+          {" "}
+          Group by{" "}
         </Input.Label>
         <SegmentedControl
           aria-labelledby="margin-by"
@@ -44,12 +45,12 @@ export function FilterBar({ filters, onChange, problem }: FilterBarProps) {
         />
       </div>
       <NativeSelect
-        label="When"
+        label="Period"
         data={[...ranges]}
         value={range}
         onChange={(event) => {
           const value = event.currentTarget.value;
-          // Other days begin with those that are shown.
+          // A custom period starts as the one on screen.
           onChange(
             value === "days"
               ? { range: value, from, to }

@@ -5,12 +5,12 @@ import classes from "./page.module.css";
 
 const shownRows = 8;
 
-/** What was charged, cut into what the vendor asks and what is left; the longest is the dearest. */
+/** Charges split into vendor cost and margin, largest first. */
 export function MarginBars({ rows }: { readonly rows: readonly MarginRow[] }) {
   const shown = fewRows(rows);
   const widest = Math.max(...shown.map(spanOf), 1e-12);
   return (
-    <figure aria-label="Charged and vendor cost, as bars">
+    <figure aria-label="Charges and vendor cost, bar chart">
       <ul className={classes.bars}>
         {shown.map((row) => (
           <li key={row.name}>
@@ -30,7 +30,7 @@ export function MarginBars({ rows }: { readonly rows: readonly MarginRow[] }) {
           <i className={classes.margin} /> Margin
         </span>
         <span>
-          <i className={classes.loss} /> Vendor cost that nobody paid
+          <i className={classes.loss} /> Vendor cost above charges
         </span>
       </figcaption>
     </figure>

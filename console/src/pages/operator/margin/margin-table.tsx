@@ -22,12 +22,18 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
       cell: ({ vendor_cost_usd }) => <Money usd={vendor_cost_usd} />,
     },
     { header: "Margin", isFigure: true, cell: ({ margin_usd }) => <Money usd={margin_usd} /> },
-    { header: "Of charged", isFigure: true, cell: (row) => <Percent row={row} /> },
+    { header: "% of charges", isFigure: true, cell: (row) => <Percent row={row} /> },
     {
       header: "Cost unknown",
       isFigure: true,
       cell: ({ unknown_cost: count }) =>
-        count === 0 ? "–" : <span className={classes.warn}>{formatCount(count)} requests</span>,
+        count === 0 ? (
+          "–"
+        ) : (
+          <span className={classes.warn}>
+            {formatCount(count)} {count === 1 ? "request" : "requests"}
+          </span>
+        ),
     },
     {
       header: "Shortfall",
@@ -54,7 +60,7 @@ export function MarginTable({ margin, by }: { readonly margin: Margin; readonly 
 
 function Percent({ row }: { readonly row: MarginRow }) {
   const { margin_percent: percent } = row;
-  if (percent === null) return <span className="soft">unknown</span>;
+  if (percent === null) return <span className="soft">Unknown</span>;
   const share = Number(percent);
   return (
     <div className={classes.percent}>

@@ -28,7 +28,7 @@ export function Page() {
     <>
       <PageHeader
         title="Margin"
-        about="What callers paid beside what vendors ask, by days of UTC."
+        about="Charges compared with vendor costs, by UTC day."
         actions={
           data !== undefined &&
           data.rows.length > 0 && (
@@ -37,20 +37,20 @@ export function Page() {
               leftSection={<IconDownload size={16} />}
               onClick={() => download(data)}
             >
-              Download as CSV
+              Export CSV
             </Button>
           )
         }
       />
       <FilterBar filters={filters} onChange={setSearch} problem={margin.error} />
       <FormProblem problem={margin.error} fields={filters.range === "days" ? ["from", "to"] : []} />
-      {margin.isPending && <Loading lines={8} label="Loading the margin" />}
+      {margin.isPending && <Loading lines={8} label="Loading margin" />}
       {data !== undefined && data.rows.length === 0 && (
         <Panel>
           <EmptyState
             icon={IconTrendingUp}
-            title="No calls in these days"
-            about="Choose other days above. Calls count on the day on which they began."
+            title="No calls in this period"
+            about="Choose another period above. Calls count on the day they started."
           />
         </Panel>
       )}
@@ -58,12 +58,12 @@ export function Page() {
         <>
           <Figures total={data.total} />
           <Panel
-            title="Where the money goes"
-            about="The bar is what was charged, or what the vendor asks where that is more; the figure is the margin."
+            title="Margin breakdown"
+            about="Each bar shows charges or vendor cost, whichever is higher. The figure is the margin."
           >
             <MarginBars rows={data.rows} />
           </Panel>
-          <Panel title={`From ${data.from} to ${data.to}`} isFlush>
+          <Panel title={`${data.from} to ${data.to}`} isFlush>
             <MarginTable margin={data} by={toGroup(data.by)} />
           </Panel>
           <Words total={data.total} />
@@ -90,41 +90,46 @@ function Figures({ total }: { readonly total: MarginRow }) {
       <StatTile
         label="Charged"
         value={<Money usd={total.charged_usd} />}
-        note={`${formatCount(total.receipts)} requests`}
+        note={requestWords(total.receipts)}
       />
       <StatTile
         label="Vendor cost"
         value={<Money usd={total.vendor_cost_usd} />}
-        note={unknown === 0 ? "known of all requests" : `unknown of ${formatCount(unknown)}`}
+        note={unknown === 0 ? "Known for all requests" : `Unknown for ${requestWords(unknown)}`}
       />
       <StatTile
         label="Margin"
         value={<Money usd={total.margin_usd} />}
-        note={percent === null ? "no cost is known" : `${percent.replace("-", "−")}% of charged`}
+        note={
+          percent === null ? "No vendor cost known" : `${percent.replace("-", "−")}% of charges`
+        }
       />
       <StatTile
         label="Shortfall"
         value={<Money usd={total.shortfall_usd} />}
-        note="cost beyond what accounts had"
+        note="Cost beyond holds, not charged"
       />
     </Tiles>
   );
 }
 
-/** What the two odd columns mean. */
+const requestWords = (count: number) =>
+  `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
+
+/** Explains two columns. */
 function Words({ total }: { readonly total: MarginRow }) {
   return (
-    <Panel title="How to read it">
+    <Panel title="About these figures">
       <ul className={classes.words}>
         <li>
-          <strong>Vendor cost</strong> comes from the costs on the routes of the catalogue, at the
-          time of each call. <strong>Cost unknown</strong> counts requests on routes without one
-          {total.unknown_cost > 0 && ": their margin looks like all of what was charged"}. Give the
-          route a cost in the catalogue, and later calls are counted.
+          <strong>Vendor cost</strong> is the cost set on the route at the time of each call.{" "}
+          <strong>Cost unknown</strong> counts requests on routes without a cost.{" "}
+          {total.unknown_cost > 0 && "Their margin equals their charge. "}Set a cost on the route in
+          the catalog to include later calls.
         </li>
         <li>
-          <strong>Shortfall</strong> is what calls cost beyond what their account could pay: a reply
-          that was longer than what was held for it. It was used, and nobody paid it.
+          <strong>Shortfall</strong> is the part of a call's cost that exceeds its hold, for example
+          when a reply is longer than expected. The operator bears it.
         </li>
       </ul>
     </Panel>

@@ -15,8 +15,8 @@ export function Callers({ model }: { readonly model: string }) {
   const found = useApi("GET /api/models/:model/callers", { params: { model } });
   return (
     <Panel
-      title="Who still calls it"
-      about="Since it was deprecated; who called last stands first."
+      title="Current callers"
+      about="Callers since the day it was deprecated, most recent first."
       isFlush
     >
       <div className="inset">
@@ -29,7 +29,7 @@ export function Callers({ model }: { readonly model: string }) {
           columns={columns}
           rows={found.data.callers}
           rowKey={({ account, key }) => `${account} ${key ?? ""}`}
-          empty="Nobody has called it since it was deprecated."
+          empty="No calls since it was deprecated."
         />
       )}
     </Panel>
@@ -48,11 +48,11 @@ const columns: readonly Column<Caller>[] = [
   {
     header: "Key",
     cell: ({ key, key_name: name }) =>
-      key === null ? "temporary keys" : name === null || name === "" ? <code>{key}</code> : name,
+      key === null ? "Temporary keys" : name === null || name === "" ? <code>{key}</code> : name,
   },
   { header: "Calls", isFigure: true, cell: ({ receipts }) => formatCount(receipts) },
   {
-    header: "Last on",
+    header: "Last call",
     isFigure: true,
     cell: ({ last_day: day }) => <time dateTime={day}>{formatDay(Date.parse(day))}</time>,
   },

@@ -31,8 +31,8 @@ export function Deprecate({ entry }: { readonly entry: Entry }) {
       ) : (
         <EmptyState
           icon={IconBox}
-          title="No model could take over"
-          about="A replacement must be active, served and of the same endpoint. Add one first."
+          title="No replacement available"
+          about="A replacement must be active, served and have the same endpoint. Add one first."
         />
       )}
     </DialogBody>
@@ -59,12 +59,12 @@ function DeprecateForm({ entry, successors }: DeprecateFormProps) {
       params: { model: entry.id },
       body: { ...rest, ...(from === "" ? {} : { from }) },
     }),
-    onDone: () => say(`${entry.id} is announced to end.`),
+    onDone: () => say(`Deprecated ${entry.id}.`),
   });
   return (
-    <FormDialog title={`Deprecate ${entry.id}`} form={form} submit="Deprecate it">
+    <FormDialog title={`Deprecate ${entry.id}`} form={form} submit="Deprecate">
       <NativeSelect
-        label="Model to use instead"
+        label="Replacement"
         data-autofocus
         data={[...successors]}
         {...form.text("replacement")}
@@ -72,14 +72,14 @@ function DeprecateForm({ entry, successors }: DeprecateFormProps) {
       {!isDeprecated && (
         <TextInput
           label="Deprecated from (optional)"
-          description="Empty: from now on. Replies then carry the announcement."
+          description="Leave empty to deprecate it now. Replies then include a deprecation notice."
           type="date"
           {...form.text("from")}
         />
       )}
       <TextInput
         label="Retires on"
-        description="From the beginning of this day, UTC, calls to it are refused."
+        description="Calls are rejected from the start of this day, UTC."
         type="date"
         required
         {...form.text("retires")}

@@ -23,7 +23,7 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
         <Group gap={6}>
           {status !== "retired" && (
             <Button size="xs" variant="default" onClick={() => setDeprecating(true)}>
-              {entry.deprecated_at === null ? "Deprecate" : "Change the dates"}
+              {entry.deprecated_at === null ? "Deprecate" : "Change dates"}
             </Button>
           )}
           {status === "deprecated" && (
@@ -32,14 +32,14 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
               question={`Retire ${id} now?`}
               consequence={
                 <p>
-                  Calls to it are refused from now on, whatever day was announced. It cannot be made
-                  active again. See below who still calls it.
+                  Calls to it are rejected immediately, regardless of the announced date. This
+                  cannot be undone. Check the current callers below first.
                 </p>
               }
-              verb="Retire it"
+              verb="Retire"
               route="POST /api/catalog/:model/retire"
               input={{ params: { model: id } }}
-              onDone={() => say(`${id} is retired.`)}
+              onDone={() => say(`Retired ${id}.`)}
             >
               Retire now
             </ConfirmButton>
@@ -59,18 +59,18 @@ export function LifecyclePanel({ entry }: { readonly entry: Entry }) {
       </ol>
       <p className={classes.words}>
         {entry.deprecated_at === null ? (
-          "Deprecate it to announce its end: replies then say so, with the day and the model to use instead."
+          "Deprecate the model to announce its retirement. Replies then include the date and the replacement."
         ) : (
           <>
-            Callers are told to use{" "}
+            Replies include a deprecation notice. Replacement:{" "}
             {entry.replacement === null ? (
-              "nothing"
+              "none"
             ) : (
               <Link to="/operator/catalog/$model" params={{ model: entry.replacement }}>
                 {entry.replacement}
               </Link>
-            )}{" "}
-            instead.
+            )}
+            .
           </>
         )}
       </p>
@@ -94,7 +94,7 @@ function Stage({ name, day, isNow, word }: StageProps) {
       <strong>{name}</strong>
       <span>
         {day === null ? (
-          "not planned"
+          "Not planned"
         ) : (
           <time dateTime={day}>{`${word} ${formatDay(Date.parse(day))}`}</time>
         )}

@@ -33,7 +33,7 @@ export function Page() {
         title={model}
         about={entry === undefined ? undefined : aboutWords(entry)}
         mark={entry !== undefined && <Marks entry={entry} />}
-        back={<Link to="/operator/catalog">Catalogue</Link>}
+        back={<Link to="/operator/catalog">Catalog</Link>}
         actions={
           <Button
             variant="default"
@@ -45,7 +45,7 @@ export function Page() {
         }
       />
       <ErrorNotice problem={found.error} onRetry={found.refetch} />
-      {found.isPending && <Loading lines={8} label="Loading the model" />}
+      {found.isPending && <Loading lines={8} label="Loading model" />}
       {entry !== undefined && <Parts entry={entry} />}
     </>
   );
@@ -54,7 +54,7 @@ export function Page() {
 function Marks({ entry }: { readonly entry: Entry }) {
   return (
     <>
-      <CopyButton text={entry.id} what="the model's id" />
+      <CopyButton text={entry.id} what="the model ID" />
       <StateBadge state={entry.status} />
       <FileBadge source={entry.source} />
       {!entry.served && entry.status !== "retired" && (
@@ -65,7 +65,11 @@ function Marks({ entry }: { readonly entry: Entry }) {
 }
 
 function aboutWords({ endpoint, input, owned_by: owner }: Entry): string {
-  const kind = { chat: "Chat model", speech: "Speech model", embeddings: `Embeddings of ${input}` };
+  const kind = {
+    chat: "Chat model",
+    speech: "Speech model",
+    embeddings: `${input === "text" ? "Text" : "Media"} embeddings model`,
+  };
   return `${kind[endpoint]}, owned by ${owner}.`;
 }
 
@@ -76,7 +80,7 @@ function Parts({ entry }: { readonly entry: Entry }) {
     <>
       {entry.not_served_because !== null && entry.status !== "retired" && (
         <p className="notice below" role="status">
-          <strong>Callers cannot reach it.</strong> {entry.not_served_because}
+          <strong>Not available to callers.</strong> {entry.not_served_because}
         </p>
       )}
       <RoutesPanel entry={entry} />

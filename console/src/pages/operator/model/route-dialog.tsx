@@ -83,7 +83,7 @@ function titleOf(route: Route | "new", isLocked: boolean): string {
   return `${isLocked ? "Cost of" : "Edit"} ${route.provider}/${route.model}`;
 }
 
-/** Those that a route can name; none while they are loading. */
+/** The providers a route can use; empty while loading. */
 export function useProviderNames(): readonly string[] {
   const found = useApi("GET /api/providers");
   return found.data === undefined

@@ -71,7 +71,7 @@ export function UseFields(props: RouteFieldsProps) {
         />
         <NumberInput
           label="Weight"
-          description="The share among routes of one priority."
+          description="The share among routes with the same priority."
           min={0}
           max={1_000_000}
           allowDecimal={false}

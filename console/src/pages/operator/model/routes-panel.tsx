@@ -24,7 +24,7 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
   return (
     <Panel
       title="Routes"
-      about="The lowest priority is tried first. Routes of one priority share calls by weight. The next priority follows when they fail."
+      about="The lowest priority is tried first. Routes with the same priority share calls by weight. When they fail, the next priority is tried."
       actions={
         !isLocked && (
           <Button
@@ -49,7 +49,7 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
         columns={columns(entry, setEditing)}
         rows={routes}
         rowKey={({ provider, model }) => `${provider}/${model}`}
-        empty="No routes yet. Add one to say which provider serves this model."
+        empty="No routes yet. Add one to serve this model."
       />
       <Dialog of={editing} onClose={() => setEditing(undefined)} size="lg">
         {(route) => <RouteDialog entry={entry} route={route} />}
@@ -86,7 +86,7 @@ function Actions({ entry, route, onEdit }: ActionsProps) {
           consequence={
             <p>
               {others.length === 0
-                ? `It is the only route of ${entry.id}. Calls to ${entry.id} are refused until you add another.`
+                ? `This is the only route of ${entry.id}. Calls to ${entry.id} are rejected until you add another.`
                 : `Calls to ${entry.id} use its other routes.`}
             </p>
           }
@@ -110,7 +110,11 @@ function shareOf({ routes }: Entry, route: Route): string {
   const peers = routes.filter(({ priority, usable }) => priority === route.priority && usable);
   const total = peers.reduce((sum, { weight }) => sum + weight, 0);
   if (!route.usable || total === 0) return "—";
-  return formatShare(route.weight / total);
+  const share = formatShare(route.weight / total);
+  const first = Math.min(...routes.filter(({ usable }) => usable).map(({ priority }) => priority));
+  if (route.priority === first) return share;
+  // It gets calls only when the routes before it fail.
+  return peers.length === 1 ? "Fallback" : `Fallback, ${share}`;
 }
 
 const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<Route>[] => [
@@ -140,7 +144,7 @@ const columns = (entry: Entry, onEdit: (route: Route) => void): readonly Column<
   { header: "Share", isFigure: true, cell: (route) => shareOf(entry, route) },
   {
     header: "Cost to you",
-    cell: ({ cost }) => <PriceTags price={cost} none="not set" />,
+    cell: ({ cost }) => <PriceTags price={cost} none="Not set" />,
   },
   actionsColumn((route) => <Actions entry={entry} route={route} onEdit={onEdit} />),
 ];

@@ -23,7 +23,7 @@ const limits = [
   {
     name: "max_output_tokens",
     label: "Max output tokens",
-    about: "The limit for one answer.",
+    about: "The limit for one reply.",
     endpoints: ["chat"],
   },
   {
@@ -53,7 +53,7 @@ const limitsOf = ({ endpoint }: ModelKind) =>
 /** What a model is, beside its routes and its price. */
 export function SettingsPanel({ entry }: { readonly entry: Entry }) {
   const [isOpen, setOpen] = useState(false);
-  const count = (value: number | null) => (value === null ? "default" : formatCount(value));
+  const count = (value: number | null) => (value === null ? "Default" : formatCount(value));
   const set = timeouts.filter(({ name }) => entry.timeouts[name] !== null);
   return (
     <Panel
@@ -66,15 +66,14 @@ export function SettingsPanel({ entry }: { readonly entry: Entry }) {
     >
       <Facts
         of={{
-          Endpoint:
-            entry.endpoint === "embeddings" ? `embeddings of ${entry.input}` : entry.endpoint,
+          Endpoint: entry.endpoint === "embeddings" ? `${entry.input} embeddings` : entry.endpoint,
           "Owned by": entry.owned_by,
           ...Object.fromEntries(
             limitsOf(entry).map(({ name, label }) => [label, count(entry[name])]),
           ),
           Timeouts:
             set.length === 0
-              ? "default"
+              ? "Default"
               : set.map(({ name, label }) => `${label} ${entry.timeouts[name]} s`).join(", "),
         }}
       />

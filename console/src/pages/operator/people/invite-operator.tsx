@@ -10,16 +10,16 @@ export function InviteOperator() {
     toInput: ({ email }) => ({ body: { email: email.trim() } }),
     onDone: () => "stay",
   });
-  if (form.reply !== undefined) return <ShownLink title="Invite an operator" made={form.reply} />;
+  if (form.reply !== undefined) return <ShownLink title="Invite operator" made={form.reply} />;
   return (
-    <FormDialog title="Invite an operator" form={form} submit="Make the link">
+    <FormDialog title="Invite operator" form={form} submit="Create link">
       <p>
-        An operator sees and changes everything: providers, prices, all accounts and all people. To
-        let somebody into one account only, invite them there.
+        Operators can view and change everything, including providers, prices, accounts and people.
+        To give access to one account only, invite the person from that account.
       </p>
       <TextInput
         label="Email (optional)"
-        description="Then only somebody with this address can use the link."
+        description="Only this address can use the link."
         type="email"
         autoComplete="off"
         data-autofocus

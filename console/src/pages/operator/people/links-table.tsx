@@ -8,30 +8,32 @@ import { Moment } from "../../../components/table/moment.tsx";
 export type OpenLink = Reply<"GET /api/people">["invited"][number];
 
 const columns: readonly Column<OpenLink>[] = [
-  { header: "For", cell: ({ email }) => email ?? "whoever has the link" },
-  { header: "To", cell: (link) => <Purpose link={link} /> },
-  { header: "Made by", cell: ({ invited_by }) => invited_by },
+  { header: "For", cell: ({ email }) => email ?? "Anyone with the link" },
+  { header: "Purpose", cell: (link) => <Purpose link={link} /> },
+  { header: "Created by", cell: ({ invited_by }) => invited_by },
   {
-    header: "Ends",
+    header: "Expires",
     cell: ({ expires_at }) => (
       <span className="nowrap">
         <Moment at={expires_at} />
       </span>
     ),
   },
-  actionsColumn((link) => <TakeBack link={link} />),
+  actionsColumn((link) => <RevokeLink link={link} />),
 ];
 
 export function LinksTable({ links }: { readonly links: readonly OpenLink[] }) {
-  return <DataTable caption="Open links" columns={columns} rows={links} rowKey={({ id }) => id} />;
+  return (
+    <DataTable caption="Pending links" columns={columns} rows={links} rowKey={({ id }) => id} />
+  );
 }
 
 function Purpose({ link }: { readonly link: OpenLink }) {
-  if (link.kind === "operator") return "become an operator";
-  if (link.kind === "reset" || link.account === null) return "choose a new password";
+  if (link.kind === "operator") return "Become an operator";
+  if (link.kind === "reset" || link.account === null) return "Reset password";
   return (
     <span>
-      join{" "}
+      Join{" "}
       <Link to="/a/$account/members" params={{ account: link.account.id }}>
         {link.account.name}
       </Link>{" "}
@@ -40,19 +42,20 @@ function Purpose({ link }: { readonly link: OpenLink }) {
   );
 }
 
-function TakeBack({ link }: { readonly link: OpenLink }) {
+function RevokeLink({ link }: { readonly link: OpenLink }) {
   return (
     <ConfirmButton
       size="compact-sm"
-      aria-label={`Take back the link for ${link.email ?? "whoever has it"}`}
-      question="Take this link back?"
-      consequence="It stops working at once. You can make another one."
-      verb="Take back"
+      aria-label={`Revoke the link for ${link.email ?? "anyone"}`}
+      question="Revoke this link?"
+      consequence="It stops working immediately."
+      verb="Revoke"
       route="DELETE /api/people/invites/:id"
       input={{ params: { id: link.id } }}
-      onDone={() => say("The link is taken back.")}
+      onDone={() => say("Link revoked.")}
     >
-      Take back
+      {" "}
+      Revoke{" "}
     </ConfirmButton>
   );
 }

@@ -25,21 +25,21 @@ export function Page() {
     <>
       <PageHeader
         title="People"
-        about="Everybody who can sign in: operators, and members of accounts."
+        about="Operators and members of accounts."
         actions={
           <Button leftSection={<IconPlus size={16} />} onClick={() => setInviting(true)}>
-            Invite an operator
+            Invite operator
           </Button>
         }
       />
       <ErrorNotice problem={list.error} onRetry={() => list.refetch()} />
-      {list.isPending && <Loading lines={6} label="Loading the people" />}
+      {list.isPending && <Loading lines={6} label="Loading people" />}
       {list.data !== undefined && (
         <>
           <Panel
             title={`${people.length} ${people.length === 1 ? "person" : "people"}`}
-            about={`${operators === 1 ? "One of them is an operator" : `${operators} of them are operators`}.`}
-            actions={<FindInput label="Find a person" placeholder="Name, email or account" />}
+            about={`${operators} ${operators === 1 ? "operator" : "operators"}.`}
+            actions={<FindInput label="Search people" placeholder="Name, email or account" />}
             isFlush
           >
             <PeopleTable
@@ -49,8 +49,8 @@ export function Page() {
           </Panel>
           {list.data.invited.length > 0 && (
             <Panel
-              title="Open links"
-              about="Nobody has used these yet. What opens them was shown once, when they were made."
+              title="Pending links"
+              about="Unused links. Each link is shown only once, when it is created."
               isFlush
             >
               <LinksTable links={list.data.invited} />

@@ -22,14 +22,14 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
         <div className="lines">
           <div>
             {nameOf(person)}
-            {person.id === me.id && <i className="soft"> you</i>}
+            {person.id === me.id && <i className="soft"> (you)</i>}
           </div>
           <small>{person.email}</small>
         </div>
       ),
     },
-    { header: "May see", cell: (person) => <Access person={person} /> },
-    { header: "Signed in", cell: SignedIn },
+    { header: "Access", cell: (person) => <Access person={person} /> },
+    { header: "Sessions", cell: SignedIn },
     actionsColumn((person) => (
       <PersonActions person={person} isLastOperator={person.is_operator && operators === 1} />
     )),
@@ -43,8 +43,8 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
       empty={
         <EmptyState
           icon={IconSearch}
-          title="Nobody like that"
-          about="Look for a part of a name, of an email address or of an account's name."
+          title="No matches"
+          about="Search by name, email or account."
         />
       }
     />
@@ -53,11 +53,10 @@ export function PeopleTable({ people, operators }: PeopleTableProps) {
 
 function Access({ person }: { readonly person: Person }) {
   const { is_operator: isOperator, accounts } = person;
-  if (!isOperator && accounts.length === 0)
-    return <span className="soft">nothing: in no account</span>;
+  if (!isOperator && accounts.length === 0) return <span className="soft">No access</span>;
   return (
     <div className={classes.access}>
-      {isOperator && <StateBadge state="active" label="Operator: everything" />}
+      {isOperator && <StateBadge state="active" label="Operator" />}
       {accounts.map(({ id, name, role }) => (
         <span key={id}>
           <Link to="/a/$account/members" params={{ account: id }}>
@@ -71,12 +70,12 @@ function Access({ person }: { readonly person: Person }) {
 }
 
 function SignedIn({ sessions, last_seen_at: seen }: Person) {
-  if (seen === null) return <span className="soft">nowhere</span>;
+  if (seen === null) return <span className="soft">None</span>;
   return (
     <div className="lines nowrap">
       <div>{sessions === 1 ? "1 browser" : `${sessions} browsers`}</div>
       <small>
-        seen <Moment at={seen} />
+        Last seen <Moment at={seen} />
       </small>
     </div>
   );

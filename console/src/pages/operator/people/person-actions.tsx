@@ -37,18 +37,19 @@ function NewPassword({ person }: { readonly person: Person }) {
     <>
       <ConfirmButton
         size="compact-sm"
-        aria-label={`New password for ${name}`}
-        question={`Make a link for a new password of ${name}?`}
-        consequence="Whoever opens the link chooses a new password, which ends all sessions of this person. Until then the old one works. Send it to nobody else."
-        verb="Make the link"
+        aria-label={`Reset password of ${name}`}
+        question={`Create a password reset link for ${name}?`}
+        consequence="Anyone with the link can set a new password, which signs this person out everywhere. The old password works until then. Send the link only to them."
+        verb="Create link"
         route="POST /api/people/:id/reset"
         input={{ params: { id: person.id } }}
         onDone={setMade}
       >
-        New password
+        {" "}
+        Reset password{" "}
       </ConfirmButton>
       <Dialog of={made} onClose={() => setMade(undefined)}>
-        {(link) => <ShownLink title={`New password for ${name}`} made={link} />}
+        {(link) => <ShownLink title={`Reset password of ${name}`} made={link} />}
       </Dialog>
     </>
   );
@@ -68,13 +69,13 @@ function EndSessions({ person, isMe }: OwnProps) {
       question={isMe ? "Sign yourself out everywhere?" : `Sign ${name} out everywhere?`}
       consequence={
         isMe
-          ? "You are signed out in every browser, this one too, and must sign in again."
-          : `${name} must sign in again in every browser. Keys and tokens go on working.`
+          ? "You will have to sign in again in every browser, including this one."
+          : `${name} will have to sign in again in every browser. Keys and tokens keep working.`
       }
       verb="Sign out"
       route="DELETE /api/people/:id/sessions"
       input={{ params: { id: person.id } }}
-      onDone={() => say(`${name} is signed out everywhere.`)}
+      onDone={() => say(`Signed out ${name} everywhere.`)}
     >
       Sign out
     </ConfirmButton>
@@ -87,25 +88,23 @@ function RemoveOperator({ person, isMe }: OwnProps) {
   return (
     <ConfirmButton
       size="compact-sm"
-      aria-label={isMe ? "Give up role of an operator" : `Take role of an operator from ${name}`}
-      question={
-        isMe ? "Give up your own role as an operator?" : `Take the operator's role from ${name}?`
-      }
+      aria-label={isMe ? "Give up operator role" : `Remove operator role from ${name}`}
+      question={isMe ? "Give up your operator role?" : `Remove the operator role from ${name}?`}
       consequence={
         isMe
-          ? "You will see only the accounts that you are a member of. You cannot take it back: another operator must invite you again."
-          : `${name} will see only the accounts they are a member of. Operator's tokens they made go on working: revoke those that only they knew.`
+          ? "You will only have access to your own accounts. To undo this, another operator has to invite you again."
+          : `${name} will only have access to their own accounts. Operator tokens they created keep working, so revoke the ones only they knew.`
       }
-      verb={isMe ? "Give it up" : "Take the role"}
+      verb={isMe ? "Give up role" : "Remove role"}
       route="DELETE /api/people/:id/operator"
       input={{ params: { id: person.id }, query: isMe ? { oneself: "yes" } : {} }}
       onDone={() => {
-        say(isMe ? "You are no operator any more." : `${name} is no operator any more.`);
+        say(isMe ? "You are no longer an operator." : `${name} is no longer an operator.`);
         // This page is for operators.
         if (isMe) void navigate({ to: "/" });
       }}
     >
-      {isMe ? "Give up role" : "Take role"}
+      {isMe ? "Give up operator role" : "Remove operator role"}
     </ConfirmButton>
   );
 }

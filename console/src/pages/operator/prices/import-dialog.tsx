@@ -18,7 +18,9 @@ interface Wish {
   readonly replace: boolean;
 }
 
-/** What would change is shown first; only then it can be made. */
+const priceWords = (count: number) => `${count} ${count === 1 ? "price" : "prices"}`;
+
+/** Shows a preview before the import. */
 export function ImportPrices() {
   const dialog = useDialog();
   const [markup, setMarkup] = useState("0");
@@ -31,13 +33,13 @@ export function ImportPrices() {
   );
   const make = useChange("POST /api/prices/import", {
     onDone: ({ set }) => {
-      say(`${set.length} ${set.length === 1 ? "price is" : "prices are"} taken over.`);
+      say(`Imported ${priceWords(set.length)}.`);
       dialog?.close();
     },
   });
   const isShown = asked?.markup === markup.trim() && asked.replace === replace;
   return (
-    <DialogBody title="Import public list prices">
+    <DialogBody title="Import list prices">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -48,7 +50,7 @@ export function ImportPrices() {
           <div className={classes.pair}>
             <TextInput
               label="Markup in percent"
-              description="On top of the vendor's price, for what callers pay. The costs of routes stay as they are."
+              description="Added to the vendor's list price for callers. Route costs stay at list price."
               inputMode="decimal"
               required
               data-autofocus
@@ -57,15 +59,15 @@ export function ImportPrices() {
               error={fieldError(plan.error, "markup")}
             />
             <Checkbox
-              label="Replace prices and costs that are set"
-              description="Else only what has none gets one."
+              label="Replace existing prices and costs"
+              description="Otherwise, only missing prices and costs are set."
               checked={replace}
               onChange={(event) => setReplace(event.currentTarget.checked)}
             />
           </div>
           <FormProblem problem={plan.error} fields={["markup"]} />
           {asked !== undefined && plan.isFetching && (
-            <Loading lines={3} label="Looking the prices up" />
+            <Loading lines={3} label="Looking up prices" />
           )}
           {isShown && plan.data !== undefined && !plan.isFetching && <PlanView plan={plan.data} />}
           <ErrorNotice problem={make.error} />
@@ -79,10 +81,10 @@ export function ImportPrices() {
                 loading={make.isPending}
                 onClick={() => make.mutate({ body: asked })}
               >
-                Take these {plan.data.set.length} over
+                Import {priceWords(plan.data.set.length)}
               </Button>
             ) : (
-              <Button type="submit">Show what would change</Button>
+              <Button type="submit">Preview</Button>
             )}
           </Group>
         </Stack>
@@ -96,15 +98,13 @@ function PlanView({ plan }: { readonly plan: Plan }) {
   return (
     <>
       <h3 className={classes.heading}>
-        {plan.set.length === 0
-          ? "Nothing would change"
-          : "This would be set. Nothing is changed yet."}
+        {plan.set.length === 0 ? "No changes" : "Preview. Nothing has changed yet."}
       </h3>
       {plan.set.length > 0 && (
-        // A region that scrolls must be reached by keys.
-        <div className={classes.plan} tabIndex={0} role="region" aria-label="What would be set">
+        // A scrolling region must be reachable by keyboard.
+        <div className={classes.plan} tabIndex={0} role="region" aria-label="Prices to import">
           <DataTable
-            caption="Prices that would be set"
+            caption="Prices to import"
             columns={columns}
             rows={plan.set}
             rowKey={({ model, route }) => `${model} ${route ?? ""}`}
@@ -113,13 +113,13 @@ function PlanView({ plan }: { readonly plan: Plan }) {
       )}
       {plan.notes.length > 0 && (
         <Reasons
-          title="Good to know"
+          title="Notes"
           lines={plan.notes.map(({ model, route, note }) => `${route ?? model}: ${note}`)}
         />
       )}
       {reasons.length > 0 && (
         <Reasons
-          title={`Left as they are (${reasons.length})`}
+          title={`Unchanged (${reasons.length})`}
           lines={reasons.map(
             ({ model, route, reason }) =>
               `${model}${route === null ? "" : `, cost of ${route}`}: ${reason}`,
@@ -149,10 +149,10 @@ const columns: readonly Column<Plan["set"][number]>[] = [
     cell: ({ model, route }) => (
       <span className="lines">
         {model}
-        <small>{route === null ? "what callers pay" : `what ${route} costs`}</small>
+        <small>{route === null ? "Price for callers" : `Cost of ${route}`}</small>
       </span>
     ),
   },
   { header: "Price", cell: ({ price }) => <PriceTags price={price} /> },
-  { header: "List price of", cell: ({ source }) => <code>{source}</code>, isExtra: true },
+  { header: "Source", cell: ({ source }) => <code>{source}</code>, isExtra: true },
 ];

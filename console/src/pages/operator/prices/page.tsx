@@ -33,7 +33,7 @@ export function Page() {
     <>
       <PageHeader
         title="Prices"
-        about="What callers pay. A price is never changed: a new version follows, and every receipt keeps the one it was made with."
+        about="Prices that callers pay. Each change creates a new version. Receipts keep the version they were charged with."
         actions={
           <Button
             variant="default"
@@ -45,14 +45,14 @@ export function Page() {
         }
       />
       <ErrorNotice problem={catalog.error} onRetry={catalog.refetch} />
-      {catalog.isPending && <Loading lines={8} label="Loading the prices" />}
+      {catalog.isPending && <Loading lines={8} label="Loading prices" />}
       {entries !== undefined && (
         <Panel
-          title="In force and to come"
+          title="Current and scheduled prices"
           about={
             lacking === 0
               ? undefined
-              : `${lacking} ${lacking === 1 ? "model has" : "models have"} no price, and so nobody can call ${lacking === 1 ? "it" : "them"}.`
+              : `${lacking} ${lacking === 1 ? "model has" : "models have"} no price and cannot be called.`
           }
           isFlush
         >
@@ -65,8 +65,8 @@ export function Page() {
               <EmptyState
                 icon={IconTag}
                 title="No models yet"
-                about="Models come from providers; each gets its price here."
-                action={<Link to="/operator/providers">Go to the providers</Link>}
+                about="Add models from a provider first. Then set their prices here."
+                action={<Link to="/operator/providers">View providers</Link>}
               />
             }
           />
@@ -102,12 +102,12 @@ const columns = ({ onSet, onLook }: Doings): readonly Column<Entry>[] => [
     ),
   },
   {
-    header: "In force",
+    header: "Current",
     cell: ({ price }) =>
       price === null ? <StateBadge state="failed" label="no price" /> : <PriceTags price={price} />,
   },
   {
-    header: "To come",
+    header: "Scheduled",
     cell: ({ coming }) =>
       coming.length === 0 ? (
         <span className="soft">—</span>

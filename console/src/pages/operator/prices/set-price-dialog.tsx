@@ -22,11 +22,11 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
         ...(when === "later" ? { from } : {}),
       },
     }),
-    onDone: () => say(`The price of ${entry.id} is set.`),
+    onDone: () => say(`Set the price of ${entry.id}.`),
   });
   const { texts, when } = form.values;
   return (
-    <FormDialog title={`Price of ${entry.id}`} form={form} submit="Set the price" gap="lg">
+    <FormDialog title={`Price of ${entry.id}`} form={form} submit="Set price" gap="lg">
       <PriceFields
         classes={entry.classes}
         texts={texts}
@@ -34,15 +34,15 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
         problem={form.problem}
         hasFocus
       />
-      <Radio.Group label="In force" value={when} onChange={(given) => form.edit({ when: given })}>
+      <Radio.Group label="Effective" value={when} onChange={(given) => form.edit({ when: given })}>
         <Group mt={6} gap="lg">
-          <Radio value="now" label="Now, for calls that begin from now on" />
-          <Radio value="later" label="From a day on" />
+          <Radio value="now" label="Now" />
+          <Radio value="later" label="From a date" />
         </Group>
       </Radio.Group>
       {when === "later" && (
         <TextInput
-          label="From the beginning of this day, UTC"
+          label="Starts at the beginning of this day, UTC."
           type="date"
           required
           {...form.text("from")}

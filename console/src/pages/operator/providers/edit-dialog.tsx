@@ -82,7 +82,7 @@ export function EditProvider({ provider }: { readonly provider: Provider }) {
       <FileNote source={provider.source} isPartial={canSave} />
       <LockableSelect
         label="Kind"
-        description="The wire format that the provider speaks."
+        description="The provider's API format."
         value={form.values.kind}
         data={providerKinds.map((value) => ({ value, label: value }))}
         onChange={(kind) => form.edit({ kind })}

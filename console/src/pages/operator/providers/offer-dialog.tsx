@@ -18,7 +18,7 @@ export function OfferedModels({ name }: { readonly name: string }) {
   const offer = useApi("GET /api/providers/:name/offer", { params: { name } });
   return (
     <DialogBody title={`Models of ${name}`}>
-      <Loaded from={offer} lines={5} label="Asking for its models">
+      <Loaded from={offer} lines={5} label="Loading models">
         {(data) => <Choice name={name} offer={data} />}
       </Loaded>
     </DialogBody>
@@ -31,7 +31,7 @@ function Choice({ name, offer }: { readonly name: string; readonly offer: Offer 
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const serve = useChange("POST /api/providers/:name/models", {
     onDone: ({ served }) => {
-      say(`${served.length === 1 ? served[0] : `${served.length} models`} added to the catalogue.`);
+      say(`Added ${served.length === 1 ? served[0] : `${served.length} models`} to the catalog.`);
       dialog?.close();
     },
   });
@@ -40,16 +40,16 @@ function Choice({ name, offer }: { readonly name: string; readonly offer: Offer 
     return (
       <EmptyState
         icon={IconAlertTriangle}
-        title="It does not tell its models"
-        about={`${problem.what} ${problem.advice} Routes to it can still be made by hand, on a model's page.`}
+        title="Could not list its models"
+        about={`${problem.what} ${problem.advice} You can still add routes on a model's page.`}
       />
     );
   if (proposals.length === 0)
     return (
       <EmptyState
         icon={IconBox}
-        title="Nothing more to serve"
-        about="All that it offers and that can be served here is in the catalogue already."
+        title="No more models to add"
+        about="All of its supported models are already in the catalog."
       />
     );
   const shown = proposals.filter(({ id }) => id.toLowerCase().includes(find.trim().toLowerCase()));
@@ -57,22 +57,22 @@ function Choice({ name, offer }: { readonly name: string; readonly offer: Offer 
     <Stack gap="md">
       <TextInput
         type="search"
-        aria-label="Find a model"
-        placeholder="Find a model"
+        aria-label="Search models"
+        placeholder="Search models"
         leftSection={<IconSearch size={16} />}
         value={find}
         onChange={(event) => setFind(event.currentTarget.value)}
       />
-      <Checkbox.Group label="Serve these" value={[...chosen]} onChange={setChosen}>
+      <Checkbox.Group label="Models to add" value={[...chosen]} onChange={setChosen}>
         <div className={classes.offers}>
           {shown.map(({ id, upstream, endpoint, price, note }) => (
             <Checkbox
               key={id}
               value={id}
-              label={id === upstream ? id : `${id} (there: ${upstream})`}
+              label={id === upstream ? id : `${id} (upstream: ${upstream})`}
               description={
                 <>
-                  {endpoint} · <PriceTags price={price} none="no public price" />
+                  {endpoint} · <PriceTags price={price} none="No list price" />
                   {note !== null && <span className={classes.note}>{note}</span>}
                 </>
               }
@@ -83,14 +83,17 @@ function Choice({ name, offer }: { readonly name: string; readonly offer: Offer 
       <ErrorNotice problem={serve.error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={dialog?.close}>
-          Not now
+          {" "}
+          Cancel{" "}
         </Button>
         <Button
           disabled={chosen.length === 0}
           loading={serve.isPending}
           onClick={() => serve.mutate({ params: { name }, body: { ids: [...chosen] } })}
         >
-          {chosen.length === 0 ? "Add to the catalogue" : `Add ${chosen.length} to the catalogue`}
+          {chosen.length === 0
+            ? "Add models"
+            : `Add ${chosen.length} ${chosen.length === 1 ? "model" : "models"}`}
         </Button>
       </Group>
     </Stack>

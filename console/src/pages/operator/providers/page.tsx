@@ -33,12 +33,12 @@ export function Page() {
         actions={add}
       />
       <ErrorNotice problem={found.error} onRetry={found.refetch} />
-      {found.isPending && <Loading lines={8} label="Loading the providers" />}
+      {found.isPending && <Loading lines={8} label="Loading providers" />}
       {providers !== undefined && providers.length === 0 && (
         <EmptyState
           icon={IconServer}
           title="No providers yet"
-          about="Add a vendor with its key, or your own server with its address. Until then, only the embedded models answer."
+          about="Add a vendor with its key, or your own server with its address. Until then, only the embedded models are served."
           action={add}
         />
       )}
@@ -82,7 +82,7 @@ function Summary({ providers }: { readonly providers: readonly Provider[] }) {
       <StatTile
         label="Targets in service"
         value={`${targets.length - out} of ${targets.length}`}
-        note={out === 0 ? "None paused" : `${out} paused`}
+        note={out === 0 ? "All in service" : `${out} out of service`}
       />
       <StatTile
         label="Calls, last 10 s"

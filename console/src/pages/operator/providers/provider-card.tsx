@@ -50,7 +50,7 @@ export function ProviderCard({ provider, onOffer }: ProviderCardProps) {
           >
             Test
           </Button>
-          {isOut && <PutBack name={name} />}
+          {isOut && <Resume name={name} />}
           <Button
             size="xs"
             variant="default"
@@ -92,7 +92,7 @@ function Facts({ provider }: { readonly provider: Provider }) {
         </span>
       ))}
       <span>Key: {key.isMissing ? <StateBadge state="failed" label={key.text} /> : key.text}</span>
-      {isPrivate && <span>private address allowed</span>}
+      {isPrivate && <span>Private address allowed</span>}
     </span>
   );
 }
@@ -122,7 +122,7 @@ const columns = ({
     isFigure: true,
     cell: ({ requests, failures }) =>
       requests === 0
-        ? "no calls"
+        ? "No calls"
         : `${formatCount(requests)} ${requests === 1 ? "call" : "calls"}, ${formatCount(failures)} failed`,
   },
 ];
@@ -149,7 +149,7 @@ function TargetState({ target, isUnlisted }: TargetStateProps) {
           )}
           {isAhead && (
             <>
-              , tried again <Moment at={until} />
+              , next try <Moment at={until} />
             </>
           )}
           .
@@ -164,9 +164,9 @@ function TargetState({ target, isUnlisted }: TargetStateProps) {
   );
 }
 
-function PutBack({ name }: { readonly name: string }) {
+function Resume({ name }: { readonly name: string }) {
   const reset = useChange("POST /api/providers/:name/reset", {
-    onDone: () => say(`${name} is asked again.`),
+    onDone: () => say(`Resumed ${name}.`),
   });
   return (
     <Button
@@ -174,9 +174,10 @@ function PutBack({ name }: { readonly name: string }) {
       variant="default"
       loading={reset.isPending}
       onClick={() => reset.mutate({ params: { name }, body: {} })}
-      aria-label={`Put back in service: ${name}`}
+      aria-label={`Resume ${name}`}
     >
-      Put back in service
+      {" "}
+      Resume{" "}
     </Button>
   );
 }
@@ -221,7 +222,7 @@ function Remove({ provider }: { readonly provider: Provider }) {
           {emptied.length > 0 && (
             <p>
               <strong>These models lose their last route:</strong> {emptied.join(", ")}. Calls to
-              them are refused until you add another.
+              them are rejected until you add another.
             </p>
           )}
         </>

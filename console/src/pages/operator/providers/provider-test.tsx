@@ -106,12 +106,12 @@ function StepLine({ step, isNow }: { readonly step: Step; readonly isNow: boolea
           {planned.model !== null && <code>{planned.model}</code>}
           {made !== undefined && <span>{formatMs(made.duration_ms)}</span>}
           {made?.ok === true && <span>{made.result}</span>}
-          {made === undefined && !isNow && <span>waits</span>}
+          {made === undefined && !isNow && <span>Waiting</span>}
         </div>
         {made?.unlisted.map(({ model, upstream }) => (
           <p key={`${model} ${upstream}`} className={classes.trouble}>
             The vendor does not list <code>{upstream}</code>, which serves {model}. It may have been
-            shut down: change the route.
+            shut down. Change the route.
           </p>
         ))}
         {made?.problem !== null && made?.problem !== undefined && (

@@ -9,24 +9,24 @@ export type Provider = Reply<"GET /api/providers">["providers"][number];
 export type Vendor = Reply<"GET /api/vendors">[number];
 export type Target = Provider["targets"][number];
 
-/** A breaker's own words read the wrong way round. */
+/** The states of a circuit breaker, in plain words. */
 export const stateLabels: Readonly<Record<Target["state"], string>> = {
   closed: "in service",
   open: "out of service",
-  "half-open": "being tried",
-  resting: "resting",
+  "half-open": "retrying",
+  resting: "backing off",
 };
 
 const reasons: Readonly<Record<string, string>> = {
-  auth: "The key is not accepted.",
-  quota: "No credit or quota is left.",
-  missing: "The model or the address is not found.",
-  limited: "The rate limit is reached.",
-  overloaded: "It is overloaded.",
-  timeout: "It is too slow.",
-  unreachable: "It cannot be reached.",
-  failed: "It keeps failing.",
-  refused: "It refuses the calls.",
+  auth: "The provider rejects the key.",
+  quota: "Out of credit or quota.",
+  missing: "Model or address not found.",
+  limited: "Rate limit reached.",
+  overloaded: "Provider overloaded.",
+  timeout: "Timed out.",
+  unreachable: "Cannot be reached.",
+  failed: "Repeated failures.",
+  refused: "The provider rejects the calls.",
 };
 
 export const reasonWords = (reason: string | null) =>
@@ -34,14 +34,14 @@ export const reasonWords = (reason: string | null) =>
 
 export const trialLabels: Readonly<Record<string, string>> = {
   chat: "Chat",
-  stream: "Chat that streams",
-  embeddings: "Embeddings of text",
-  media: "Embeddings of images",
+  stream: "Streaming chat",
+  embeddings: "Text embeddings",
+  media: "Image embeddings",
   speech: "Speech",
-  models: "List of its models",
+  models: "Model list",
 };
 
-/** Where the key is; never the key. */
+/** Where the key comes from; never the key itself. */
 export function keyWords({ api_key: key, options }: Provider): {
   readonly text: string;
   readonly isMissing: boolean;
@@ -49,10 +49,13 @@ export function keyWords({ api_key: key, options }: Provider): {
   const secrets = [key, ...options.map(({ secret }) => secret)].filter((one) => one !== null);
   const lacking = secrets.find((one) => !one.is_set);
   if (lacking !== undefined)
-    return { text: `${lacking.variable ?? "the key"} is not set`, isMissing: true };
+    return {
+      text: lacking.variable === null ? "not set" : `${lacking.variable} is not set`,
+      isMissing: true,
+    };
   const names = secrets.flatMap(({ variable }) => variable ?? []);
   if (names.length > 0) return { text: `from ${names.join(", ")}`, isMissing: false };
-  return { text: secrets.length > 0 ? "kept encrypted" : "none needed", isMissing: false };
+  return { text: secrets.length > 0 ? "stored encrypted" : "not needed", isMissing: false };
 }
 
 /** What a provider of a kind can be given beside its address and key. */

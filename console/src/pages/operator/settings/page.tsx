@@ -18,16 +18,13 @@ export function Page() {
   const settings = useApi("GET /api/settings");
   return (
     <>
-      <PageHeader
-        title="Settings"
-        about="What this server runs with, and where each setting comes from."
-      />
+      <PageHeader title="Settings" about="Active settings and where each value comes from." />
       <ErrorNotice problem={settings.error} onRetry={() => settings.refetch()} />
-      {settings.isPending && <Loading lines={8} label="Loading the settings" />}
+      {settings.isPending && <Loading lines={8} label="Loading settings" />}
       {settings.data !== undefined && (
         <>
           <Server settings={settings.data} />
-          <InForce settings={settings.data.settings} />
+          <ActiveSettings settings={settings.data.settings} />
           <Links settings={settings.data} />
         </>
       )}
@@ -45,13 +42,13 @@ function Server({ settings }: { readonly settings: Settings }) {
           <dd>{version}</dd>
         </div>
         <div>
-          <dt>Gateway, for callers</dt>
+          <dt>Gateway URL</dt>
           <dd>
             <code className="small anywhere">{gateway_url}/v1</code>
           </dd>
         </div>
         <div>
-          <dt>Platform, for people</dt>
+          <dt>Platform URL</dt>
           <dd>
             <code className="small anywhere">{platform_url}</code>
           </dd>
@@ -59,19 +56,19 @@ function Server({ settings }: { readonly settings: Settings }) {
         <div>
           <dt>Data directory</dt>
           <dd>
-            <code className="small anywhere">{data_directory ?? "unknown"}</code>
+            <code className="small anywhere">{data_directory ?? "Unknown"}</code>
           </dd>
         </div>
         <div>
           <dt>Database</dt>
-          <dd>{database_bytes === null ? "unknown" : formatBytes(database_bytes)}</dd>
+          <dd>{database_bytes === null ? "Unknown" : formatBytes(database_bytes)}</dd>
         </div>
       </dl>
     </Panel>
   );
 }
 
-function InForce({ settings }: { readonly settings: Settings["settings"] }) {
+function ActiveSettings({ settings }: { readonly settings: Settings["settings"] }) {
   const [search, setSearch] = useSearchText();
   const wanted = (search["find"] ?? "").trim().toLowerCase();
   const isChangedOnly = search["only"] === "changed";
@@ -81,25 +78,24 @@ function InForce({ settings }: { readonly settings: Settings["settings"] }) {
   );
   return (
     <Panel
-      title="Settings in force"
+      title="Active settings"
       actions={
         <Group gap="8px 16px">
           <Switch
-            label="Only those that were set"
+            label="Only changed settings"
             checked={isChangedOnly}
             onChange={(event) =>
               setSearch({ only: event.currentTarget.checked ? "changed" : undefined })
             }
           />
-          <FindInput label="Find a setting" placeholder="Name or words" />
+          <FindInput label="Search settings" placeholder="Name or description" />
         </Group>
       }
       isFlush
     >
       <p className={`soft inset ${classes.how}`}>
-        To change one, set its variable in the environment, or its name under <code>settings:</code>{" "}
-        in <code>svc.yaml</code>, and start the server again. The environment goes before the file,
-        and both go before the default.
+        To change a setting, set its environment variable or its name under <code>settings:</code>{" "}
+        in <code>svc.yaml</code>, then restart the server. Environment variables override the file.
       </p>
       <SettingsTable settings={shown} />
     </Panel>
@@ -108,22 +104,22 @@ function InForce({ settings }: { readonly settings: Settings["settings"] }) {
 
 function Links({ settings }: { readonly settings: Settings }) {
   const links = [
-    { href: "/healthz", label: "Health of the platform", about: "Answers while it runs" },
+    { href: "/healthz", label: "Platform health", about: "For uptime checks" },
     {
       href: `${settings.gateway_url}/healthz`,
-      label: "Health of the gateway",
+      label: "Gateway health",
       about: "For load balancers",
     },
-    { href: "/metrics", label: "Metrics", about: "For Prometheus; SVC_METRICS says who may read" },
-    { href: "/openapi.json", label: "OpenAPI of the gateway", about: "What callers use" },
+    { href: "/metrics", label: "Metrics", about: "For Prometheus. SVC_METRICS controls access." },
+    { href: "/openapi.json", label: "Gateway OpenAPI", about: "The API for callers" },
     {
       href: "/api/openapi.json",
-      label: "OpenAPI of the platform",
-      about: "What this console uses",
+      label: "Platform OpenAPI",
+      about: "The API behind this console",
     },
   ];
   return (
-    <Panel title="For machines">
+    <Panel title="Endpoints">
       <ul className={classes.links}>
         {links.map(({ href, label, about }) => (
           <li key={href}>

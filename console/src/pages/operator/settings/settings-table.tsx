@@ -22,17 +22,17 @@ const columns: readonly Column<Setting>[] = [
     header: "Value",
     cell: ({ value }) =>
       value === null || value === "" ? (
-        <span className="soft small nowrap">not set</span>
+        <span className="soft small nowrap">Not set</span>
       ) : (
         <code className="small anywhere">{value}</code>
       ),
   },
-  { header: "From", cell: ({ source }) => <Source source={source} /> },
+  { header: "Source", cell: ({ source }) => <Source source={source} /> },
   {
     header: "In svc.yaml",
     cell: ({ in_file: name }) =>
       name === null ? (
-        <span className="soft small nowrap">environment only</span>
+        <span className="soft small nowrap">Environment only</span>
       ) : (
         <code className="small nowrap">{name}</code>
       ),
@@ -42,15 +42,15 @@ const columns: readonly Column<Setting>[] = [
 export function SettingsTable({ settings }: { readonly settings: readonly Setting[] }) {
   return (
     <DataTable
-      caption="Settings in force"
+      caption="Active settings"
       columns={columns}
       rows={settings}
       rowKey={({ name }) => name}
       empty={
         <EmptyState
           icon={IconAdjustmentsHorizontal}
-          title="No such setting"
-          about="Look for a part of its name or of what it does, or show those with their default too."
+          title="No matches"
+          about="Search by name or description, or turn off “Only changed settings”."
         />
       }
     />

@@ -29,7 +29,7 @@ function brokenOff({ headers }: Response): GatewayProblem {
   return new GatewayProblem({
     status: 0,
     code: "broken",
-    message: "The answer broke off before its end.",
+    message: "The reply ended unexpectedly.",
     requestId: headers.get("x-request-id") ?? undefined,
   });
 }

@@ -55,7 +55,7 @@ export function ChatMode({ access, baseUrl, models, model, onModel }: ModeProps)
         />
         <Announcement exchanges={chat.exchanges} />
       </div>
-      <SettingsSide label="Settings of the chat" models={models} model={model} onModel={onModel}>
+      <SettingsSide label="Chat settings" models={models} model={model} onModel={onModel}>
         <ParametersForm
           value={parameters}
           onChange={setParameters}
@@ -69,7 +69,7 @@ export function ChatMode({ access, baseUrl, models, model, onModel }: ModeProps)
             leftSection={<IconTrash size={16} />}
             onClick={chat.clear}
           >
-            Clear the conversation
+            Clear conversation
           </Button>
         )}
       </SettingsSide>
@@ -101,8 +101,8 @@ function Beginning({ onStarter }: { readonly onStarter: (text: string) => void }
       <span className={classes.beginningIcon}>
         <IconTerminal2 size={22} />
       </span>
-      <h2>Say something to the model</h2>
-      <p>The answer streams in here, with its receipt beside it. Or begin with one of these:</p>
+      <h2>Send a message</h2>
+      <p>Replies stream in here, with their cost. Or start with an example:</p>
       <div className={classes.starters}>
         {starters.map((text) => (
           <button
@@ -119,17 +119,17 @@ function Beginning({ onStarter }: { readonly onStarter: (text: string) => void }
   );
 }
 
-/** A screen reader hears the whole answer once, and not each word of it as it comes. */
+/** Screen readers announce the whole reply once, not each word. */
 function Announcement({ exchanges }: { readonly exchanges: readonly Exchange[] }) {
   const answer = exchanges.at(-1)?.answer;
   const words =
     answer === undefined
       ? ""
       : isUnderWay(answer)
-        ? "The model is answering."
+        ? "The model is replying."
         : answer.state === "failed"
           ? ""
-          : `${answer.state === "stopped" ? "Stopped. " : ""}Answer: ${answer.text}`;
+          : `${answer.state === "stopped" ? "Stopped. " : ""}Reply: ${answer.text}`;
   return <VisuallyHidden role="status">{words}</VisuallyHidden>;
 }
 

@@ -110,7 +110,8 @@ function RoundButton({ isBusy, isEmpty, onSend, onStop }: RoundButtonProps) {
 function Keys() {
   return (
     <span className={classes.keyWords}>
-      <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> new line, <kbd>Esc</kbd> stops
+      <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>Esc</kbd> to
+      stop
     </span>
   );
 }

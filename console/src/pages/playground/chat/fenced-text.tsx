@@ -6,7 +6,7 @@ export function FencedText({ text }: { readonly text: string }) {
   return toPieces(text).map((piece, at) =>
     piece.isCode ? (
       <div key={at} className={classes.fence}>
-        <pre tabIndex={0} aria-label="Code in the answer">
+        <pre tabIndex={0} aria-label="Code in the reply">
           <code>{piece.text}</code>
         </pre>
         <div className={classes.fenceCopy}>

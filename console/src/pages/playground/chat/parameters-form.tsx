@@ -9,7 +9,7 @@ interface ParametersFormProps {
   readonly mostTokens: number | null;
 }
 
-const own = "model's own";
+const own = "Default";
 const efforts = ["none", "minimal", "low", "medium", "high"];
 
 export function ParametersForm({ value, onChange, mostTokens }: ParametersFormProps) {
@@ -36,8 +36,8 @@ export function ParametersForm({ value, onChange, mostTokens }: ParametersFormPr
           onChange={(effort) => set({ effort: effort ?? undefined })}
         />
         <Textarea
-          label="Stop at"
-          description="One text a line; the answer ends before it."
+          label="Stop sequences"
+          description="One per line. The reply ends before it."
           autosize
           minRows={1}
           maxRows={4}
@@ -45,7 +45,7 @@ export function ParametersForm({ value, onChange, mostTokens }: ParametersFormPr
           onChange={({ currentTarget }) => set({ stop: currentTarget.value })}
         />
         <Checkbox
-          label="Answer in JSON"
+          label="JSON mode"
           checked={value.isJson}
           onChange={({ currentTarget }) => set({ isJson: currentTarget.checked })}
         />
@@ -74,7 +74,7 @@ function Figures({ value, set, mostTokens }: FiguresProps) {
         onChange={(topP) => set({ topP })}
       />
       <Figure
-        label="Most tokens"
+        label="Max tokens"
         value={value.maxTokens}
         range={{ min: 1, max: mostTokens ?? Number.MAX_SAFE_INTEGER, step: 64 }}
         onChange={(maxTokens) => set({ maxTokens })}

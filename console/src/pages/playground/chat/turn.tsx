@@ -52,7 +52,7 @@ function Reasoning({ answer }: { readonly answer: Answer }) {
   if (answer.reasoning === "") return null;
   return (
     <details className={classes.reasoning} open={answer.text === ""}>
-      <summary>{isUnderWay(answer) && answer.text === "" ? "Thinking …" : "Thoughts"}</summary>
+      <summary>{isUnderWay(answer) && answer.text === "" ? "Thinking…" : "Reasoning"}</summary>
       <div>{answer.reasoning}</div>
     </details>
   );
@@ -67,7 +67,7 @@ function AnswerText({ answer }: { readonly answer: Answer }) {
           <i />
           <i />
         </span>
-        <VisuallyHidden>Waiting for the first word</VisuallyHidden>
+        <VisuallyHidden>Waiting for the first token</VisuallyHidden>
       </p>
     );
   return (
@@ -87,9 +87,9 @@ function Foot({
   const { text, usage, trouble } = answer;
   return (
     <div className={classes.foot}>
-      {text !== "" && <CopyButton text={text} what="the answer" />}
+      {text !== "" && <CopyButton text={text} what="the reply" />}
       {onRetry !== undefined && trouble === null && (
-        <ActionIcon size={28} aria-label="Ask again" onClick={onRetry}>
+        <ActionIcon size={28} aria-label="Regenerate" onClick={onRetry}>
           <IconRefresh size={16} />
         </ActionIcon>
       )}
@@ -105,14 +105,13 @@ function Foot({
 
 const ends: Readonly<Record<string, string>> = {
   stop: "Finished",
-  length: "Cut off at the most tokens",
-  content_filter: "Stopped by the model's filter",
-  tool_calls: "The model asked for a tool",
+  length: "Cut off at the token limit",
+  content_filter: "Stopped by the content filter",
+  tool_calls: "Tool call",
 };
 
 function endOf({ state, text, finishReason }: Answer): string {
-  if (state === "stopped")
-    return text === "" ? "Stopped by you before the first word" : "Stopped by you";
+  if (state === "stopped") return text === "" ? "Stopped before the first token" : "Stopped";
   if (state === "failed") return "";
   return ends[finishReason ?? ""] ?? finishReason ?? "";
 }

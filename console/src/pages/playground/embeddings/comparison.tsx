@@ -20,7 +20,7 @@ const shownPairs = 3;
 export function Comparison({ compared }: { readonly compared: Compared }) {
   const { things, vectors, requestIds } = compared;
   const section = useRef<HTMLElement>(null);
-  // In newer browsers scrolling gives a promise, which is no way to clean up.
+  // Newer browsers return a promise, which is not a cleanup function.
   useEffect(() => void section.current?.scrollIntoView({ block: "nearest" }), [compared]);
   const matrix = similarities(vectors);
   const pairs = rankedPairs(matrix);
@@ -30,9 +30,9 @@ export function Comparison({ compared }: { readonly compared: Compared }) {
   return (
     <section ref={section} className={shared.result} aria-label="Similarity">
       <div className={classes.comparison}>
-        <h2 className={classes.heading}>How near they are to each other</h2>
+        <h2 className={classes.heading}>Similarity</h2>
         <HeatMap things={things} matrix={matrix} />
-        <h3 className={classes.subheading}>Nearest</h3>
+        <h3 className={classes.subheading}>Most similar</h3>
         <ol className={classes.pairs}>
           {pairs.slice(0, shownPairs).map(({ one, other, similarity }) => (
             <li key={`${one}-${other}`}>
@@ -45,19 +45,19 @@ export function Comparison({ compared }: { readonly compared: Compared }) {
         </ol>
         {furthest !== undefined && pairs.length > shownPairs && (
           <p className={classes.note}>
-            Furthest apart: <q>{nameOf(furthest.one)}</q> and <q>{nameOf(furthest.other)}</q>, at{" "}
+            Least similar: <q>{nameOf(furthest.one)}</q> and <q>{nameOf(furthest.other)}</q>, at{" "}
             {toFigure(furthest.similarity, 3)}.
           </p>
         )}
         <p className={classes.note}>
           Cosine similarity of {formatCount(vectors.length)} vectors with{" "}
-          {formatCount(vectors[0]?.length ?? 0)} numbers each, worked out in this page. 1 is the
-          same direction, 0 nothing in common.
+          {formatCount(vectors[0]?.length ?? 0)} dimensions, computed in your browser. 1 means the
+          same direction, 0 means unrelated.
         </p>
         <VisuallyHidden role="status">
           {nearest === undefined
             ? ""
-            : `Compared. Nearest: ${nameOf(nearest.one)} and ${nameOf(nearest.other)}, at ${toFigure(nearest.similarity, 3)}.`}
+            : `Compared. Most similar: ${nameOf(nearest.one)} and ${nameOf(nearest.other)}, at ${toFigure(nearest.similarity, 3)}.`}
         </VisuallyHidden>
       </div>
       <div className={classes.receipts}>

@@ -24,7 +24,7 @@ export async function embed(
     throw new GatewayProblem({
       status: 0,
       code: "unexpected",
-      message: "The reply has no vectors in it.",
+      message: "The reply contains no vectors.",
       requestId,
     });
   return { vectors, requestId };

@@ -21,12 +21,7 @@ const strongest = 44;
 export function HeatMap({ things, matrix }: HeatMapProps) {
   const strength = colorScale(matrix);
   return (
-    <div
-      className={classes.scroll}
-      tabIndex={0}
-      role="region"
-      aria-label="Similarity of each to each"
-    >
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Pairwise similarity">
       <table className={classes.map}>
         <thead>
           <tr>

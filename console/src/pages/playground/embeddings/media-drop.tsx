@@ -16,7 +16,7 @@ export function MediaDrop({ media }: { readonly media: Media }) {
   return (
     <div>
       <section
-        aria-label="Images and a video to compare"
+        aria-label="Images and video to compare"
         className={classes.drop}
         data-over={isOver}
         data-small={media.images.length > 0 || media.video !== undefined}
@@ -31,8 +31,8 @@ export function MediaDrop({ media }: { readonly media: Media }) {
         <p>
           <strong>Drop up to eight images and one video here</strong>
           <br />
-          Images are made smaller in this page, to 300 KB each. A video is sent as it is: MP4 or
-          WebM, at most 6 seconds and 300 KB.
+          Images are scaled down to 300 KB in your browser. Videos are sent unchanged: MP4 or WebM,
+          up to 6 seconds and 300 KB.
         </p>
         <FileButton
           accept="image/*,video/mp4,video/webm"

@@ -45,20 +45,15 @@ export function MediaEmbeddings({ access, baseUrl, models, model, onModel }: Mod
           <Button loading={isBusy} disabled={count < fewest || media.isReading} onClick={compare}>
             Compare
           </Button>
-          {count < fewest && <span className={classes.note}>Two files are the fewest.</span>}
+          {count < fewest && <span className={classes.note}>Choose at least two files.</span>}
         </div>
         <TroubleNotice trouble={trouble} onRetry={compare} />
         {compared !== undefined && <Comparison compared={compared} />}
       </div>
-      <SettingsSide
-        label="Settings of the embeddings"
-        models={models}
-        model={model}
-        onModel={onModel}
-      >
+      <SettingsSide label="Embeddings settings" models={models} model={model} onModel={onModel}>
         <p className="soft small below">
-          This model takes images and videos; its vectors have one length. Images and a video are
-          two calls, with a receipt each.
+          This model embeds images and video. All vectors have the same length. Images and video are
+          sent as two calls, each with its own receipt.
         </p>
         <CodeButton options={code} />
       </SettingsSide>

@@ -15,17 +15,15 @@ export interface Video {
 /** A video that the gateway will take. Rejects with words to show. */
 export async function readVideo(file: File): Promise<Video> {
   if (file.type !== "video/mp4" && file.type !== "video/webm")
-    throw new Error(`${file.name} must be an MP4 or a WebM video.`);
+    throw new Error(`${file.name} must be an MP4 or WebM video.`);
   if (file.size > mostVideoBytes)
-    throw new Error(
-      `${file.name} has ${formatBytes(file.size)}. A video may have at most 300 KB: make it shorter or smaller.`,
-    );
+    throw new Error(`${file.name} is ${formatBytes(file.size)}. Videos can be up to 300 KB.`);
   const url = URL.createObjectURL(file);
   try {
     const seconds = await durationOf(url);
     if (seconds !== undefined && seconds > mostVideoSeconds)
       throw new Error(
-        `${file.name} takes ${formatMs(seconds * 1_000)}. A video may take at most ${mostVideoSeconds} seconds.`,
+        `${file.name} is ${formatMs(seconds * 1_000)} long. Videos can be up to ${mostVideoSeconds} seconds long.`,
       );
     const uri = await toDataUri(file);
     return { name: file.name, base64: uri.slice(uri.indexOf(",") + 1), url };

@@ -71,7 +71,7 @@ export function TextEmbeddings({ access, baseUrl, models, model, onModel }: Mode
             disabled={lines.length >= most}
             onClick={() => setLines([...lines, { id: nextId(lines), text: "" }])}
           >
-            Add a text
+            Add text
           </Button>
           <Button loading={isBusy} disabled={texts.length < fewest} onClick={compare}>
             Compare
@@ -80,16 +80,11 @@ export function TextEmbeddings({ access, baseUrl, models, model, onModel }: Mode
         <TroubleNotice trouble={trouble} onRetry={compare} />
         {compared !== undefined && <Comparison compared={compared} />}
       </div>
-      <SettingsSide
-        label="Settings of the embeddings"
-        models={models}
-        model={model}
-        onModel={onModel}
-      >
+      <SettingsSide label="Embeddings settings" models={models} model={model} onModel={onModel}>
         <Select
           label="Dimensions"
-          description="How many numbers a vector has."
-          placeholder="model's own"
+          description="The length of each vector."
+          placeholder="Default"
           data={["768", "1536", "3072"]}
           clearable
           value={dimensions}

@@ -36,7 +36,7 @@ export function useMedia() {
       try {
         if (file.type.startsWith("video/")) replaceVideo(await readVideo(file));
         else if (images.length + added.length >= mostImages)
-          found.push(`${file.name} is left out: eight images are the most.`);
+          found.push(`${file.name} was not added. You can compare up to eight images.`);
         else
           added.push({
             id: newId(),

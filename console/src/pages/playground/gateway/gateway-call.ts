@@ -56,7 +56,7 @@ async function send(access: GatewayAccess, { path, body, signal }: GatewayCall):
     throw new GatewayProblem({
       status: 0,
       code: "unreachable",
-      message: `The gateway at ${baseUrl} cannot be reached from this page. Either it does not answer there, or it does not let this page's address in (SVC_CORS_ORIGINS).`,
+      message: `Cannot reach the gateway at ${baseUrl}. Check that it is running and that SVC_CORS_ORIGINS allows this page.`,
     });
   }
 }
@@ -77,8 +77,7 @@ export function toProblem(
   return new GatewayProblem({
     status,
     code: typeof code === "string" ? code : String(status),
-    message:
-      typeof message === "string" ? message : `The gateway answered with an error (${status}).`,
+    message: typeof message === "string" ? message : `The gateway returned an error (${status}).`,
     waitMs: waitOf(headers),
     requestId: headers.get("x-request-id") ?? undefined,
   });

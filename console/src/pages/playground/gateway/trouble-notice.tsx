@@ -32,9 +32,9 @@ function Advice({ trouble }: { readonly trouble: Trouble }) {
   if (code === "insufficient_quota")
     return (
       <p>
-        The balance must cover the worst case of a call before it starts.{" "}
+        The balance must cover the maximum cost of a call before it starts.{" "}
         <Link to="/a/$account/billing" params={{ account: account.id }}>
-          See the balance in Billing
+          View billing
         </Link>
         .
       </p>
@@ -45,25 +45,25 @@ function Advice({ trouble }: { readonly trouble: Trouble }) {
         <Link to="/a/$account/billing" params={{ account: account.id }}>
           Billing
         </Link>{" "}
-        shows what is left and what was spent.
+        shows the balance and what was spent.
       </p>
     );
   if (waitMs !== undefined && !trouble.message.includes("Try again in"))
-    return <p>Wait {formatMs(Math.ceil(waitMs / 1_000) * 1_000)}, then try again.</p>;
+    return <p>Try again in {formatMs(Math.ceil(waitMs / 1_000) * 1_000)}.</p>;
   return null;
 }
 
 function titleOf({ status, code }: Trouble): string {
-  // The status went out before the trouble came.
-  if (status === 200 || code === "broken") return "The answer broke off";
+  // The error came after the status was sent.
+  if (status === 200 || code === "broken") return "The reply was interrupted";
   if (code === "account_suspended") return "This account is suspended";
-  if (code === "budget_exceeded") return "A budget is used up";
-  if (status === 402) return "The balance is too low for this call";
-  if (code === "upstream_rate_limited") return "The model is asked too often at the moment";
-  if (status === 429) return "A limit is reached";
-  if (code === "content_filtered") return "The model's filter refused this";
-  if (code === "model_loading") return "The model is still being loaded";
+  if (code === "budget_exceeded") return "Budget used up";
+  if (status === 402) return "Balance too low for this call";
+  if (code === "upstream_rate_limited") return "Provider rate limit";
+  if (status === 429) return "Rate limit reached";
+  if (code === "content_filtered") return "Content filtered";
+  if (code === "model_loading") return "The model is still loading";
   if (status === 403) return "Not allowed";
-  if (status >= 500 || status === 0) return "No answer came";
-  return "The request was refused";
+  if (status >= 500 || status === 0) return "No reply";
+  return "Request rejected";
 }

@@ -32,6 +32,6 @@ export function toTrouble(error: unknown): Trouble {
   return new GatewayProblem({
     status: 0,
     code: "broken",
-    message: "The connection to the gateway broke before the answer was whole.",
+    message: "The connection to the gateway closed before the reply was complete.",
   });
 }

@@ -7,9 +7,9 @@ import { useAccount } from "../../../session.tsx";
 import classes from "./receipt.module.css";
 
 const perWords: Readonly<Record<string, string>> = {
-  million: "per million",
-  image: "an image",
-  second: "a second",
+  million: "per 1M",
+  image: "per image",
+  second: "per second",
 };
 
 /** What a call cost, and why, beside its answer. */
@@ -28,7 +28,7 @@ export function Receipt({ requestId }: { readonly requestId: string }) {
           Open
         </Link>
       </div>
-      {receipt.isPending && <p className={classes.quiet}>Being written …</p>}
+      {receipt.isPending && <p className={classes.quiet}>Loading…</p>}
       {receipt.error !== null && <p className={classes.quiet}>{missing(receipt.error.status)}</p>}
       {receipt.data !== undefined && <Figures receipt={receipt.data} />}
     </div>
@@ -37,8 +37,8 @@ export function Receipt({ requestId }: { readonly requestId: string }) {
 
 function missing(status: number): string {
   return status === 404
-    ? "There is none: the call ended before it cost anything."
-    : "It could not be read just now; it is in the list of requests.";
+    ? "No receipt. The call ended before it cost anything."
+    : "The receipt is not available right now. Find it under Requests.";
 }
 
 type ReceiptData = NonNullable<ReturnType<typeof useReceipt>["data"]>;
@@ -61,7 +61,7 @@ function Figures({ receipt }: { readonly receipt: ReceiptData }) {
         ))}
         {isSome(arithmetic?.rounding_usd) && (
           <div className={classes.row}>
-            <dt>rounded up</dt>
+            <dt>Rounding</dt>
             <dd>{formatUsdExact(arithmetic?.rounding_usd ?? "")}</dd>
           </div>
         )}
@@ -99,7 +99,7 @@ function Times({ firstMs, wholeMs }: TimesProps) {
       </svg>
       <p>
         {firstMs !== null && <>first byte {formatMs(firstMs)} · </>}
-        {formatMs(wholeMs)} in all
+        {formatMs(wholeMs)} total
       </p>
     </div>
   );

@@ -14,8 +14,7 @@ import { type Spoken, useSpeech } from "./use-speech.ts";
 import { VoicePicker, voices } from "./voice-picker.tsx";
 
 const mostCharacters = 5_000;
-const example =
-  "Good morning. This is a gateway for models, and these words were made by one of them.";
+const example = "Good morning. This text was turned into speech by a model behind this gateway.";
 
 export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProps) {
   const [text, setText] = useState(example);
@@ -50,17 +49,16 @@ export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProp
               disabled={text.trim() === "" || isTooLong}
               onClick={() => speak(body)}
             >
-              Speak
+              {" "}
+              Generate{" "}
             </Button>
           )}
         </div>
         <TroubleNotice trouble={trouble} onRetry={() => speak(body)} />
-        {isBusy && spoken === undefined && (
-          <p className={classes.note}>The first sound is on its way …</p>
-        )}
+        {isBusy && spoken === undefined && <p className={classes.note}>Generating speech…</p>}
         {spoken !== undefined && <SpokenView spoken={spoken} isComing={isBusy} />}
       </div>
-      <SettingsSide label="Settings of the speech" models={models} model={model} onModel={onModel}>
+      <SettingsSide label="Speech settings" models={models} model={model} onModel={onModel}>
         <VoicePicker value={voice} onChange={setVoice} />
         <div>
           <p className={classes.label} id="speech-format">
@@ -79,8 +77,7 @@ export function SpeechMode({ access, baseUrl, models, model, onModel }: ModeProp
         </div>
         <CodeButton options={() => ({ endpoint: "speech", baseUrl, body })} />
         <p className="soft small below">
-          Speech is a preview: it may still change. The audio comes while it is made, 24 kHz, mono,
-          16-bit; the waveform grows with it.
+          Speech is in preview and may change. Audio streams in as 24 kHz, 16-bit mono.
         </p>
       </SettingsSide>
     </div>
@@ -92,14 +89,12 @@ function SpokenView({ spoken, isComing }: { readonly spoken: Spoken; readonly is
   const length = formatMs(seconds * 1_000);
   const isWhole = playUrl !== undefined;
   return (
-    <section className={shared.result} aria-label="The audio">
+    <section className={shared.result} aria-label="Audio">
       <div className={classes.spoken}>
         <Player url={playUrl} seconds={seconds} bars={bars} />
         <div className={classes.below}>
           <span>
-            {isWhole
-              ? `${length} of speech`
-              : `${length} so far${isComing ? " …" : ", then stopped"}`}
+            {isWhole ? `${length} of speech` : `${length} so far${isComing ? "…" : ", stopped"}`}
           </span>
           {downloadUrl !== undefined && (
             <Button

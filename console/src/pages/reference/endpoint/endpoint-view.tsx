@@ -43,15 +43,11 @@ export function EndpointView({ document, endpoint, access, takesFocus }: Endpoin
           {endpoint.body?.schema !== undefined && (
             <section>
               <h3>Body</h3>
-              <FieldList
-                document={document}
-                schema={endpoint.body.schema}
-                label="Fields of the body"
-              />
+              <FieldList document={document} schema={endpoint.body.schema} label="Body fields" />
             </section>
           )}
           {body === undefined && endpoint.parameters.length === 0 && (
-            <p className={classes.about}>It takes nothing but the key.</p>
+            <p className={classes.about}>This endpoint takes no parameters.</p>
           )}
         </div>
         <div className={classes.shown}>
@@ -104,11 +100,9 @@ function Head({ endpoint, baseUrl, takesFocus }: HeadProps) {
           {endpoint.path}
         </code>
       </p>
-      {endpoint.isPreview && (
-        <p className={classes.notice}>Preview: this endpoint may still change.</p>
-      )}
+      {endpoint.isPreview && <p className={classes.notice}>Preview. This endpoint may change.</p>}
       {endpoint.isDeprecated && (
-        <p className={classes.notice}>Deprecated: it works for now; the changelog says how long.</p>
+        <p className={classes.notice}>Deprecated. The changelog lists the removal date.</p>
       )}
       {endpoint.description !== "" && (
         <p className={classes.about}>
@@ -158,12 +152,7 @@ function ReplyView({ document, content }: ReplyViewProps) {
           Reply <code>{type}</code>
         </h3>
         {schema !== undefined && (
-          <FieldList
-            document={document}
-            schema={schema}
-            label={`Fields of the reply, ${type}`}
-            isReply
-          />
+          <FieldList document={document} schema={schema} label={`Reply fields, ${type}`} isReply />
         )}
       </div>
       {example !== undefined && (

@@ -8,24 +8,28 @@ interface Refused {
   readonly when: string;
 }
 
-/** The platform's own: the same for all of its endpoints. */
+/** The same for all endpoints of the platform. */
 const ofPlatform: readonly Refused[] = [
-  { status: "400", code: "invalid", when: "Something in the request is wrong; `field` names it." },
-  { status: "401", code: "not_signed_in", when: "Neither a session nor a token came with it." },
+  { status: "400", code: "invalid", when: "The request is invalid. `field` names the field." },
+  { status: "401", code: "not_signed_in", when: "The request has no valid session or token." },
   {
     status: "403",
     code: "not_allowed",
-    when: "The role, or the scopes of the token, are too small.",
+    when: "The role or the token's scopes do not allow this.",
   },
-  { status: "403", code: "wrong_origin", when: "A page of another site asked for a change." },
-  { status: "404", code: "not_found", when: "It is not there, or not yours to see." },
-  { status: "409", code: "conflict", when: "It does not go with what is there already." },
+  { status: "403", code: "wrong_origin", when: "The request comes from a page on another site." },
+  {
+    status: "404",
+    code: "not_found",
+    when: "The resource does not exist or you have no access to it.",
+  },
+  { status: "409", code: "conflict", when: "The request conflicts with the current state." },
   {
     status: "429",
     code: "too_many_tries",
-    when: "Too many failed sign-ins; `retry-after` says how long.",
+    when: "Too many failed sign-ins. Wait for the time in `retry-after`.",
   },
-  { status: "503", code: "busy", when: "Not now; the same request may work in a moment." },
+  { status: "503", code: "busy", when: "The server is busy. Try again in a moment." },
 ];
 
 export function Errors({ endpoint }: { readonly endpoint: Endpoint }) {
@@ -58,17 +62,17 @@ export function Errors({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-/** The code of its example is the one that is met most. */
+/** The example shows the most common code. */
 function ofDocument({ replies }: Endpoint): readonly Refused[] {
   return replies
     .filter(({ status }) => !status.startsWith("2"))
     .map(({ status, description, contents }) => ({
       status: status === "default" ? "other" : status,
-      // Of the others there are many: their example is but one of them.
+      // The default reply covers many codes, and its example is only one of them.
       code: status === "default" ? undefined : codeOf(contents[0]?.example),
       when:
         status === "default"
-          ? "400 for what is wrong in the request (`param` names the field), 404, 405, 413, 415 for what cannot be read, 502, 503, 504 when nobody could answer; `code` says which."
+          ? "400 for an invalid request (`param` names the field); 404, 405, 413 or 415 if it cannot be read; 502, 503 or 504 if no provider could serve it. See `code`."
           : description,
     }));
 }

@@ -43,7 +43,7 @@ export function Fields({ fields, label, isReply = false }: FieldsProps) {
             {field.type !== field.name && <span className={classes.type}>{field.type}</span>}
             {field.isRequired && !isReply && <span className={classes.required}>required</span>}
             {isReply && !field.isRequired && !field.isForm && (
-              <span className={classes.limits}>not always there</span>
+              <span className={classes.limits}>optional</span>
             )}
             {field.isPreview && <span className={classes.preview}>preview</span>}
             {field.isDeprecated && <span className={classes.deprecated}>deprecated</span>}
@@ -69,7 +69,7 @@ export function Fields({ fields, label, isReply = false }: FieldsProps) {
   );
 }
 
-/** Made when it is opened, and not before. */
+/** Rendered when it is opened. */
 function Inner({ field, isReply }: { readonly field: Field; readonly isReply: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -80,9 +80,11 @@ function Inner({ field, isReply }: { readonly field: Field; readonly isReply: bo
     >
       <summary>
         <IconChevronRight size={14} />
-        Inside {field.name}
+        Fields of {field.name}
       </summary>
-      {isOpen && <Fields fields={field.inner()} label={`Inside ${field.name}`} isReply={isReply} />}
+      {isOpen && (
+        <Fields fields={field.inner()} label={`Fields of ${field.name}`} isReply={isReply} />
+      )}
     </details>
   );
 }

@@ -137,7 +137,7 @@ function limitWords(schema: Schema): string {
   else if (maximum !== undefined) words.push(`at most ${maximum}`);
   if (maxLength !== undefined) words.push(`${minLength} to ${maxLength} characters`);
   if (maxItems !== undefined) words.push(`${minItems} to ${maxItems} items`);
-  if (schema.default !== undefined) words.push(`${JSON.stringify(schema.default)} unless told`);
+  if (schema.default !== undefined) words.push(`default: ${JSON.stringify(schema.default)}`);
   return words.join(", ");
 }
 

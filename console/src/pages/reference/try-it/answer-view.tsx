@@ -6,17 +6,17 @@ import { pretty } from "./pretty.ts";
 import type { Answer } from "./send.ts";
 import classes from "./try-it.module.css";
 
-/** What really came back, errors too, as they are. */
+/** The actual response, errors included. */
 export function AnswerView({ answer }: { readonly answer: Answer }) {
   const { status, headers, type, firstByteMs, totalMs, text, said, audio, sizeBytes } = answer;
   const isEvents = type === "text/event-stream";
   return (
-    <section className={classes.answer} aria-label="The answer">
+    <section className={classes.answer} aria-label="Response">
       <p className={classes.figures} role="status">
         <StateBadge state={status < 400 ? "ok" : "failed"} label={String(status)} />
         <span>{type}</span>
         <span>first byte {formatMs(firstByteMs)}</span>
-        <span>{totalMs === undefined ? "still coming …" : `all in ${formatMs(totalMs)}`}</span>
+        <span>{totalMs === undefined ? "receiving…" : `total ${formatMs(totalMs)}`}</span>
         {totalMs !== undefined && <span>{formatBytes(sizeBytes)}</span>}
       </p>
       {said !== "" && <p className={classes.said}>{said}</p>}
@@ -24,7 +24,7 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
       {text !== "" && (
         <div className={classes.body}>
           <CodeBlock
-            what="the answer"
+            what="the response"
             samples={[
               { label: isEvents ? "events" : "body", code: isEvents ? text : pretty(text) },
             ]}
@@ -53,5 +53,5 @@ function Player({ audio }: { readonly audio: Blob }) {
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [audio]);
-  return <audio controls src={url} className={classes.player} aria-label="The speech" />;
+  return <audio controls src={url} className={classes.player} aria-label="Speech" />;
 }

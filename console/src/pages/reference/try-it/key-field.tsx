@@ -16,13 +16,13 @@ export function KeyField({ access }: { readonly access: Access }) {
         spellCheck={false}
         value={access.key}
         onChange={(event) => access.setKey(event.currentTarget.value.trim())}
-        visibilityToggleButtonProps={{ "aria-label": "Show the key" }}
+        visibilityToggleButtonProps={{ "aria-label": "Show key" }}
       />
       {access.isSignedIn ? (
         <ShortKey access={access} />
       ) : (
         <p className="soft small">
-          Paste one of your keys, or <Link to="/sign-in">sign in</Link> to make one of 15 minutes.
+          Paste one of your keys, or <Link to="/sign-in">sign in</Link> to create a 15-minute key.
         </p>
       )}
     </div>
@@ -40,7 +40,7 @@ function ShortKey({ access }: { readonly access: Access }) {
       <div className={classes.short}>
         {accounts.length > 1 && (
           <NativeSelect
-            label="Paid for by"
+            label="Charged to"
             data={accounts.map(({ id, name }) => ({ value: id, label: name }))}
             value={account.id}
             onChange={(event) => setAccount(event.currentTarget.value)}
@@ -52,11 +52,11 @@ function ShortKey({ access }: { readonly access: Access }) {
           disabled={account.role === "viewer"}
           onClick={() => make.mutate({ params: { account: account.id } })}
         >
-          Make a key of 15 minutes
+          Create 15-minute key
         </Button>
       </div>
       {account.role === "viewer" && (
-        <p className="soft small">Viewers cannot make keys in this account; paste one instead.</p>
+        <p className="soft small">Viewers cannot create keys in this account. Paste one instead.</p>
       )}
       <ErrorNotice problem={make.error} />
     </>

@@ -17,8 +17,8 @@ export function toQuestion(draft: Draft): Omit<Question, "signal"> | string {
     ({ name, required }) => required === true && (values[name] ?? "") === "",
   );
   if (missing !== undefined) return `Fill in ${missing.name} first.`;
-  if (endpoint.api === "gateway" && key === "") return "Give a key first, or make one.";
-  if (body !== undefined && !isJson(body)) return "The body is not valid JSON yet.";
+  if (endpoint.api === "gateway" && key === "") return "Paste or create a key first.";
+  if (body !== undefined && !isJson(body)) return "The body is not valid JSON.";
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? ""),
   );

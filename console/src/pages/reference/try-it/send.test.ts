@@ -59,7 +59,7 @@ describe("what would be sent", () => {
 
   test("is not sent without a key, or with a body that is no JSON", () => {
     expect(toQuestion({ ...draft, endpoint: endpoint({}), key: "" })).toBe(
-      "Give a key first, or make one.",
+      "Paste or create a key first.",
     );
     expect(toQuestion({ ...draft, endpoint: endpoint({}), body: "{" })).toContain("not valid JSON");
   });

@@ -22,7 +22,7 @@ interface TryItProps {
   readonly onBody: (body: string) => void;
 }
 
-/** Sends the real request: what one sees is what a program would get. */
+/** Sends the real request and shows the real response. */
 export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryItProps) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const { answer, problem, isBusy, run, refuse, stop } = useSend();
@@ -38,9 +38,7 @@ export function TryIt({ endpoint, baseUrl, access, models, body, onBody }: TryIt
     <div className={classes.form}>
       {endpoint.api === "gateway" && <KeyField access={access} />}
       {endpoint.api === "platform" && !access.isSignedIn && (
-        <p className="soft small">
-          Nobody has signed in here: only what anybody may ask will be answered.
-        </p>
+        <p className="soft small">You are not signed in. Only public endpoints work.</p>
       )}
       {endpoint.parameters.length > 0 && (
         <div className={classes.parameters}>
@@ -100,18 +98,19 @@ function RiskySend({ endpoint, isBusy, submit }: RiskySendProps) {
   return (
     <>
       <Button variant="default" loading={isBusy} onClick={() => setOpen(true)}>
-        Send …
+        {" "}
+        Send…{" "}
       </Button>
       <Dialog of={isOpen} onClose={close}>
         {() => (
           <FormDialog
             title={`Send ${endpoint.method} ${endpoint.path}?`}
             form={form}
-            submit="Send it"
+            submit="Send"
             isDangerous
           >
-            This is no trial run: it changes what is there, as if you did it in the console, and the
-            audit log will have it under your name.
+            This sends a real request and changes real data. The audit log records it under your
+            name.
           </FormDialog>
         )}
       </Dialog>
@@ -139,7 +138,7 @@ function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
   return (
     <TextInput
       {...shared}
-      placeholder={required ? undefined : "not sent"}
+      placeholder={required ? undefined : "Not sent"}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );
@@ -173,8 +172,8 @@ function BodyField({ body, onBody, models, isChat }: BodyFieldProps) {
             <NativeSelect
               label="Reply"
               data={[
-                { value: "false", label: "in one piece" },
-                { value: "true", label: "as a stream of events" },
+                { value: "false", label: "Complete" },
+                { value: "true", label: "Streamed (SSE)" },
               ]}
               value={String(fields["stream"] === true)}
               onChange={(event) => set({ stream: event.currentTarget.value === "true" })}
@@ -191,7 +190,7 @@ function BodyField({ body, onBody, models, isChat }: BodyFieldProps) {
         classNames={{ input: classes.json }}
         value={body}
         onChange={(event) => onBody(event.currentTarget.value)}
-        error={fields === undefined ? "This is not a JSON object yet." : undefined}
+        error={fields === undefined ? "This is not a JSON object." : undefined}
       />
     </>
   );

@@ -30,7 +30,7 @@ function toProblem(isStopped: boolean, error: unknown): ApiProblem {
     status: isStopped ? 400 : 0,
     code: isStopped ? "stopped" : "unreachable",
     message: isStopped
-      ? "You stopped it. What had come by then is shown."
-      : `Nothing came back: either it cannot be reached, or it does not let pages of ${location.origin} in (SVC_CORS_ORIGINS). The browser says: ${String(error)}`,
+      ? "Stopped. The response so far is shown."
+      : `No response. Check that the server is running and that SVC_CORS_ORIGINS allows ${location.origin}. Browser error: ${String(error)}`,
   });
 }

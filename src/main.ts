@@ -15,16 +15,16 @@ const { version } = packageJson;
 const wiring: Wiring = {
   configuration: () => loadConfiguration(),
   withOperations: (run) => withOperations(loadConfiguration(), run),
-  // Loaded here: most commands do without it.
+  // Loaded here, because most commands do not need it.
   withLedger: async (run) => (await import("./app/store.ts")).withLedger(loadConfiguration(), run),
   serve,
   engine: runEngine,
 };
 
-/** Runs until a signal asks it to stop; a second one ends it at once. */
+/** Runs until a signal stops it. A second signal ends it at once. */
 async function serve(): Promise<void> {
   const configuration = loadConfiguration();
-  // Reading it refuses a file that is named and not there: before the store is opened, or made.
+  // Throws if the named file does not exist, before the store is opened or created.
   void configuration.file;
   // Loaded here, so that the other commands start without it.
   const [{ startServer }, { completeFirstStart }, { printServing }] = await Promise.all([
@@ -43,15 +43,15 @@ async function serve(): Promise<void> {
   process.on("unhandledRejection", (reason) =>
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );
-  // Before the first word is printed: whoever reads it may stop us at once.
+  // Before the first output, because a reader may stop us right after it.
   const stopped = new Promise<void>((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {
-      // A terminal's ctrl-c reaches us twice, directly and through npm: that is one wish.
+      // Ctrl-C reaches us twice, from the terminal and through npm. That counts as one.
       if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
       if (firstMs !== undefined) return;
       firstMs = Date.now();
-      server.log.info("stopping: running calls may finish", {
+      server.log.info("stopping; calls in flight may finish", {
         within_s: configuration.settings.graceMs / 1000,
       });
       void server.stop().then(resolve, (error: unknown) => {
@@ -77,17 +77,17 @@ async function serve(): Promise<void> {
     throw new Problem({
       code: "failed",
       message:
-        "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
+        "The server stopped because another process opened its database. Run only one server per database, and do not remove its lock files.",
     });
 }
 
-/** The engine's process: started by `serve`, which it ends with, or by hand. */
+/** The engine's process, started by `serve` or by hand. */
 async function runEngine(): Promise<void> {
   const { settings, engineModels, environment } = loadConfiguration();
   const { dataDir, cacheDir, engineIdleMs, engineQueue } = settings;
   const onLine = (line: string) => void process.stderr.write(`${line}\n`);
   await ensureEngineInstalled({ environment, onLine });
-  // Loaded here: a gateway without embedded models has none of its libraries.
+  // Loaded here, because a gateway without embedded models does not have its libraries.
   const { startEngine } = await import("../engine/server/server.ts");
   const log = createLog({
     level: settings.logLevel,
@@ -97,7 +97,7 @@ async function runEngine(): Promise<void> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   process.on("SIGTERM", stop);
   process.on("disconnect", stop);
-  // A terminal's ctrl-c reaches the whole group: the server still lets its calls finish.
+  // Ctrl-C reaches the whole process group, while the server still finishes its calls.
   process.on("SIGINT", process.send === undefined ? stop : () => {});
   const engine = await startEngine({
     socket: socketPath(dataDir, "engine.sock"),
@@ -116,7 +116,7 @@ async function runEngine(): Promise<void> {
       cause: error,
     });
   });
-  if (process.send === undefined) print(`The engine listens on ${engine.socket}. ctrl-c stops it.`);
+  if (process.send === undefined) print(`The engine listens on ${engine.socket}. Ctrl-C stops it.`);
   else process.send({ type: "listening" });
   await stopped;
   await engine.close();
@@ -124,6 +124,6 @@ async function runEngine(): Promise<void> {
 
 keepLoopbackDirect();
 const exitCode = await runCli(process.argv.slice(2), wiring, version);
-// What was printed last may still be on its way into a pipe.
+// Waits until the last output has reached a pipe.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 process.exit(exitCode);

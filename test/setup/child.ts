@@ -118,7 +118,7 @@ async function startChild(environment: Record<string, string>): Promise<ChildSer
   });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  await stdout.until("ctrl-c stops it");
+  await stdout.until("Ctrl-C stops the server");
   const found = (pattern: RegExp) => pattern.exec(stdout.text())?.[1];
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)

@@ -115,7 +115,7 @@ async function send(options: {
 
 function treatment(without: Sent, withField: Sent): string {
   if (withField === "refused") return "400";
-  if (without === "refused") throw new Error("the request without the field was refused");
+  if (without === "refused") throw new Error("the request without the field was rejected");
   const added = [...withField].filter(([path, value]) => without.get(path) !== value);
   if (added.length === 0) return "dropped";
   const shown = new Set(added.map(([path]) => `\`${path}\``));

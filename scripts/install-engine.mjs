@@ -1,4 +1,4 @@
-// Installs the embedded models' runtime libraries, if they are not there yet.
+// Installs the embedded models' runtime libraries if they are missing.
 import { checkMachine, ensureEngineInstalled } from "./install.mjs";
 
 checkMachine();

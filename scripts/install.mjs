@@ -27,25 +27,23 @@ export function giveUp(sentence) {
 export function checkMachine() {
   const major = Number(process.versions.node.split(".")[0]);
   if (major < 20)
-    giveUp(
-      `svc gateway needs Node 20 or newer for its first step; this is Node ${process.versions.node}.`,
-    );
+    giveUp(`svc gateway needs Node 20 or newer to install. This is Node ${process.versions.node}.`);
   const isKnown =
     ["linux", "darwin"].includes(process.platform) && ["x64", "arm64"].includes(process.arch);
   if (!isKnown)
     giveUp(
-      `svc gateway runs on Linux and macOS (x64, arm64), not on ${process.platform} ${process.arch}; on Windows use WSL.`,
+      `svc gateway runs on Linux and macOS (x64, arm64), not on ${process.platform} ${process.arch}. On Windows, use WSL.`,
     );
 }
 
-/** Installs what is missing, and only that: the tools of development stay once they are there. */
+/** Installs only missing packages. Development tools stay once they are installed. */
 export function ensureInstalled({ withTools }) {
   const isWhole = () => hasBun() && isComplete(root, withTools);
   underLock(root, isWhole, () => {
     const everything = withTools || (hasBun() && isComplete(root, true, "dev only"));
     const what = everything ? "dependencies and development tools" : "dependencies";
     npmInstall(root, what, [everything ? "--include=dev" : "--omit=dev"]);
-    // With `ignore-scripts` set, Bun's own step did not run: it puts its binary into place.
+    // With `ignore-scripts`, Bun's install step did not run. It puts the binary into place.
     if (!hasBun())
       spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], {
         cwd: join(root, "node_modules", "bun"),
@@ -54,7 +52,7 @@ export function ensureInstalled({ withTools }) {
   });
 }
 
-/** The embedded models' runtime libraries: a package of their own, which needs none of its scripts. */
+/** The embedded models' runtime libraries: a separate package, installed without its scripts. */
 export function ensureEngineInstalled() {
   const folder = join(root, "engine");
   const isWhole = () => isComplete(folder, false);
@@ -63,7 +61,7 @@ export function ensureEngineInstalled() {
   );
 }
 
-/** The web app, bundled when its sources changed; false if that failed, which was then said. */
+/** Bundles the console if its sources changed; false if that failed, with a message. */
 export function ensureConsoleBuilt() {
   const words = [join(root, "console", "build.ts"), "--if-needed"];
   return spawnSync(bun, words, { cwd: root, stdio: ["ignore", 2, 2] }).status === 0;
@@ -85,13 +83,13 @@ function underLock(folder, isWhole, install) {
 }
 
 /**
- * Exactly what the lock file says, by `npm ci`. That begins by removing node_modules, which a running
- * server still loads from. So it works in a folder of its own, and what is whole takes the old one's
- * place by renaming: an install that fails or is killed leaves everything as it was.
+ * Installs exactly the lock file, with `npm ci`. That first removes node_modules, which a running
+ * server still loads from. So it works in a separate folder, and the finished one replaces the old
+ * one by renaming. An install that fails or is killed leaves everything unchanged.
  */
 function npmInstall(folder, what, more) {
   process.stderr.write(`Installing ${what} (once) …\n`);
-  // What an earlier, killed install left; this process holds the lock.
+  // Left by an earlier install that was killed. This process holds the lock.
   const staging = join(folder, ".install");
   rmSync(staging, { recursive: true, force: true });
   if (!isMovable(folder)) return npmCi(folder, more);
@@ -108,7 +106,7 @@ function npmInstall(folder, what, more) {
   if (!isMoved) npmCi(folder, more);
 }
 
-/** Packages that are folders or files beside the project are found from the project alone. */
+/** Local packages (folders or files) can only be resolved from the project itself. */
 function isMovable(folder) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
   return Object.entries(packages).every(
@@ -117,7 +115,7 @@ function isMovable(folder) {
   );
 }
 
-/** False where it cannot be renamed, such as a mounted volume; then all is as it was. */
+/** False if it cannot be renamed, such as a mounted volume; nothing changes then. */
 function replaceFolder({ from, to, aside }) {
   const isThere = existsSync(to);
   try {
@@ -138,16 +136,16 @@ function npmCi(folder, more) {
   const words = ["ci", "--no-audit", "--no-fund", "--loglevel=error", ...more];
   const npm = process.env.npm_execpath;
   const [command, first] = npm && /\.c?js$/.test(npm) ? [process.execPath, [npm]] : ["npm", []];
-  // npm's own chatter goes to stderr, so that what a command prints stays clean.
+  // npm's output goes to stderr, so that the command's own output stays clean.
   const { status, error } = spawnSync(command, [...first, ...words], {
     cwd: folder,
     stdio: ["ignore", 2, 2],
   });
-  if (error) giveUp(`npm could not be started: ${error.message}`);
-  if (status !== 0) giveUp("npm ci failed; its message is above.");
+  if (error) giveUp(`Cannot start npm: ${error.message}`);
+  if (status !== 0) giveUp("npm ci failed. See its output above.");
 }
 
-/** Compares what the lock file asks for with what npm noted down as installed. */
+/** Compares the lock file with npm's record of installed packages. */
 function isComplete(folder, withTools, which) {
   const installedPath = join(folder, "node_modules", ".package-lock.json");
   if (!existsSync(installedPath)) return false;
@@ -174,7 +172,7 @@ function takeInstallLock(folder) {
       heldLock = lockPath;
       return;
     } catch (error) {
-      if (error.code !== "EEXIST") giveUp(`${folder} cannot be written to: ${error.message}`);
+      if (error.code !== "EEXIST") giveUp(`Cannot write to ${folder}: ${error.message}`);
     }
     if (!isAlive(lockHolder(lockPath))) rmSync(lockPath, { force: true });
     Atomics.wait(pause, 0, 0, 200);

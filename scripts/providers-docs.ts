@@ -1,4 +1,4 @@
-// Writes docs/providers from the vendors that the code knows; a test fails when the two disagree.
+// Writes docs/providers from the vendor data in the code; a test fails if they differ.
 import { join } from "node:path";
 import { vendorPages } from "./vendor-pages.ts";
 

@@ -1,4 +1,4 @@
-// The tasks of development: node scripts/task.mjs dev | test | check | bench …, with further words passed on.
+// Development tasks: node scripts/task.mjs dev | test | check | bench …; further arguments are passed on.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ const tasks = {
 
 checkMachine();
 if (!Object.hasOwn(tasks, task))
-  giveUp(`There is no task "${task}"; there are: ${Object.keys(tasks).join(", ")}.`);
+  giveUp(`Unknown task "${task}". Tasks: ${Object.keys(tasks).join(", ")}.`);
 ensureInstalled({ withTools: true });
 // The types and the tests of the embedded models need their libraries.
 const withoutEngine = [
@@ -93,7 +93,7 @@ if (
   ["test", "test-engine", "test-browser", "ci", "check", "bench"].includes(task) &&
   !ensureConsoleBuilt()
 )
-  giveUp("The console was not built; the message is above.");
+  giveUp("The console build failed. See its output above.");
 tasks[task]();
 
 function checkStatic() {
@@ -122,7 +122,7 @@ function runTier(name) {
   return runTests({ paths: ["."], without: others, workers: 3 });
 }
 
-/** Ends the process. Where several tiers ran, the last line has the sum. */
+/** Ends the process. After several tiers, the last line is the total. */
 function conclude(results) {
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
   if (results.length > 1)
@@ -130,7 +130,7 @@ function conclude(results) {
   process.exit(results.every(({ isGreen }) => isGreen) ? 0 : 1);
 }
 
-/** Every tier, one after another, whatever became of the one before. */
+/** Runs every tier, even if an earlier one failed. */
 function runAll() {
   const names = ["test", "engine", "browser", "install", "faults", "fuzz", "clients", "upstreams"];
   const results = names.map((name) => {
@@ -149,8 +149,8 @@ function runAll() {
 }
 
 /**
- * Runs test files and ends with the one line that machines read: `N passed, N failed`. Files share
- * worker processes, so that what they import is loaded and compiled once per worker.
+ * Runs test files and ends with the line `N passed, N failed`, which CI reads. Files share worker
+ * processes, so that imports are loaded and compiled once per worker.
  */
 function runTests({ paths, without = [], workers }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
@@ -177,7 +177,7 @@ function runTests({ paths, without = [], workers }) {
     process.stdout.write(
       `Slowest files:\n${slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`).join("")}`,
     );
-  // A file that does not load is no failed test in the runner's report, but it is one here.
+  // A file that does not load is missing from the report, but it is a failure.
   const failed = counted === 0 && status !== 0 ? 1 : counted;
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
   return { passed, failed, isGreen: status === 0 && passed > 0 };
@@ -188,7 +188,7 @@ function readReport(path) {
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    // The runner ended before it wrote one; its exit code says so.
+    // The runner ended before it wrote one; its exit code shows that.
   }
   const attribute = (tag, name) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? "";
   const head = /<testsuites [^>]*>/.exec(text)?.[0] ?? "";

@@ -12,13 +12,13 @@ import { ensureEngineInstalled } from "./engine/install.ts";
 
 const { version } = packageJson;
 
-/** The engine's process: started by `serve`, which it ends with, or by hand. */
+/** The engine's process, started by `serve` or by hand. */
 async function runEngine(): Promise<void> {
   const { settings, engineModels, environment } = loadConfiguration();
   const { dataDir, cacheDir, engineIdleMs, engineQueue } = settings;
   const onLine = (line: string) => void process.stderr.write(`${line}\n`);
   await ensureEngineInstalled({ environment, onLine });
-  // Loaded here: a gateway without embedded models has none of its libraries.
+  // Loaded here, because a gateway without embedded models does not have its libraries.
   const { startEngine } = await import("../engine/server/server.ts");
   const log = createLog({
     level: settings.logLevel,
@@ -28,7 +28,7 @@ async function runEngine(): Promise<void> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   process.on("SIGTERM", stop);
   process.on("disconnect", stop);
-  // A terminal's ctrl-c reaches the whole group: the server still lets its calls finish.
+  // Ctrl-C reaches the whole process group, while the server still finishes its calls.
   process.on("SIGINT", process.send === undefined ? stop : () => {});
   const engine = await startEngine({
     socket: socketPath(dataDir, "engine.sock"),
@@ -47,7 +47,7 @@ async function runEngine(): Promise<void> {
       cause: error,
     });
   });
-  if (process.send === undefined) print(`The engine listens on ${engine.socket}. ctrl-c stops it.`);
+  if (process.send === undefined) print(`The engine listens on ${engine.socket}. Ctrl-C stops it.`);
   else process.send({ type: "listening" });
   await stopped;
   await engine.close();
@@ -59,6 +59,6 @@ const wiring = createWiring(process.env, {
   engine: runEngine,
 });
 const exitCode = await runCli(process.argv.slice(2), wiring, version);
-// What was printed last may still be on its way into a pipe.
+// Waits until the last output has reached a pipe.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 process.exit(exitCode);

@@ -4,7 +4,7 @@ import { type Configuration, loadConfiguration } from "../config/load.ts";
 import { connectControl } from "../platform/control-socket.ts";
 import type { Operations } from "../platform/operations.ts";
 
-/** Other commands hold the data directory for a moment only: it is worth a wait. */
+/** Other commands hold the data directory only briefly, so this waits for them. */
 const lockTries = 30;
 const lockPauseMs = 100;
 
@@ -24,8 +24,8 @@ export function createWiring(
 }
 
 /**
- * Asks the running server; if none runs, opens the store for the length of one command. The store and
- * all that it needs are loaded only then, so that a command beside a server starts in a third of the time.
+ * Uses the running server. If there is none, opens the store for the duration of the command. The
+ * store is loaded only then, so a command with a running server starts in a third of the time.
  */
 async function withOperations<T>(
   configuration: Configuration,

@@ -12,8 +12,8 @@ import { serverStart } from "../platform/audit/author.ts";
 import type { Opened } from "./store.ts";
 
 /**
- * The embedded models of a fresh machine; with an `engine:` section, also those that an existing
- * catalogue lacks or has without a route. Nothing else of what is there is changed.
+ * Adds the embedded models to an empty catalog. With an `engine:` section, also adds those that an
+ * existing catalog lacks or has without a route. Nothing else is changed.
  */
 export async function addEmbedded(options: {
   readonly configuration: Configuration;

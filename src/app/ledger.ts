@@ -14,7 +14,7 @@ import { Limiter } from "../limits/limiter.ts";
 import type { Store } from "../store/sqlite/store.ts";
 import { refuseBelowZero } from "./store.ts";
 
-/** The part of a running server that keeps accounts: what calls are let in by, and charged to. */
+/** The money of a running server: admits calls and charges them. */
 export interface Money {
   readonly purses: Purses;
   readonly limiter: Limiter;
@@ -22,7 +22,7 @@ export interface Money {
   readonly counter: TokenCounter;
   readonly reasoning: ReasoningUse;
   readonly keyUses: KeyUses;
-  /** Told of every receipt whose transaction stands, between two calls: what they do must be short. */
+  /** Called for every committed receipt, between two calls, so they must be fast. */
   readonly receiptWatchers: Set<(receipt: Receipt) => void>;
   readonly reports: LedgerReports;
   flushRollups(): Promise<void>;
@@ -38,18 +38,18 @@ export interface MoneyOptions {
   readonly log: Log;
 }
 
-/** Whoever asks for sums has them written at once; for the rest this is soon enough. */
+/** Reports flush at once; this is for everything else. */
 const flushEveryMs = 60_000;
 const eraseEveryMs = 60_000;
-/** A database that was moved away or taken over is noticed within this time, also without calls. */
+/** A database that was moved or taken over is detected within this time, even without calls. */
 const checkEveryMs = 1_000;
-/** A store that fails to the end keeps what it could not take; it was told to callers as failed. */
+/** How long shutdown waits for a failing store. Callers already got an error for these calls. */
 const writeWithinMs = 5_000;
 
 export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions): Promise<Money> {
   const { ledger, accounts } = store;
   const rollups = new Rollups(ledger.rollups, maxCallMs);
-  // Calls of a process that is gone cost nothing: their keys may be used again.
+  // Calls of a dead process cost nothing, so their keys can be used again.
   await ledger.releaseRunningClaims();
   await rollups.start(clock.nowMs());
   const minutes = new Minutes();
@@ -72,7 +72,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   const limiter = new Limiter();
   const counter = new TokenCounter();
   const tell = (what: string) => (error: unknown) => {
-    // Said once, for all of it.
+    // Logged once, by whenTakenOver.
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
   };
   const flushRollups = () => rollups.flush(clock.nowMs()).then(() => store.trustSums());
@@ -83,15 +83,18 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   };
   const timers = [
     setInterval(
-      () => void flushRollups().catch(tell("the sums of receipts cannot be written")),
+      () => void flushRollups().catch(tell("cannot write the receipt totals")),
       flushEveryMs,
     ),
     setInterval(
-      () => void keyUses.flush().catch(tell("the last uses of keys cannot be written")),
+      () => void keyUses.flush().catch(tell("cannot write when keys were last used")),
       flushEveryMs,
     ),
-    setInterval(() => void eraseAll().catch(tell("kept replies cannot be erased")), eraseEveryMs),
-    // The journal finds the same fault, refuses calls, and asks until it is gone.
+    setInterval(
+      () => void eraseAll().catch(tell("cannot delete expired idempotent replies")),
+      eraseEveryMs,
+    ),
+    // The journal finds the same fault, rejects calls and probes until it is gone.
     setInterval(() => void store.check().catch(() => journal.probe()), checkEveryMs),
   ];
   for (const timer of timers) timer.unref();
@@ -113,11 +116,9 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
       counter.close();
       tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
-      await keyUses.flush().catch(tell("the last uses of keys could not be written"));
-      // The mark stays where this fails: the next start sums anew.
-      await rollups
-        .flush(clock.nowMs(), true)
-        .catch(tell("the last sums of receipts could not be written"));
+      await keyUses.flush().catch(tell("cannot write when keys were last used"));
+      // If this fails, the mark stays and the next start recomputes the totals.
+      await rollups.flush(clock.nowMs(), true).catch(tell("cannot write the last receipt totals"));
     },
   };
 }
@@ -125,7 +126,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
 function tellLost(left: readonly LedgerWrite[], log: Log): void {
   const ids = left.flatMap((write) => (write.type === "receipt" ? [write.receipt.id] : []));
   if (ids.length === 0) return;
-  log.error("receipts were lost: the ledger could not be written to the end", {
+  log.error("receipts were lost: the ledger could not be written before shutdown", {
     count: ids.length,
     ids: ids.slice(0, 20).join(" "),
   });
@@ -136,7 +137,7 @@ export async function checkLedger(store: Store, log: Log): Promise<void> {
   const { lostTail } = store;
   if (lostTail !== undefined)
     log.error(
-      "receipts that the disk had confirmed are missing from the database: compare it with a backup; svc ledger verify shows the loss",
+      "receipts that the disk had confirmed are missing from the database; compare it with a backup, and run svc ledger verify to see the loss",
       {
         ...(lostTail.receiptId === "" ? {} : { newest_receipt: lostTail.receiptId }),
         ...(lostTail.sequence === 0 ? {} : { newest_change: lostTail.sequence }),
@@ -153,8 +154,6 @@ export async function whenTakenOver(options: {
 }): Promise<void> {
   const { store, end, log } = options;
   await store.fenced;
-  log.error(
-    "another process has opened the database: this server stops, and charges nothing any more",
-  );
+  log.error("another process has opened the database; this server stops and charges nothing more");
   await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
 }

@@ -36,7 +36,7 @@ export interface ControlOptions {
 /** Where console/build.ts puts it. */
 const consoleDist = join(import.meta.dir, "..", "..", "console", "dist");
 
-/** What is past its time is erased so often. */
+/** How often expired entries are deleted. */
 const eraseEveryMs = 3_600_000;
 
 /** The control plane of a running server: who may come in, the API, the console. */
@@ -92,9 +92,7 @@ export function openControl(options: ControlOptions): {
   const erase = () =>
     void store
       .eraseExpired(clock.nowMs())
-      .catch((error: unknown) =>
-        log.warn("old sessions cannot be erased", { detail: String(error) }),
-      );
+      .catch((error: unknown) => log.warn("cannot delete old sessions", { detail: String(error) }));
   const timer = setInterval(erase, eraseEveryMs);
   timer.unref();
   erase();

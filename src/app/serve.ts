@@ -10,7 +10,7 @@ export interface ServeOptions {
   readonly writeLog?: (line: string) => void;
 }
 
-/** Runs until a signal asks it to stop; a second one ends it at once. */
+/** Runs until a signal stops it. A second signal ends it at once. */
 export async function serve({
   environment,
   version,
@@ -18,7 +18,7 @@ export async function serve({
   writeLog = (line) => void process.stderr.write(line),
 }: ServeOptions): Promise<void> {
   const configuration = loadConfiguration(environment);
-  // Reading it refuses a file that is named and not there: before the store is opened, or created.
+  // Throws if the named file does not exist, before the store is opened or created.
   void configuration.file;
   // Loaded here, so that the other commands start without it.
   const [{ startServer }, { completeFirstStart }, { printServing }] = await Promise.all([
@@ -35,7 +35,7 @@ export async function serve({
   signals.on("unhandledRejection", (reason) =>
     server.log.error("unhandled rejection", { detail: String(reason) }),
   );
-  // Before the first word is printed: its reader may stop us at once.
+  // Before the first output, because a reader may stop us right after it.
   const stopped = stopOnSignal(server, signals, configuration.settings.graceMs);
   const first = await completeFirstStart(server.operations, configuration.settings);
   const screen = await printServing({ server, configuration, version, first });
@@ -49,7 +49,7 @@ export async function serve({
     throw new Problem({
       code: "failed",
       message:
-        "The server has stopped because another process opened its database. Run one server on a database, and leave its lock files alone.",
+        "The server stopped because another process opened its database. Run only one server per database, and do not remove its lock files.",
     });
 }
 
@@ -61,11 +61,11 @@ function stopOnSignal(
   return new Promise((resolve) => {
     let firstMs: number | undefined;
     const onSignal = () => {
-      // A terminal's ctrl-c reaches us twice, directly and through npm: that is one wish.
+      // Ctrl-C reaches us twice, from the terminal and through npm. That counts as one.
       if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
       if (firstMs !== undefined) return;
       firstMs = Date.now();
-      server.log.info("stopping: running calls may finish", { within_s: graceMs / 1000 });
+      server.log.info("stopping; calls in flight may finish", { within_s: graceMs / 1000 });
       void server.stop().then(resolve, (error: unknown) => {
         server.log.error("stopping failed", { detail: String(error) });
         process.exit(1);

@@ -69,7 +69,7 @@ export interface ServerOptions {
   readonly passwordCost?: PasswordCost;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
-  /** How the addresses of upstreams are found; the operating system's way unless told. */
+  /** How upstream names are resolved; default: by the operating system. */
   readonly lookup?: Lookup | undefined;
 }
 
@@ -104,7 +104,7 @@ export async function startServer({
     const engine = settings.engine === "on" ? superviseEngine(configuration, log) : undefined;
     if (engine !== undefined) undo.push(() => engine.close());
     await checkLedger(opened.store, log);
-    opened.store.startUpkeep((detail) => log.error("a checkpoint failed", { detail }));
+    opened.store.startUpkeep((detail) => log.error("database checkpoint failed", { detail }));
     const money = await openMoney({
       store: opened.store,
       maxCallMs: settings.maxCallMs,
@@ -264,7 +264,7 @@ async function loadState({
   return { keys, catalog, providers, router, follower, origins: new Set() };
 }
 
-/** The choice among the providers that are in force; the embedded models are one of them. */
+/** Routes calls to the active providers. The embedded models are one of them. */
 function createRouter(options: {
   readonly configuration: Configuration;
   readonly providers: ProviderRegistry;
@@ -286,8 +286,8 @@ function createRouter(options: {
     probe: probeTarget,
     onChange: ({ provider, model, state, reason }) => {
       const told = { provider, model, reason };
-      if (state === "closed") log.info("a target is back in service", told);
-      else log.warn("a target is taken out of service", told);
+      if (state === "closed") log.info("target back in service", told);
+      else log.warn("target out of service", told);
     },
   });
 }
@@ -299,7 +299,7 @@ interface EntryOptions {
   readonly log: Log;
 }
 
-/** A provider whose key cannot be had is left out: its models answer 502, and the log says why. */
+/** Skips a provider without its key: its models return 502, and the log has the reason. */
 function toSettings({ entry, secrets, variable, log }: EntryOptions): readonly ProviderSettings[] {
   const [warning] = providerWarnings(entry, (wanted) => (variable(wanted) ?? "") !== "");
   if (warning !== undefined) {

@@ -83,18 +83,18 @@ export async function openStore(configuration: Configuration): Promise<Opened> {
   }
 }
 
-/** A process that died has left sums behind that lack its last receipts. */
+/** The totals of a process that died lack its last receipts. */
 async function recountOpen({ ledger: { rollups } }: Store): Promise<void> {
   const openFromMs = await rollups.openFromMs();
   if (openFromMs === undefined) return;
   await rollups.recount(openFromMs).catch((error: unknown) => {
-    // More was spent than there was: the sums stay open, so that a credit can be entered.
+    // The account is overdrawn. The totals stay open, so that a credit can be added.
     if (!(error instanceof SQLiteError) || !error.message.includes("leases_never_overspent"))
       throw error;
   });
 }
 
-/** A ledger below zero is not served: its money has been spent twice, and would be again. */
+/** Refuses to serve an overdrawn ledger: its money was spent twice, and would be again. */
 export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise<void> {
   const { belowZero, wrongFromMs } = await checkBalances();
   if (belowZero === undefined) {
@@ -104,7 +104,7 @@ export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise
   const { accountId, name, missingNano } = belowZero;
   throw new Problem({
     code: "failed",
-    message: `The account ${name} (${accountId}) is below zero by ${toUsd(missingNano)} USD, so the ledger is not served. Find the cause, then credit the account by that amount.`,
+    message: `Account ${name} (${accountId}) is overdrawn by ${toUsd(missingNano)} USD, so the server does not start. Find the cause, then credit the account by that amount.`,
     command: "ledger verify",
   });
 }
@@ -116,7 +116,7 @@ export interface OperationsOptions {
   readonly clock?: Clock;
   /** One for the whole process. */
   readonly people?: People;
-  /** Where people reach the platform; by the settings, unless told. */
+  /** The address of the platform; default: from the settings. */
   readonly platformUrl?: () => string;
   /** Absent when no server runs. */
   readonly money?: RunningMoney;
@@ -156,7 +156,7 @@ export function operationsOn({
   });
 }
 
-/** For links that are made while no server runs. */
+/** For links created while no server runs. */
 function platformAddress({ settings }: Configuration): string {
   const { platformUrl, platformHost, platformPort } = settings;
   return platformUrl ?? `http://${platformHost}:${platformPort}`;
@@ -168,9 +168,9 @@ export function routeCheck({ settings }: Configuration): (route: Route) => boole
 }
 
 /**
- * The config file, where it is another one than was applied last. One that cannot be read ends the
- * start. One that names what it did not create is logged and left: the catalogue is whole without
- * it, and a restart must not take a running service down.
+ * Applies the config file if it has changed. A file that cannot be read ends the start. A file that
+ * names entries it did not create is logged and skipped: the catalog is complete without it, and a
+ * restart must not take a running service down.
  */
 export async function applyChangedFile(options: {
   readonly configuration: Configuration;
@@ -193,7 +193,7 @@ export async function applyChangedFile(options: {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "conflict") throw inFile(file.path, error);
     const { message, command } = error;
-    log.error("the config file was not applied", { file: file.path, reason: message, command });
+    log.error("config file not applied", { file: file.path, reason: message, command });
     return undefined;
   }
 }

@@ -90,7 +90,7 @@ export function openSettings(options: {
     "text" in one
       ? one.text
       : "variable" in one
-        ? // A variable that was pasted often has a blank or a line's end behind it.
+        ? // A pasted variable often ends with a space or a line end.
           (variable(one.variable) ?? "").trim()
         : secrets.open(one.sealed, place);
   const texts = Object.fromEntries(

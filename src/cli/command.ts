@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
 import { Problem } from "../base/problem.ts";
 import type { Configuration } from "../config/load.ts";
+import { didYouMean } from "../config/suggestion.ts";
 import type { LedgerReader } from "../ledger/store.ts";
 import type { Operations } from "../platform/operations.ts";
-import { print, printJson, style } from "./terminal/output.ts";
+import { printJson } from "./terminal/output.ts";
 
 interface Flag {
   readonly about: string;
@@ -12,8 +13,10 @@ interface Flag {
   readonly required?: true;
   /** One letter that stands for the name. */
   readonly short?: string;
-  /** May be given again and again; its values are in `lists`. */
+  /** Can be repeated; its values are in `lists`. */
   readonly multiple?: true;
+  /** All values that it accepts, for shell completion. */
+  readonly choices?: readonly string[];
 }
 
 /** What commands need from the composition root. */
@@ -21,7 +24,7 @@ export interface Wiring {
   readonly configuration: () => Configuration;
   /** Runs on the operations of the running server, or on the store itself when none runs. */
   readonly withOperations: <T>(run: (operations: Operations) => Promise<T>) => Promise<T>;
-  /** The ledger as of now, read without the server's help. */
+  /** The ledger as of now, read without the server. */
   readonly withLedger: <T>(run: (ledger: LedgerReader) => Promise<T>) => Promise<T>;
   readonly serve: () => Promise<void>;
   /** The engine's process, until it is stopped. */
@@ -38,16 +41,19 @@ export interface Invocation {
 }
 
 export interface Command {
-  /** One or two words. */
+  /** One to three words. */
   readonly name: string;
+  /** The first sentence is its summary in lists of commands. */
   readonly about: string;
   readonly positionals?: readonly string[];
-  /** Words that may follow those. */
+  /** Arguments that may follow those. */
   readonly optional?: readonly string[];
-  /** What stands in the help for any number of further words. */
+  /** The name in the help for any number of further arguments. */
   readonly variadic?: string;
+  /** Known values of its arguments, for shell completion. */
+  readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** Flags of older versions, with what to do in their place. */
+  /** Flags of older versions, with their replacement. */
   readonly removedFlags?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Further lines of the help, such as a table to choose from. */
@@ -55,7 +61,7 @@ export interface Command {
   readonly run: (invocation: Invocation) => Promise<void>;
 }
 
-export const jsonFlag = { json: { about: "print JSON for machines" } } as const;
+export const jsonFlag = { json: { about: "print JSON" } } as const;
 
 /** A command that asks for one thing and shows it: for people, or as JSON. */
 export function viewCommand<T>({
@@ -79,7 +85,7 @@ export function viewCommand<T>({
   };
 }
 
-/** Reads the words behind a command's name; what is wrong is said with the usage. */
+/** Reads the words after a command's name. Errors include the usage. */
 export function readInvocation(
   command: Command,
   words: readonly string[],
@@ -102,13 +108,9 @@ export function readInvocation(
   const isTooMany = command.variadic === undefined && positionals.length > most;
   if (positionals.length < expected.length || isTooMany) {
     const lacking = expected[positionals.length];
-    const surplus = positionals.length - most;
     throw usageProblem(command, {
       message:
-        lacking === undefined
-          ? // Not the word itself: it may be a key.
-            `There ${surplus === 1 ? "is one word" : `are ${surplus} words`} too many.`
-          : `${lacking} is missing.`,
+        lacking === undefined ? unexpected(positionals.slice(most)) : `${lacking} is missing.`,
     });
   }
   const flags: Record<string, string | undefined> = {};
@@ -127,72 +129,74 @@ export function readInvocation(
   return { flags, switches, lists, positionals, wiring };
 }
 
-function parse(
-  command: Command,
-  words: readonly string[],
-  options: Record<string, { type: "string" | "boolean"; multiple: boolean; short?: string }>,
-) {
-  // Numbers here are above zero: a minus would be taken for a flag, and explained as one.
+/** An argument that may be a secret is not repeated. */
+function unexpected(words: readonly string[]): string {
+  const shown = words.map((word) =>
+    /^[\w.:/@-]{1,20}$/.test(word) && !/^sk-/.test(word) ? `"${word}"` : "…",
+  );
+  return `Unexpected argument${words.length === 1 ? "" : "s"}: ${shown.join(", ")}.`;
+}
+
+type Options = Record<string, { type: "string" | "boolean"; multiple: boolean; short?: string }>;
+
+function parse(command: Command, words: readonly string[], options: Options) {
+  // No number here is negative, and the parser would report a minus as an unknown flag.
   const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
   if (negative !== undefined)
-    throw usageProblem(command, { message: `A number must not be below zero, like ${negative}.` });
+    throw usageProblem(command, { message: `Negative numbers are not allowed: ${negative}.` });
   for (const [name, advice] of Object.entries(command.removedFlags ?? {}))
     if (beforeEnd(words).some((word) => word === `--${name}` || word.startsWith(`--${name}=`)))
       throw usageProblem(command, { field: name, message: `--${name} was removed. ${advice}` });
-  try {
-    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    const message = error instanceof Error ? error.message.split(". ")[0] : String(error);
-    throw usageProblem(command, { message: `${message?.replace(/\.$/, "")}.` });
+  const { values, positionals, tokens } = parseArgs({
+    args: [...words],
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    const problem = token.kind === "option" ? flagProblem(token, options) : undefined;
+    if (problem !== undefined) throw usageProblem(command, { message: problem });
   }
+  return { values, positionals };
 }
 
-/** The words before `--`: behind it none is a flag. */
+function flagProblem(
+  token: {
+    readonly name: string;
+    readonly rawName: string;
+    readonly value?: string | undefined;
+    readonly inlineValue?: boolean | undefined;
+  },
+  options: Options,
+): string | undefined {
+  const { name, rawName, value, inlineValue } = token;
+  const option = options[name];
+  if (option === undefined) {
+    const known = Object.keys(options).map((one) => `--${one}`);
+    return `Unknown flag "${rawName}".${didYouMean(rawName, [...known, "--help"])}`;
+  }
+  if (option.type === "boolean")
+    return value === undefined ? undefined : `${rawName} does not take a value.`;
+  if (value === undefined) return `${rawName} needs a value.`;
+  // Most likely the value was forgotten and this is the next flag.
+  return inlineValue !== true && /^-./.test(value)
+    ? `${rawName} needs a value. If the value starts with "-", write --${name}=VALUE.`
+    : undefined;
+}
+
+/** The words before `--`. After it, no word is a flag. */
 export function beforeEnd(words: readonly string[]): readonly string[] {
   const end = words.indexOf("--");
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Words that the command does not understand; its usage helps. */
+/** A command line that the command does not accept. It is shown with the usage. */
 export class UsageProblem extends Problem {}
 
-function usageProblem(
+export function usageProblem(
   { name }: Command,
   { message, field }: { readonly message: string; readonly field?: string },
 ): UsageProblem {
   return new UsageProblem({ code: "invalid", message, field, command: `${name} --help` });
-}
-
-export function usage(command: Command): string {
-  const { name, positionals = [], optional = [], variadic, flags = {} } = command;
-  const shown = Object.entries(flags).map(([flag, { value, required, short, multiple }]) => {
-    const flagText = short === undefined ? `--${flag}` : `-${short}`;
-    const text = value === undefined ? flagText : `${flagText} ${value}`;
-    return required ? text : `[${text}]${multiple === true ? "…" : ""}`;
-  });
-  const further = optional.map((word) => `[${word}]`);
-  if (variadic !== undefined) further.push(`[${variadic} …]`);
-  return ["svc", name, ...positionals, ...further, ...shown].join(" ");
-}
-
-export function printHelp(command: Command): void {
-  print(`${command.about}\n`);
-  print(`${style.bold("Usage")}\n  ${usage(command)}\n`);
-  const flags = Object.entries(command.flags ?? {}).map(
-    ([name, { about, value, short }]) =>
-      [
-        `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
-        about,
-      ] as const,
-  );
-  if (flags.length > 0) {
-    const width = Math.max(...flags.map(([text]) => text.length));
-    print(style.bold("Flags"));
-    for (const [text, about] of flags) print(`  ${text.padEnd(width)}  ${about}`);
-    print();
-  }
-  print(style.bold("Examples"));
-  for (const example of command.examples) print(`  ${style.cyan(example)}`);
-  const more = command.more?.() ?? [];
-  if (more.length > 0) print(`\n${more.join("\n")}`);
 }

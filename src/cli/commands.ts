@@ -11,12 +11,14 @@ import { priceCommands } from "./commands/price.ts";
 import { providerCommands } from "./commands/provider/provider.ts";
 import { receiptCommands } from "./commands/receipt.ts";
 import { reportCommands } from "./commands/report.ts";
+import { completionCommand } from "./completion.ts";
+import type { CommandGroup } from "./help.ts";
 import { initCommand } from "./init/command.ts";
 import { print, printJson, printTable, style } from "./terminal/output.ts";
 
 const serve: Command = {
   name: "serve",
-  about: "Runs the gateway and the platform until it is stopped (ctrl-c, SIGTERM).",
+  about: "Run the gateway and the platform. Ctrl-C or SIGTERM stops them.",
   examples: [
     "svc serve",
     "SVC_PORT=9000 svc serve",
@@ -27,15 +29,14 @@ const serve: Command = {
 
 const engine: Command = {
   name: "engine",
-  about:
-    "Runs the process of the embedded models, as svc serve does by itself. See also: svc engine pull | status | remove.",
+  about: "Run the process of the embedded models by hand. svc serve starts it by itself.",
   examples: ["svc engine"],
   run: ({ wiring }) => wiring.engine(),
 };
 
 const config: Command = {
   name: "config",
-  about: "Shows the settings in force and where each value came from.",
+  about: "Show the active settings and where each value comes from.",
   flags: jsonFlag,
   examples: ["svc config", "svc config --json"],
   async run({ switches, wiring }) {
@@ -47,7 +48,7 @@ const config: Command = {
       });
     print(`${style.dim("config file:")} ${file?.path ?? "none"}\n`);
     printTable(
-      ["setting", "value", "from", "what it is"],
+      ["setting", "value", "source", "description"],
       inForce.map(({ name, value, source, about }) => [name, value, source, about]),
     );
   },
@@ -55,11 +56,11 @@ const config: Command = {
 
 const changelog: Command = {
   name: "changelog",
-  about: "Shows the changes of the API: what is new, what is deprecated and until when it works.",
+  about: "Show API changes: new features, deprecations and their end dates.",
   flags: jsonFlag,
   examples: ["svc changelog", "svc changelog --json"],
   async run({ switches }) {
-    // Loaded here: its schema takes longer to compile than most commands take to run.
+    // Loaded here because compiling its schema takes longer than most commands.
     const { readChanges, toChangesText } = await import("../wire/changes.ts");
     const changes = readChanges();
     if (switches.has("json")) printJson(changes);
@@ -67,22 +68,24 @@ const changelog: Command = {
   },
 };
 
-export const commands: readonly Command[] = [
-  serve,
-  initCommand,
-  ...callCommands,
-  config,
-  ...manifestCommands,
-  ...importCommands,
-  ...accountCommands,
-  ...keyCommands,
-  ...operatorCommands,
-  ...providerCommands,
-  ...modelCommands,
-  ...priceCommands,
-  ...receiptCommands,
-  ...reportCommands,
-  changelog,
-  ...engineCommands,
-  engine,
+/** As svc --help shows them. */
+export const commandGroups: readonly CommandGroup[] = [
+  { title: "Run", commands: [serve, initCommand, config] },
+  { title: "Call models", commands: callCommands },
+  {
+    title: "Accounts and keys",
+    commands: [...accountCommands, ...keyCommands, ...operatorCommands],
+  },
+  {
+    title: "Providers and models",
+    commands: [...providerCommands, ...modelCommands, ...manifestCommands, ...importCommands],
+  },
+  {
+    title: "Prices and receipts",
+    commands: [...priceCommands, ...receiptCommands, ...reportCommands],
+  },
+  { title: "Embedded models", commands: [...engineCommands, engine] },
+  { title: "Other", commands: [changelog, completionCommand(() => commands)] },
 ];
+
+export const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands);

@@ -29,11 +29,11 @@ export interface ServingOptions {
   };
 }
 
-/** What goes on below the first screen. */
+/** The progress below the first screen. */
 export type Screen = Pick<ProgressView, "above" | "end">;
 const nothingBelow: Screen = { above: (write) => write(), end: () => {} };
 
-/** The first screen. Listeners are bound by now: what it says works. Progress goes on below it. */
+/** The first screen. The server already listens. Progress is shown below it. */
 export async function printServing({
   server,
   configuration,
@@ -56,14 +56,14 @@ export async function printServing({
   print(`  data      ${settings.dataDir}`);
   if (key !== undefined) {
     print(`  API key   ${style.bold(key.secret)}`);
-    print(`            ${style.yellow("shown this once: keep it")}`);
+    print(`            ${style.yellow("shown only once; save it now")}`);
     print(
-      `  balance   ${key.balanceUsd} USD ${style.dim("to try it; more: ./svc account credit default 5 --reference TEXT")}`,
+      `  balance   ${key.balanceUsd} USD ${style.dim("to start with (svc account credit adds more)")}`,
     );
   }
   if (operatorLink !== undefined) {
     print(`  operator  ${style.cyan(operatorLink)}`);
-    print(`            ${style.yellow("works once: open it to choose your email and password")}`);
+    print(`            ${style.yellow("works once; open it to create the operator account")}`);
   }
   if (key === undefined && settings.firstKey === "off")
     print(
@@ -71,8 +71,10 @@ export async function printServing({
     );
   printModels(models, engine, settings.engine === "off");
   if (key !== undefined)
-    print(`\n  Call it\n\n    ${curlLine({ url: gatewayUrl, key: key.secret, models, weights })}`);
-  print(`\n  ${style.dim("ctrl-c stops it; ./svc --help lists the commands")}\n`);
+    print(
+      `\n  Or call the API\n\n    ${curlLine({ url: gatewayUrl, key: key.secret, models, weights })}`,
+    );
+  print(`\n  ${style.dim("Ctrl-C stops the server. svc --help lists the commands.")}\n`);
   return engine === undefined ? nothingBelow : followWeights(engine, models);
 }
 
@@ -83,9 +85,7 @@ function printModels(
 ): void {
   if (models.length === 0) {
     print(`  models    ${style.yellow("none yet")}${isOff ? " (SVC_ENGINE=off)" : ""}`);
-    return print(
-      `\n  Connect an upstream: declare a provider and a model in svc.yaml (see README),\n  then start again or run svc apply svc.yaml`,
-    );
+    return print(`\n  Connect a provider in another shell\n\n    ${style.cyan("svc init")}`);
   }
   const width = Math.max(...models.map(({ id }) => id.length));
   for (const [at, model] of models.entries())
@@ -93,9 +93,9 @@ function printModels(
       `  ${at === 0 ? "models" : "      "}    ${model.id.padEnd(width)}  ${stateText(model, engine)}`,
     );
   const ready = models.filter((model) => isReady(model, engine));
-  if (ready.length === 0) return;
-  print(`\n  Try it in another shell\n`);
-  for (const model of ready) print(`    ${style.cyan(tryLine(model))}`);
+  const example = ready.find(({ endpoint }) => endpoint === "chat") ?? ready[0];
+  if (example === undefined) return;
+  print(`\n  Try it in another shell\n\n    ${style.cyan(tryLine(example))}`);
 }
 
 function stateText(model: ModelView, engine: ServedEngine | undefined): string {
@@ -107,8 +107,8 @@ function stateText(model: ModelView, engine: ServedEngine | undefined): string {
   const { doneBytes, totalBytes, phase } = waiting;
   return style.yellow(
     phase === "waiting" && doneBytes === totalBytes
-      ? "its runtime is being installed"
-      : `${megabytes(totalBytes)} MB to fetch`,
+      ? "installing its runtime"
+      : `${megabytes(totalBytes)} MB to download`,
   );
 }
 
@@ -121,7 +121,7 @@ function engineModels({ route_list }: ModelView): readonly string[] {
   return route_list.filter(({ provider }) => provider === engineProvider).map(({ model }) => model);
 }
 
-/** The weights that a model still waits for, if it can be served by the engine alone. */
+/** The weights that a model still needs, if only the engine serves it. */
 function waitingFor(model: ModelView, weights: readonly SetProgress[]): SetProgress | undefined {
   const names = engineModels(model);
   const [first] = names;
@@ -129,7 +129,7 @@ function waitingFor(model: ModelView, weights: readonly SetProgress[]): SetProgr
   return weights.find(({ set, phase }) => set === setOf(first) && phase !== "ready");
 }
 
-/** Bars (or lines, where there is no terminal) until all weights are here, and what to try then. */
+/** Bars (lines without a terminal) until all weights are downloaded, then an example for each. */
 export function followWeights(engine: ServedEngine, models: readonly ModelView[]): Screen {
   if (engine.progress.every(isHere)) return nothingBelow;
   const view: ProgressView = createProgressView();
@@ -146,7 +146,7 @@ export function followWeights(engine: ServedEngine, models: readonly ModelView[]
           `  ${style.green("ready")}  ${model.id.padEnd(width)}  ${style.cyan(tryLine(model))}`,
         );
     });
-    // Several may be ready at once, when their runtime is: each is told before the end.
+    // Several can become ready at once, with their runtime. Each is announced before the end.
     if (engine.progress.every((one) => isHere(one) && told.has(one.set))) end();
   };
   const end = () => {
@@ -163,7 +163,7 @@ function usesSet(model: ModelView, { set }: SetProgress): boolean {
   return engineModels(model).some((name) => setOf(name) === set);
 }
 
-/** Those of the engine in the order in which their weights come. */
+/** Those of the engine in the order of their downloads. */
 function inOrder(models: readonly ModelView[]): readonly ModelView[] {
   const place = (model: ModelView) => {
     const [name] = engineModels(model);
@@ -173,7 +173,7 @@ function inOrder(models: readonly ModelView[]): readonly ModelView[] {
   return models.toSorted((left, right) => place(left) - place(right));
 }
 
-/** The models that a command takes when none is named. */
+/** The models that commands use by default. */
 const usual = ["svc-3-flash", "svc-embedding-2", "multimodal-embedding-1", "svc-2.5-flash-tts"];
 
 /** A command that works in every shell. */
@@ -186,7 +186,7 @@ function tryLine({ id, endpoint, input }: ModelView): string {
     : `svc embed "A cat sleeps." "A kitten naps."${model}`;
 }
 
-/** The first call for people with curl: of a chat model that can answer now, else the list. */
+/** A first call with curl: to a chat model that is ready, otherwise to the model list. */
 function curlLine(options: {
   readonly url: string;
   readonly key: string;

@@ -17,24 +17,27 @@ export interface EngineSection {
 
 const fields: readonly string[] = ["file", "context", "parallel"];
 
-/** The `engine:` part of the config file. Files are found from the folder of the config file. */
+/** The `engine:` section of the config file. Paths are relative to the folder of the config file. */
 export function readEngineSection(value: unknown, configPath: string): EngineSection {
   const problems: string[] = [];
   if (value === undefined || value === "") return { models: [], problems };
   const section = asMap(value, "engine", problems);
   for (const name of Object.keys(section))
-    if (name !== "models") problems.push(`engine.${name} is not known here; there is: models.`);
+    if (name !== "models")
+      problems.push(`engine.${name} is not a known field. The only field is models.`);
   const models = Object.entries(asMap(section["models"] ?? {}, "engine.models", problems)).map(
     ([name, entry]): OwnModel => {
       const at = `engine.models.${name}`;
       if (!/^[A-Za-z0-9][\w.-]{0,62}$/.test(name) || embeddedNames.includes(name))
         problems.push(
-          `${at} is not a good name: use letters, digits, - _ and . (chat takes the embedded chat model's place; ${embeddedNames.join(", ")} cannot be replaced).`,
+          `${at} is not a valid name. Use letters, digits, -, _ and ., but not ${embeddedNames.join(", ")}.`,
         );
       const given = asMap(entry, at, problems);
       for (const field of Object.keys(given))
         if (!fields.includes(field))
-          problems.push(`${at}.${field} is not known here; there are: ${fields.join(", ")}.`);
+          problems.push(
+            `${at}.${field} is not a known field. The fields are ${fields.join(", ")}.`,
+          );
       const whole = (field: string, fallback: number, [least, most]: readonly [number, number]) => {
         const text = given[field] ?? String(fallback);
         const number = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN;
@@ -53,7 +56,7 @@ export function readEngineSection(value: unknown, configPath: string): EngineSec
   return { models, problems };
 }
 
-/** Those whose weights and shape are fixed. */
+/** Models whose weights cannot be replaced. */
 const embeddedNames = ["text", "image", "speech-flash", "speech-pro"];
 
 function toPath(value: unknown, folder: string): string | undefined {
@@ -62,7 +65,7 @@ function toPath(value: unknown, folder: string): string | undefined {
 }
 
 function missing(at: string, problems: string[]): string {
-  problems.push(`${at}.file is missing: the path of a GGUF file.`);
+  problems.push(`${at}.file is missing. Set it to the path of a GGUF file.`);
   return "";
 }
 

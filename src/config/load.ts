@@ -13,21 +13,21 @@ export interface ConfigFile {
 export interface Configuration {
   readonly settings: Settings;
   readonly inForce: readonly SettingInForce[];
-  /** The config file, if there is one. Reading this throws where SVC_CONFIG names one that is not there. */
+  /** The config file, if there is one. Reading this throws if the file in SVC_CONFIG does not exist. */
   readonly file: ConfigFile | undefined;
-  /** Where the config file is, or will be once there is one. */
+  /** The path of the config file, whether or not it exists. */
   readonly filePath: string;
   /** The operator's own models for the engine. */
   readonly engineModels: readonly OwnModel[];
   /** Whether the config file has an `engine:` section, if only an empty one. */
   readonly namesEngine: boolean;
-  /** As it was read, for processes that must read the same. */
+  /** As it was read, for child processes. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A variable of the environment, for `${NAME}` in the config file. */
   readonly variable: (name: string) => string | undefined;
 }
 
-/** Environment over config file over defaults. Everything that is wrong is said at once. */
+/** Environment over config file over defaults. Reports all problems at once. */
 export function loadConfiguration(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Configuration {
@@ -48,7 +48,7 @@ export function loadConfiguration(
   return {
     settings,
     inForce: inForce.map((one) => ({ ...one, value: one.value ?? derived[one.name] ?? null })),
-    // Only what reads the file needs it: other commands work without one.
+    // Checked when it is read, so that other commands work without the file.
     get file() {
       if (file === undefined && named !== "") throw notThere(filePath);
       return file;
@@ -61,7 +61,7 @@ export function loadConfiguration(
   };
 }
 
-/** What stands in force where nothing was set, for people to see. */
+/** The effective values of settings that were not set, for display. */
 function derivedValues(settings: Settings, configPath: string | undefined): Record<string, string> {
   const { host, port, platformHost, platformPort, dataDir } = settings;
   return {
@@ -74,7 +74,7 @@ function derivedValues(settings: Settings, configPath: string | undefined): Reco
   };
 }
 
-/** What is wrong with the `settings:` of a file that is about to be applied. */
+/** Throws if the `settings:` of a file that is about to be applied are invalid. */
 export function checkSettings(file: { readonly path: string; readonly text: string }): void {
   const section = settingsSection(file);
   const { problems } = readSettings({ environment: {}, file: section, references: new Set() });
@@ -90,7 +90,7 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw new Problem({
       code: "invalid",
-      message: `${isNamed ? "SVC_CONFIG names" : "There is"} ${path}, which cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      message: `The config file ${path}${isNamed ? " (SVC_CONFIG)" : ""} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
       cause,
     });
   }
@@ -99,7 +99,7 @@ function readIfThere(path: string, isNamed: boolean): ConfigFile | undefined {
 const notThere = (path: string) =>
   new Problem({
     code: "invalid",
-    message: `SVC_CONFIG names ${path}, which does not exist. Create it, or unset SVC_CONFIG.`,
+    message: `The config file ${path} (SVC_CONFIG) does not exist. Create it, or unset SVC_CONFIG.`,
     command: "init --print",
   });
 

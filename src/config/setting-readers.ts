@@ -58,7 +58,7 @@ export function platformUrl(text: string): string | Wrong {
     : new Wrong("an address without a path, such as https://console.example.com");
 }
 
-/** None by default: whoever connects could else claim any address. */
+/** None by default, because any client could claim any address. */
 export function proxies(text: string): readonly string[] | Wrong {
   const words = text.split(",").map((word) => word.trim());
   const named = words.filter((word) => word !== "");

@@ -27,7 +27,7 @@ test("environment beats file beats default, and each value says where it came fr
 test("names every wrong setting at once and says what would be right", () => {
   const { problems } = read({ SVC_PORT: "70000", SVC_LOG_LEVEL: "loud" }, { grace_s: "-1" });
   expect(problems).toEqual([
-    'SVC_PORT must be a port number from 0 to 65535 (0: any free port), not "70000".',
+    'SVC_PORT must be a port number from 0 to 65535 (0 for any free port), not "70000".',
     'SVC_LOG_LEVEL must be one of: debug, info, warn, error, silent, not "loud".',
     'settings.grace_s must be a number of seconds above 0, not "-1".',
   ]);
@@ -35,17 +35,17 @@ test("names every wrong setting at once and says what would be right", () => {
 
 test("refuses unknown settings and offers the nearest name", () => {
   expect(read({ SVC_PROT: "1" }).problems).toEqual([
-    "SVC_PROT is not a setting: did you mean SVC_PORT?",
+    "SVC_PROT is not a setting. Did you mean SVC_PORT?",
   ]);
   expect(read({}, { potr: "x" }).problems).toEqual([
-    "settings.potr is not a setting; svc config lists those there are.",
+    "settings.potr is not a setting. Did you mean port?",
   ]);
   expect(read({ SVC_ACME_KEY: "x", OTHER: "y" }).problems).toEqual([]);
 });
 
 test("takes the secret from the environment alone and never shows it", () => {
   expect(read({}, { secret: "x".repeat(40) }).problems).toEqual([
-    "settings.secret is only read from the environment, as SVC_SECRET; svc config lists those there are.",
+    "settings.secret can only be set in the environment, as SVC_SECRET.",
   ]);
   const short = read({ SVC_SECRET: "hunter2" });
   expect(short.problems.join()).toContain("SVC_SECRET must be at least 32");

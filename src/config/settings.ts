@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { type LogLevel, logLevels } from "../base/log.ts";
 import { isLoopback } from "../base/network/address.ts";
 import { host, origins, platformUrl, proxies, publicUrl, Wrong } from "./setting-readers.ts";
-import { suggestion } from "./suggestion.ts";
+import { closest } from "./suggestion.ts";
 
 /** The one list of settings. Nothing else in the program reads the environment. */
 interface Setting<T> {
@@ -11,10 +11,10 @@ interface Setting<T> {
   readonly about: string;
   /** Decimal text as the default is read like any other value; undefined means "not set". */
   readonly fallback: string | undefined;
-  /** In place of a fixed default: what the settings above it make it. */
+  /** A default that depends on the settings above it. */
   readonly otherwise?: (values: Readonly<Record<string, unknown>>) => string;
   readonly read: (text: string) => T | Wrong;
-  /** Secrets and the config file's own path cannot stand in the config file. */
+  /** Secrets and the path of the config file cannot be in the config file. */
   readonly inFile?: false;
   readonly hidden?: true;
 }
@@ -28,7 +28,7 @@ function oneOf<const T extends string>(...words: readonly T[]) {
 
 function port(text: string): number | Wrong {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0: any free port)");
+  return value <= 65_535 ? value : new Wrong("a port number from 0 to 65535 (0 for any free port)");
 }
 
 function seconds(text: string): number | Wrong {
@@ -41,7 +41,7 @@ function count(text: string): number | Wrong {
   return value >= 1 ? value : new Wrong("a whole number from 1 to 999999");
 }
 
-/** Room for one request of the largest size, at the least. */
+/** At least one request of the maximum size must fit. */
 function bodiesMb(text: string): number | Wrong {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
   return value >= 32 ? value : new Wrong("a whole number of MiB from 32 to 9999999");
@@ -54,11 +54,11 @@ function few(text: string): number | Wrong {
 
 function path(text: string): string | Wrong {
   if (text === "") return new Wrong("a path");
-  // Resolved, so that a trailing slash or a dot in it names the same folder.
+  // Resolved, so that a trailing slash or dot does not matter.
   return resolve(projectDir, text);
 }
 
-/** Whatever stands before a public address connects from this machine, on behalf of anybody. */
+/** A proxy in front of a public address connects from this machine, for any client. */
 function usualMetricsAccess(values: Readonly<Record<string, unknown>>): "open" | "token" {
   const { platformHost, platformUrl: address } = values;
   const isPublic = typeof address === "string" && !isLoopback(new URL(address).hostname);
@@ -76,7 +76,7 @@ function databaseUrl(text: string): string | Wrong {
     const file = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
     return isAbsolute(file) ? file : resolve(projectDir, file);
   }
-  return new Wrong("sqlite:PATH, the one kind of database that this version opens");
+  return new Wrong("sqlite:PATH, the only database that this version supports");
 }
 
 export const settingList = {
@@ -101,50 +101,50 @@ export const settingList = {
   },
   publicUrl: {
     env: "SVC_PUBLIC_URL",
-    about: "address of the gateway as callers see it",
+    about: "public address of the gateway",
     fallback: undefined,
     read: publicUrl,
   },
   platformUrl: {
     env: "SVC_PLATFORM_URL",
-    about: "address of the platform as people see it",
+    about: "public address of the platform",
     fallback: undefined,
     read: platformUrl,
   },
   trustedProxies: {
     env: "SVC_TRUSTED_PROXIES",
-    about: "proxies whose X-Forwarded-For is believed",
+    about: "proxies whose X-Forwarded-For is trusted",
     fallback: undefined,
     read: proxies,
   },
   metricsAccess: {
     env: "SVC_METRICS",
-    about: "who may read /metrics of the platform",
+    about: "who may read /metrics on the platform",
     fallback: undefined,
     otherwise: usualMetricsAccess,
     read: oneOf("open", "token", "off"),
   },
   corsOrigins: {
     env: "SVC_CORS_ORIGINS",
-    about: "origins whose pages may call the gateway",
+    about: "origins of web pages that may call the gateway",
     fallback: undefined,
     read: origins,
   },
   dataDir: {
     env: "SVC_DATA_DIR",
-    about: "folder of the database, the secret and the control socket",
+    about: "folder of the database, master secret and control socket",
     fallback: ".svc",
     read: path,
   },
   cacheDir: {
     env: "SVC_CACHE_DIR",
-    about: "folder for what can be fetched again",
+    about: "folder for files that can be downloaded again",
     fallback: resolve(homedir(), ".cache/svc-gateway"),
     read: path,
   },
   secret: {
     env: "SVC_SECRET",
-    about: "master secret; absent: made in the data directory",
+    about: "master secret (default: generated in the data directory)",
     fallback: undefined,
     read: secret,
     inFile: false,
@@ -152,14 +152,14 @@ export const settingList = {
   },
   databaseUrl: {
     env: "SVC_DATABASE_URL",
-    about: "database; absent: SQLite in the data directory",
+    about: "database (default: SQLite in the data directory)",
     fallback: undefined,
     read: databaseUrl,
     inFile: false,
   },
   config: {
     env: "SVC_CONFIG",
-    about: "config file; absent: svc.yaml if there",
+    about: "config file (default: svc.yaml if it exists)",
     fallback: undefined,
     read: path,
     inFile: false,
@@ -172,85 +172,85 @@ export const settingList = {
   },
   engineIdleMs: {
     env: "SVC_ENGINE_IDLE_S",
-    about: "an embedded model that was idle for so long is unloaded",
+    about: "idle seconds after which an embedded model is unloaded",
     fallback: "600",
     read: seconds,
   },
   engineQueue: {
     env: "SVC_ENGINE_QUEUE",
-    about: "requests that may wait for an embedded model",
+    about: "requests that may queue for an embedded model",
     fallback: "16",
     read: count,
   },
   firstKey: {
     env: "SVC_FIRST_KEY",
-    about: "make an account and a key on the first start",
+    about: "create an account and a key on first start",
     fallback: "on",
     read: oneOf("on", "off"),
   },
   logLevel: {
     env: "SVC_LOG_LEVEL",
-    about: "least level that is logged",
+    about: "minimum log level",
     fallback: "info",
     read: oneOf<LogLevel>(...logLevels),
   },
   maxCallMs: {
     env: "SVC_MAX_CALL_S",
-    about: "every call ends after so many seconds",
+    about: "maximum duration of a call, in seconds",
     fallback: "900",
     read: seconds,
   },
   maxBodiesMb: {
     env: "SVC_MAX_BODIES_MB",
-    about: "request bodies held in memory at once, in MiB",
+    about: "maximum memory for request bodies, in MiB",
     fallback: "512",
     read: bodiesMb,
   },
   connectMs: {
     env: "SVC_CONNECT_S",
-    about: "how long a connection to an upstream may take",
+    about: "timeout for connecting to an upstream, in seconds",
     fallback: "10",
     read: seconds,
   },
   firstByteMs: {
     env: "SVC_FIRST_BYTE_S",
-    about: "how long an upstream may take to begin its reply",
+    about: "timeout for the start of an upstream's reply, in seconds",
     fallback: "600",
     read: seconds,
   },
   retries: {
     env: "SVC_RETRIES",
-    about: "how often the same target is asked again for one call, while its retry budget lasts",
+    about: "maximum retries per target and call, within the target's retry budget",
     fallback: "2",
     read: few,
   },
   breakers: {
     env: "SVC_BREAKERS",
-    about: "leave targets out for a while that fail",
+    about: "temporarily skip failing targets (circuit breaker)",
     fallback: "on",
     read: oneOf("on", "off"),
   },
   idleMs: {
     env: "SVC_IDLE_S",
-    about: "how long an upstream may be silent within a reply",
+    about: "maximum silence within a reply of an upstream, in seconds",
     fallback: "120",
     read: seconds,
   },
   readerMs: {
     env: "SVC_READER_S",
-    about: "a caller who has not read for so long has left",
+    about: "seconds without reads after which a caller is considered disconnected",
     fallback: "60",
     read: seconds,
   },
   keepAliveMs: {
     env: "SVC_KEEP_ALIVE_S",
-    about: "silence after which a stream gets a comment",
+    about: "seconds of silence after which a stream gets an SSE comment",
     fallback: "10",
     read: seconds,
   },
   graceMs: {
     env: "SVC_GRACE_S",
-    about: "how long running calls may go on after SIGTERM",
+    about: "seconds that calls in flight get to finish after SIGTERM",
     fallback: "30",
     read: seconds,
   },
@@ -284,7 +284,7 @@ export interface SettingsInput {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The `settings:` part of the config file, every scalar as text. */
   readonly file: Readonly<Record<string, unknown>>;
-  /** Names that the config file uses as `${NAME}`: these are no unknown settings. */
+  /** Names that the config file uses as `${NAME}`: these are not unknown settings. */
   readonly references: ReadonlySet<string>;
 }
 
@@ -297,7 +297,7 @@ export interface SettingsRead {
 /** The name of a setting in the config file: SVC_MAX_CALL_S is `max_call_s`. */
 const fileName = (env: string) => env.slice("SVC_".length).toLowerCase();
 
-/** Reads all settings and reports every problem at once, not the first alone. */
+/** Reads all settings and reports every problem at once. */
 export function readSettings({ environment, file, references }: SettingsInput): SettingsRead {
   const problems = unknownSettings({ environment, file, references });
   const values: Record<string, unknown> = {};
@@ -320,7 +320,7 @@ function whereFrom(
   file: SettingsInput["file"],
 ) {
   const fromEnvironment = environment[setting.env];
-  // An empty variable is what a shell or a compose file leaves behind: it counts as not set.
+  // Shells and compose files leave empty variables behind. They count as not set.
   if (fromEnvironment !== undefined && fromEnvironment !== "")
     return { text: fromEnvironment, source: "environment", at: setting.env } as const;
   const name = fileName(setting.env);
@@ -350,16 +350,25 @@ function unknownSettings({ environment, file, references }: SettingsInput): stri
       (name) =>
         name.startsWith("SVC_") && !environmentNames.includes(name) && !references.has(name),
     )
-    .map((name) => `${name} is not a setting${suggestion(name, environmentNames)}`);
+    .map((name) => `${name} is not a setting.${hint(name, environmentNames)}`);
   for (const name of Object.keys(file))
     if (!fileNames.includes(name))
-      problems.push(`settings.${name} ${notInFile(name, all)}${suggestion(name, fileNames)}`);
+      problems.push(`settings.${name} ${notInFile(name, all, fileNames)}`);
   return problems;
 }
 
-function notInFile(name: string, all: readonly Setting<unknown>[]): string {
+function notInFile(
+  name: string,
+  all: readonly Setting<unknown>[],
+  fileNames: readonly string[],
+): string {
   const setting = all.find((candidate) => fileName(candidate.env) === name);
   return setting === undefined
-    ? "is not a setting"
-    : `is only read from the environment, as ${setting.env}`;
+    ? `is not a setting.${hint(name, fileNames)}`
+    : `can only be set in the environment, as ${setting.env}.`;
+}
+
+function hint(name: string, known: readonly string[]): string {
+  const found = closest(name, known);
+  return found === undefined ? " svc config lists the settings." : ` Did you mean ${found}?`;
 }

@@ -1,4 +1,4 @@
-/** Colours are for people at a terminal who did not ask to be spared (no-color.org). */
+/** Color only on a terminal, and not with NO_COLOR (no-color.org). */
 export function wantsColour(stream: { readonly isTTY?: boolean | undefined }): boolean {
   return (
     stream.isTTY === true &&

@@ -54,7 +54,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const ended = child.exited.then((code) => child.signalCode ?? code);
   const output = follow(child.stdout);
   const log = follow(child.stderr);
-  const said = await within(startWithinMs, output.until("ctrl-c stops it"));
+  const said = await within(startWithinMs, output.until("Ctrl-C stops the server"));
   const origin = /gateway {3}(\S+)\/v1/.exec(output.text())?.[1];
   if (said === undefined || origin === undefined) {
     child.kill("SIGKILL");

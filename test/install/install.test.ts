@@ -80,7 +80,7 @@ test("a machine that cannot run it is told so in one sentence", async () => {
   const old = await on('Object.defineProperty(process.versions, "node", { value: "18.19.0" })');
   expect([old.code, old.err]).toEqual([
     1,
-    "error: svc gateway needs Node 20 or newer for its first step; this is Node 18.19.0.\n",
+    "error: svc gateway needs Node 20 or newer to install. This is Node 18.19.0.\n",
   ]);
   const windows = await on('Object.defineProperty(process, "platform", { value: "win32" })');
   expect(windows.code).toBe(1);
@@ -199,7 +199,7 @@ describe("where a package has changed", () => {
     wantVersion("3");
     const failed = await ensure("ensureInstalled", { fails: true });
     expect([failed.code, installed()]).toEqual([1, "2"]);
-    expect(failed.err).toContain("error: npm ci failed; its message is above.");
+    expect(failed.err).toContain("error: npm ci failed. See its output above.");
     expect(existsSync(inPlace(".install.lock"))).toBe(false);
     const { calls } = await ensure("ensureInstalled");
     expect(calls[0].has).not.toContain("node_modules");

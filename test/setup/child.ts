@@ -195,7 +195,7 @@ async function listening({
   exited,
   kill,
 }: RunningCommand): Promise<ChildServer> {
-  await stdout.until("ctrl-c stops it");
+  await stdout.until("Ctrl-C stops the server");
   const found = (pattern: RegExp) => pattern.exec(stdout.text)?.[1];
   const baseUrl = found(/gateway {3}(\S+)/);
   if (baseUrl === undefined)

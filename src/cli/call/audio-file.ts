@@ -4,8 +4,8 @@ import { Problem } from "../../base/problem.ts";
 import type { WavHeader } from "../../base/wav.ts";
 
 /**
- * A file that is written as the audio comes. It is opened at the first sound: a call that fails
- * before leaves what was there as it was.
+ * A file that is written while the audio arrives. It is opened with the first audio, so a call that
+ * fails earlier leaves an existing file unchanged.
  */
 export class AudioFile {
   readonly #path: string;
@@ -15,11 +15,11 @@ export class AudioFile {
   constructor(path: string) {
     this.#path = path;
     if (existsSync(path) && statSync(path).isDirectory())
-      throw new Problem({ code: "invalid", message: `${path} is a folder: name a file in it.` });
+      throw new Problem({ code: "invalid", message: `${path} is a folder. Name a file in it.` });
     if (!existsSync(dirname(path)))
       throw new Problem({
         code: "not_found",
-        message: `There is no folder ${dirname(path)} to write into.`,
+        message: `Folder ${dirname(path)} does not exist.`,
       });
   }
 
@@ -49,7 +49,7 @@ export class AudioFile {
     this.#close();
   }
 
-  /** Removes what was written of a call that broke off; true when there was something. */
+  /** Removes the partial file of a call that failed; true if there was one. */
   abandon(): boolean {
     if (this.#descriptor === undefined) return false;
     const isPlain = this.#isPlain();
@@ -58,7 +58,7 @@ export class AudioFile {
     return isPlain;
   }
 
-  /** A pipe or a device cannot be gone back in, and is not ours to remove. */
+  /** A pipe or a device cannot be rewound, and is not ours to remove. */
   #isPlain(): boolean {
     return this.#descriptor !== undefined && fstatSync(this.#descriptor).isFile();
   }

@@ -19,16 +19,16 @@ const wanted = { endpoint: "chat", input: "text", preferred: "svc-3-flash" } as 
 
 export const chat: Command = {
   name: "chat",
-  about: "Asks a model of the running gateway and prints its answer as it comes.",
+  about: "Send a prompt to a chat model and stream the reply.",
   positionals: ["PROMPT"],
   variadic: "WORD",
   flags: {
     ...callFlags,
-    system: { about: "what the model is told before the prompt", value: "TEXT" },
-    temperature: { about: "0 for the likeliest answer, up to 2 for variety", value: "N" },
-    "max-tokens": { about: "the answer has at most so many tokens", value: "N" },
-    seed: { about: "the same seed tends to give the same answer", value: "N" },
-    stop: { about: "the answer ends before this text", value: "TEXT", multiple: true },
+    system: { about: "system prompt", value: "TEXT" },
+    temperature: { about: "sampling temperature, 0 to 2; higher is more random", value: "N" },
+    "max-tokens": { about: "maximum tokens of the reply", value: "N" },
+    seed: { about: "the same seed tends to produce the same reply", value: "N" },
+    stop: { about: "end the reply before this text", value: "TEXT", multiple: true },
     json: { about: "print the whole chat.completion as JSON" },
   },
   examples: [
@@ -58,7 +58,7 @@ export const chat: Command = {
   },
 };
 
-/** What is undefined stays out of the body. */
+/** Undefined fields are omitted from the body. */
 function chatFields({ flags, lists }: Invocation, prompt: string) {
   const { system } = flags;
   const { stop = [] } = lists;
@@ -74,7 +74,7 @@ function chatFields({ flags, lists }: Invocation, prompt: string) {
   };
 }
 
-/** Prints each piece when it comes, and ends the last line whatever happens. */
+/** Prints each piece as it arrives, and always ends the last line. */
 async function printText(response: Response, signal: AbortSignal): Promise<void> {
   let last = "\n";
   try {
@@ -95,7 +95,7 @@ async function* textsOf(response: Response, signal: AbortSignal) {
       const text = textIn(data);
       if (text !== "") yield text;
     }
-  throw new Problem({ code: "failed", message: "The answer broke off." });
+  throw new Problem({ code: "failed", message: "The reply ended early." });
 }
 
 /** The text of the first choice, or "" in an event that has none. */
@@ -113,12 +113,12 @@ function parsed(data: string): object {
     const value: unknown = JSON.parse(data);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new Problem({ code: "failed", message: "The answer holds an event that is not JSON." });
+  throw new Problem({ code: "failed", message: "The reply contains an event that is not JSON." });
 }
 
-/** A model's words must not move the cursor or rename the window. */
+/** The model's text must not control the terminal. */
 function harmless(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
 }

@@ -1,12 +1,13 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { Problem } from "../../base/problem.ts";
 import { type ImageMime, sniffImage } from "../../media/image.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import type { BodyPiece } from "./curl-line.ts";
 
-/** One request: what is compared, by the names that people know it by, and its `input`. */
+/** One request: a label for each embedded item, and the `input` field. */
 export interface EmbedRequest {
   readonly labels: readonly string[];
-  /** JSON in pieces: files stay files until they are sent. */
+  /** JSON in pieces; files are read when they are sent. */
   readonly input: readonly BodyPiece[];
 }
 
@@ -14,9 +15,9 @@ export function textRequest(texts: readonly string[]): EmbedRequest {
   return { labels: texts, input: [JSON.stringify(texts)] };
 }
 
-/** Images share a request, a video stands alone in one: so the contract has it. */
+/** The API takes several images per request, but only one video. */
 export function mediaRequests(media: {
-  /** Images or videos: their content says which. */
+  /** Images or videos, detected by their content. */
   readonly files: readonly string[];
   readonly images: readonly string[];
   readonly videos: readonly string[];
@@ -33,7 +34,7 @@ export function mediaRequests(media: {
   ];
 }
 
-/** The whole body in pieces; neighbouring texts are one. */
+/** The whole body in pieces; adjacent texts are merged. */
 export function embedBody(
   { input }: EmbedRequest,
   fields: { readonly model: string; readonly dimensions: number | undefined },
@@ -98,27 +99,26 @@ function asVideo(file: string) {
   return { file };
 }
 
-/** A body has at most 32 MiB, and base64 makes four bytes of three. */
+/** A body has at most 32 MiB, and base64 turns three bytes into four. */
 const maxFileBytes = 24 * 1024 * 1024;
 
-/** By its content, since names lie; undefined: no image. */
+/** By its content, since names can be wrong; undefined: not an image. */
 function typeOf(file: string): ImageMime | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, "r");
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new Error("it is not a file");
+    if (!stat.isFile()) throw new Error("not a file");
     if (stat.size > maxFileBytes)
       throw new Problem({
         code: "invalid",
-        message: `${file} is larger than 24 MiB, which no request can hold.`,
+        message: `${file} is larger than 24 MiB, the maximum for a file.`,
       });
     const start = new Uint8Array(16);
     return sniffImage(start.subarray(0, readSync(descriptor, start)));
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem({ code: "not_found", message: `${file} cannot be read: ${why}`, cause });
+    throw new Problem({ code: "not_found", message: fileProblem(file, cause), cause });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -30,19 +30,19 @@ const wantedMedia = {
 
 export const embed: Command = {
   name: "embed",
-  about: "Turns texts, images or videos into vectors and says how alike they are.",
+  about: "Embed texts, images or videos and compare them.",
   variadic: "TEXT",
   flags: {
     ...callFlags,
-    dimensions: { about: "how many numbers a text's vector has (768, 1536, 3072)", value: "N" },
-    image: { about: "an image (PNG, JPEG, WebP, GIF)", value: "FILE", multiple: true },
-    video: { about: "a video (MP4, WebM)", value: "FILE", multiple: true },
+    dimensions: { about: "length of a text's vector: 768, 1536 or 3072", value: "N" },
+    image: { about: "image to embed (PNG, JPEG, WebP or GIF)", value: "FILE", multiple: true },
+    video: { about: "video to embed (MP4 or WebM)", value: "FILE", multiple: true },
     json: { about: "print the vectors as JSON" },
   },
   examples: [
     'svc embed "a cat on a mat"',
     'svc embed "a cat on a mat" "a kitten on a rug" "the price of oil"',
-    "svc embed - --json < one-text-a-line.txt",
+    "svc embed - --json < one-text-per-line.txt",
     "svc embed --image cat.jpg --image dog.jpg --video cat.mp4",
     "svc embed --model multimodal-embedding-1 cat.jpg dog.jpg",
   ],
@@ -53,7 +53,7 @@ export const embed: Command = {
     if (positionals.length + image.length + video.length === 0)
       throw new Problem({
         code: "invalid",
-        message: "There is nothing to embed. Give a text, an image or a video.",
+        message: "Nothing to embed. Pass a text, --image FILE or --video FILE.",
         command: "embed --help",
       });
     const words =
@@ -91,7 +91,7 @@ export const embed: Command = {
 async function readLines(): Promise<readonly string[]> {
   const lines = (await readStdin()).split(/\r?\n/).filter((line) => line.trim() !== "");
   if (lines.length === 0)
-    throw new Problem({ code: "invalid", message: "There is no text on standard input." });
+    throw new Problem({ code: "invalid", message: "Standard input is empty." });
   return lines;
 }
 
@@ -128,12 +128,12 @@ function toReply(value: unknown, count: number): EmbeddingsReply {
   if (!Array.isArray(data) || data.length !== count)
     throw new Problem({
       code: "failed",
-      message: `The reply has not the ${count} vectors that were asked for.`,
+      message: `The reply does not contain the ${count} requested ${count === 1 ? "vector" : "vectors"}.`,
     });
   return { ...(value as EmbeddingsReply), data: data.toSorted((a, b) => a.index - b.index) };
 }
 
-/** Several replies as if they were one. */
+/** Merges several replies into one. */
 function joined(replies: readonly EmbeddingsReply[]): object {
   const [first] = replies;
   const usage: Record<string, number> = {};

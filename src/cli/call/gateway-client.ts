@@ -7,23 +7,23 @@ import { ProgressLine } from "../terminal/progress-line.ts";
 
 /** The flags of every command that calls the gateway. */
 export const callFlags = {
-  model: { about: "the model to call (svc model list shows them)", value: "ID" },
+  model: { about: "model to call (svc model list shows them)", value: "ID" },
   account: {
-    about: "id or name of the account that pays (default: default, or the only one)",
+    about: 'id or name of the account that pays (default: "default", or the only account)',
     value: "ID",
   },
-  key: { about: "an API key to call with (default: a temporary one)", value: "KEY" },
-  url: { about: "another gateway's address; needs --key", value: "URL" },
-  curl: { about: "print the curl command that does the same, and do not call" },
+  key: { about: "API key to use (default: a temporary key)", value: "KEY" },
+  url: { about: "address of another gateway; requires --key", value: "URL" },
+  curl: { about: "print the equivalent curl command instead of calling" },
 } as const;
 
 /** The gateway that a command calls, as any client would. */
 export interface Gateway {
   /** Ends in /v1. */
   readonly baseUrl: string;
-  /** Asked before each request: a temporary key is renewed before it ends. */
+  /** Called before each request: a temporary key is renewed before it expires. */
   readonly key: () => Promise<string>;
-  /** What it serves; undefined for another gateway, whose own list has the names alone. */
+  /** The models it serves; undefined for another gateway, whose list has only names. */
   readonly models: readonly ModelView[] | undefined;
 }
 
@@ -39,14 +39,14 @@ export async function openGateway({
     throw new Problem({
       code: "invalid",
       field: "account",
-      message: "The key already determines the account that pays. Give one of the two.",
+      message: "Use either --account or --key. The key already determines the account.",
     });
   if (url !== undefined) {
     if (key === undefined && !isCurl)
       throw new Problem({
         code: "invalid",
         field: "key",
-        message: "Another gateway needs an API key: temporary keys are for the gateway here.",
+        message: "--url requires --key. Temporary keys work only on the local gateway.",
       });
     const baseUrl = toBaseUrl(url);
     return { baseUrl, key: async () => key ?? "", models: undefined };
@@ -54,23 +54,57 @@ export async function openGateway({
   return wiring.withOperations(async (operations) => {
     if (key !== undefined || isCurl) {
       const { base_url: baseUrl } = await operations.gateway.show({});
-      return { baseUrl, key: async () => key ?? "", models: await servedModels(operations) };
+      const models = await servedModels(operations, flags["model"]);
+      return { baseUrl, key: async () => key ?? "", models };
     }
     const input = account === undefined ? {} : { account };
     const first = await operations.gateway.createTemporaryKey(input);
     return {
       baseUrl: first.base_url,
       key: renewedKey({ first, wiring, input }),
-      models: await servedModels(operations),
+      models: await servedModels(operations, flags["model"]),
     };
   });
 }
 
-async function servedModels(operations: Operations): Promise<readonly ModelView[]> {
-  return (await operations.models.list({})).filter(({ served }) => served);
+/** Callers only learn that a model is not available to them; the operator learns why. */
+async function servedModels(
+  operations: Operations,
+  named: string | undefined,
+): Promise<readonly ModelView[]> {
+  const models = await operations.models.list({});
+  const model = models.find(({ id }) => id === named);
+  if (named !== undefined && model === undefined)
+    throw new Problem({
+      code: "not_found",
+      message: `Model "${named}" does not exist.`,
+      command: "model list",
+    });
+  if (model !== undefined && !model.served && model.status !== "retired") throw notServed(model);
+  return models.filter(({ served }) => served);
 }
 
-/** A model that loads may keep a command waiting for as long as a key lives. */
+function notServed({ id, price, routes }: ModelView): Problem {
+  if (routes.length === 0)
+    return new Problem({
+      code: "failed",
+      message: `Model "${id}" has no route, so it is not served. Add one.`,
+      command: `model route add ${id} PROVIDER MODEL`,
+    });
+  return price === null
+    ? new Problem({
+        code: "failed",
+        message: `Model "${id}" has no price, so it is not served. Set one.`,
+        command: `price set ${id} --help`,
+      })
+    : new Problem({
+        code: "failed",
+        message: `Model "${id}" is not served, because none of its routes can be used.`,
+        command: "model list",
+      });
+}
+
+/** Loading a model can take as long as a key lives. */
 const renewBeforeMs = 5 * 60_000;
 
 function renewedKey(options: {
@@ -95,7 +129,7 @@ function toBaseUrl(text: string): string {
     throw new Problem({
       code: "invalid",
       field: "url",
-      message: `The URL must be an address such as http://127.0.0.1:8080/v1, not "${text}".`,
+      message: `Expected an address such as http://127.0.0.1:8080/v1, not "${text}".`,
     });
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? "/v1" : path}`;
@@ -104,11 +138,11 @@ function toBaseUrl(text: string): string {
 export interface WantedModel {
   readonly endpoint: ModelView["endpoint"];
   readonly input: ModelView["input"];
-  /** Taken before all others of its kind. */
+  /** Preferred over all others of its kind. */
   readonly preferred: string;
 }
 
-/** The model to call where none was named. */
+/** The model to call if none was named. */
 export async function usualModel(options: {
   readonly gateway: Gateway;
   readonly wanted: WantedModel;
@@ -117,14 +151,17 @@ export async function usualModel(options: {
 }): Promise<string> {
   const { gateway, wanted, signal } = options;
   const { models } = gateway;
-  // What this key may call; our own list adds what each model is for.
+  // The models that this key may call; our own list adds their endpoints.
   const listed = signal === undefined ? undefined : await listedModels(gateway, signal);
   if (models === undefined) {
     if (listed === undefined || listed.includes(wanted.preferred)) return wanted.preferred;
     throw new Problem({
       code: "invalid",
       field: "model",
-      message: `Choose a model: ${listed.join(", ") || "none"}.`,
+      message:
+        listed.length === 0
+          ? "This key cannot use any model."
+          : `Choose a model: ${listed.join(", ")}.`,
     });
   }
   const fitting = models.filter(
@@ -140,7 +177,7 @@ export async function usualModel(options: {
   if (found === undefined)
     throw new Problem({
       code: "not_found",
-      message: `No model for ${wanted.endpoint}${wanted.input === "media" ? " of images and videos" : ""} is served.`,
+      message: `No ${wanted.input === "media" ? "image and video " : ""}${wanted.endpoint} model is available.`,
       command: "model list",
     });
   return found.id;
@@ -171,7 +208,7 @@ export interface GatewayReply {
 
 const maxLoadingMs = 15 * 60_000;
 
-/** Posts JSON. A model that is still loading is waited for; any other refusal is a Problem. */
+/** Posts JSON. Waits for a model that is loading; any other error is a Problem. */
 export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
   const { gateway, signal } = call;
   const progress = new ProgressLine();
@@ -186,7 +223,7 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
       const waitMs = retryAfterMs(response.headers);
       if (code !== "model_loading" || performance.now() + waitMs > endMs)
         throw new Problem({
-          code: "failed",
+          code: code === "model_not_allowed" || code === "model_not_found" ? "not_found" : "failed",
           message,
           command: whereToLook({ gateway, response, code }),
         });
@@ -198,7 +235,7 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
   }
 }
 
-/** Callers do not learn what went wrong behind the gateway; the operator can look it up. */
+/** Callers do not see upstream errors; the operator can look them up. */
 function whereToLook(options: {
   readonly gateway: Gateway;
   readonly response: Response;
@@ -212,7 +249,7 @@ function whereToLook(options: {
   return id === null || !isBehind ? undefined : `receipt ${id}`;
 }
 
-/** Longer than the gateway itself allows a call: this is for a gateway that has gone silent. */
+/** Longer than the gateway's own limit, for a gateway that stops responding. */
 const maxCallMs = 60 * 60_000;
 
 async function send(options: Omit<GatewayCall, "body"> & { readonly body?: string }) {
@@ -234,19 +271,19 @@ async function send(options: Omit<GatewayCall, "body"> & { readonly body?: strin
     if (signal.aborted) throw cause;
     throw new Problem({
       code: "failed",
-      message: `The gateway at ${gateway.baseUrl} cannot be reached: ${said(cause)}`,
+      message: `Cannot reach the gateway at ${gateway.baseUrl}: ${said(cause)}`,
       cause,
     });
   }
 }
 
-/** The bytes of a reply as they come; a reply that breaks off is a Problem. */
+/** The bytes of a reply as they arrive; a reply that ends early is a Problem. */
 export async function* bytesOf(response: Response, signal: AbortSignal) {
   try {
     for await (const bytes of response.body ?? []) yield bytes;
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Problem({ code: "failed", message: `The reply broke off: ${said(cause)}`, cause });
+    throw new Problem({ code: "failed", message: `The reply ended early: ${said(cause)}`, cause });
   }
 }
 
@@ -257,19 +294,19 @@ export async function readJson(response: Response, signal: AbortSignal): Promise
     if (signal.aborted) throw cause;
     throw new Problem({
       code: "failed",
-      message: `The reply broke off or is not JSON: ${said(cause)}`,
+      message: `The reply is incomplete or not JSON: ${said(cause)}`,
       cause,
     });
   }
 }
 
-/** The gateway's own words, or what came instead of them. */
+/** The gateway's error, or a message about another reply. */
 async function readFailure(response: Response, { baseUrl }: Gateway) {
   const body: unknown = await response.json().catch(() => undefined);
   return (
     errorIn(body) ?? {
       code: undefined,
-      message: `${baseUrl} answered ${response.status}, and not as a gateway does. Is the address right?`,
+      message: `${baseUrl} returned ${response.status} without an API error. Check that the address is a gateway.`,
     }
   );
 }

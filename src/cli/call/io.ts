@@ -1,13 +1,13 @@
 import { Problem } from "../../base/problem.ts";
 import type { Invocation } from "../command.ts";
 
-/** A reader that has enough closes the pipe; shells give this code to whoever wrote into it. */
+/** The exit code of a process whose reader closed the pipe (128 + SIGPIPE). */
 const readerLeftCode = 141;
 
-/** The gateway takes no larger body. */
+/** The gateway's limit for a request body. */
 const maxInputBytes = 32 * 1024 * 1024;
 
-/** Resolves when the reader has taken it: what comes next waits for a slow one. */
+/** Resolves when the reader has received it, so that a slow reader is waited for. */
 export function writeOut(data: string | Uint8Array): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (error: NodeJS.ErrnoException) =>
@@ -21,14 +21,14 @@ export function writeOut(data: string | Uint8Array): Promise<void> {
   return promise;
 }
 
-/** The words as one text; `-` alone stands for what is on stdin. */
+/** The words as one text; a single `-` reads standard input. */
 export async function readWords(words: readonly string[], name: string): Promise<string> {
   const text = words.length === 1 && words[0] === "-" ? await readStdin() : words.join(" ");
   if (text.trim() === "") throw new Problem({ code: "invalid", message: `${name} is empty.` });
   return text;
 }
 
-/** All of stdin, without the line end that closes it. */
+/** All of standard input, without the last line end. */
 export async function readStdin(): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -38,7 +38,7 @@ export async function readStdin(): Promise<string> {
     if (sizeBytes > maxInputBytes)
       throw new Problem({
         code: "invalid",
-        message: "There is more than 32 MiB on standard input.",
+        message: "Standard input is larger than 32 MiB.",
       });
   }
   return Buffer.concat(chunks)
@@ -46,7 +46,7 @@ export async function readStdin(): Promise<string> {
     .replace(/\r?\n$/, "");
 }
 
-/** The number behind a flag; whether it may be so large is the gateway's to say. */
+/** The number after a flag; the gateway checks its range. */
 export function numberFlag(flags: Invocation["flags"], name: string): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
@@ -55,7 +55,7 @@ export function numberFlag(flags: Invocation["flags"], name: string): number | u
     throw new Problem({
       code: "invalid",
       field: name.replaceAll("-", "_"),
-      message: `This must be a number, not "${text}".`,
+      message: `Expected a number, not "${text}".`,
     });
   return number;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { extname } from "node:path";
 import { Problem } from "../../base/problem.ts";
 import { readWavHeader, type WavHeader } from "../../base/wav.ts";
+import { voices } from "../../call/speak.ts";
 import type { Command } from "../command.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print, style } from "../terminal/output.ts";
@@ -24,15 +25,20 @@ type Format = "wav" | "pcm";
 
 export const say: Command = {
   name: "say",
-  about: "Speaks a text into a file. Without -o: speech.wav in this folder, or the next free name.",
+  about:
+    "Convert text to speech and save it to a file. Default: speech.wav in this folder, or the next free name.",
   positionals: ["TEXT"],
   variadic: "WORD",
   flags: {
-    output: { about: "the file; - for stdout, to pipe into a player", value: "FILE", short: "o" },
-    voice: { about: "Kore (unless told), Puck, Charon, Fenrir or Aoede", value: "NAME" },
-    format: { about: "wav or pcm: 24 kHz, mono, 16 bits (default: by FILE's name)", value: "NAME" },
+    output: { about: "output file; - writes to standard output", value: "FILE", short: "o" },
+    voice: { about: `${voices.join(", ")} (default: Kore)`, value: "NAME", choices: voices },
+    format: {
+      about: "wav or pcm, 24 kHz, mono, 16 bits (default: from the file name)",
+      value: "NAME",
+      choices: ["wav", "pcm"],
+    },
     ...callFlags,
-    json: { about: "print the figures as JSON" },
+    json: { about: "print the file name and timings as JSON" },
   },
   examples: [
     'svc say "Hello there" -o hello.wav',
@@ -52,7 +58,8 @@ export const say: Command = {
       throw new Problem({
         code: "invalid",
         field: "output",
-        message: "Audio goes into a file or a pipe, not to a terminal.",
+        message:
+          "Audio cannot be written to a terminal. Name a file, or pipe the output to a player.",
       });
     const gateway = await openGateway(invocation);
     if (switches.has("curl")) {
@@ -78,7 +85,7 @@ export const say: Command = {
 interface Sink {
   write(bytes: Uint8Array): Promise<void>;
   finish(header: WavHeader | undefined): void;
-  /** What is to be said of what was written before the call broke. */
+  /** A sentence about the partial output of a call that failed. */
   abandon(): string;
 }
 
@@ -89,7 +96,7 @@ function fileSink(target: string): Sink {
   return {
     write: async (bytes) => file.write(bytes),
     finish: (header) => file.finish(header),
-    abandon: () => (file.abandon() ? ` ${target} was only partly written and is removed.` : ""),
+    abandon: () => (file.abandon() ? ` The incomplete file ${target} was removed.` : ""),
   };
 }
 
@@ -125,11 +132,11 @@ async function receive({ reply, sink, format, signal }: Receiving): Promise<Figu
   }
 }
 
-/** No header is longer; more is not kept to look for one. */
+/** No header is longer, so no more is kept. */
 const maxHeaderBytes = 64 * 1024;
 const pcmBytesPerSecond = 48_000;
 
-/** Counts what comes, and reads the header of a WAV on the way. */
+/** Counts the bytes that arrive and reads the header of a WAV. */
 class AudioMeter {
   readonly #format: Format;
   #start = new Uint8Array();
@@ -151,13 +158,13 @@ class AudioMeter {
     if (this.#sizeBytes > (this.#header?.dataOffset ?? 0)) this.#firstMs ??= performance.now();
   }
 
-  /** Throws when what came is not the whole of what was promised. */
+  /** Throws if the audio is incomplete. */
   figures(startedMs: number): Figures {
     const header = this.#header;
     if (this.#format === "wav" && header === undefined) throw noWav("is too short");
     const dataBytes = this.#sizeBytes - (header?.dataOffset ?? 0);
     if (dataBytes === 0 || dataBytes < (header?.dataBytes ?? 0))
-      throw new Problem({ code: "failed", message: "The audio broke off." });
+      throw new Problem({ code: "failed", message: "The audio ended early." });
     const totalS = (performance.now() - startedMs) / 1000;
     return {
       sizeBytes: this.#sizeBytes,
@@ -184,7 +191,7 @@ function bytesPerSecond(header: WavHeader | undefined): number {
 function noWav(problem: string): Problem {
   return new Problem({
     code: "failed",
-    message: `The reply ${problem}: it is not the WAV that was asked for.`,
+    message: `The reply is not a valid WAV file. It ${problem}.`,
   });
 }
 
@@ -196,19 +203,19 @@ function readFormat(named: string | undefined, output = ""): Format {
     throw new Problem({
       code: "invalid",
       field: "output",
-      message: `The gateway speaks WAV and PCM, not ${extension.slice(1)}.`,
+      message: `Only WAV and PCM are supported, not ${extension.slice(1)}.`,
     });
   if (named === undefined) return extension === ".pcm" || extension === ".raw" ? "pcm" : "wav";
   if (named !== "wav" && named !== "pcm")
     throw new Problem({
       code: "invalid",
       field: "format",
-      message: `The format must be wav or pcm, not "${named}".`,
+      message: `Expected wav or pcm, not "${named}".`,
     });
   return named;
 }
 
-/** Nothing is overwritten that was not named. */
+/** Only a file that was named is overwritten. */
 function freeName(format: Format): string {
   for (let count = 1; count <= 1000; count++) {
     const name = `speech${count === 1 ? "" : `-${count}`}.${format}`;
@@ -217,12 +224,12 @@ function freeName(format: Format): string {
   throw new Problem({
     code: "invalid",
     field: "output",
-    message: "There are a thousand speech files here. Name the next one.",
+    message: "This folder has 1000 speech files. Choose a name.",
   });
 }
 
 function toText(target: string, { durationS, firstAudioS, totalS }: Figures): string {
-  const figures = `${durationS.toFixed(2)} s of speech, the first sound after ${firstAudioS.toFixed(2)} s, real-time factor ${(totalS / durationS).toFixed(2)}`;
+  const figures = `${durationS.toFixed(2)} s of speech, first audio after ${firstAudioS.toFixed(2)} s, real-time factor ${(totalS / durationS).toFixed(2)}`;
   return target === "-" ? figures : `${style.green("wrote")} ${target}: ${figures}`;
 }
 

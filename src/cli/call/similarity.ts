@@ -13,13 +13,13 @@ export function printVector({ vector }: Embedded): void {
   const more = vector.length > shownNumbers ? ", …" : "";
   print(`${style.dim("dimensions")}  ${vector.length}`);
   print(`${style.dim("length")}      ${lengthOf(vector).toFixed(4)}`);
-  print(`${style.dim("begins")}      ${first.join(", ")}${more}`);
+  print(`${style.dim("values")}      ${first.join(", ")}${more}`);
 }
 
-/** Enough for ten texts; beyond that only what is most alike. */
+/** Enough for ten texts; of more, only the most similar pairs. */
 const shownPairs = 45;
 
-/** Every pair and how alike it is, from 1 (the same direction) to 0 (unrelated) and below. */
+/** The cosine similarity of every pair: 1 for the same direction, 0 for unrelated. */
 export function printSimilarities(embedded: readonly Embedded[]): void {
   const pairs = rankedPairs(similarities(embedded.map(({ vector }) => vector)));
   const labelOf = (at: number) => short(embedded[at]?.label ?? "");
@@ -36,7 +36,7 @@ export function printSimilarities(embedded: readonly Embedded[]): void {
       ]),
   );
   if (pairs.length > shownPairs)
-    print(style.dim(`and ${pairs.length - shownPairs} pairs that are less alike`));
+    print(style.dim(`${pairs.length - shownPairs} less similar pairs are not shown`));
 }
 
 const barWidth = 20;

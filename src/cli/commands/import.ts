@@ -15,16 +15,16 @@ import { entryText, printWarnings, readText, toApplyJson, withoutFile } from "./
 
 const importLitellm: Command = {
   name: "import litellm",
-  about: "Adds the models of a LiteLLM proxy's config. Lists what it could not take over.",
+  about: "Import the models of a LiteLLM proxy config. Lists the parts that it could not import.",
   positionals: ["FILE"],
   flags: {
-    "keep-keys": { about: "also take keys that are written out: they are stored encrypted" },
-    print: { about: "print a file for svc apply and change nothing" },
-    "dry-run": { about: "show what would be added and change nothing" },
+    "keep-keys": { about: "also import literal keys and store them encrypted" },
+    print: { about: "print a file for svc apply without changing anything" },
+    "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
   removedFlags: {
-    file: "svc import litellm config.yaml --print > FILE prints a file; svc apply FILE applies it.",
+    file: "Use svc import litellm config.yaml --print > FILE, then svc apply FILE.",
   },
   examples: [
     "svc import litellm config.yaml --dry-run",
@@ -72,7 +72,7 @@ async function readSource(options: {
 const isSameProvider = (one: ProviderDraft, other: ProviderDraft) =>
   isSamePlace(one, other) && one["api_key"] === other["api_key"];
 
-/** What is new alone. */
+/** Only the new entries. */
 function newPart({ providers, models }: ManifestDraft, added: readonly EntryName[]): ManifestDraft {
   const isNew = (kind: EntryName["kind"], name: string) =>
     added.some((one) => one.kind === kind && one.name === name);
@@ -118,10 +118,12 @@ function show(options: {
     });
   const lines = [
     ...notes.map(({ line, text }) => `${style.yellow("!")} line ${line}: ${text}`),
-    ...kept.map((entry) => `${style.dim("=")} ${entryText(entry)} is there already and stays`),
+    ...kept.map(
+      (entry) => `${style.dim("=")} ${entryText(entry)} already exists and stays unchanged`,
+    ),
   ];
   if (isPrinted) {
-    // Alone on stdout, so that it can be put where people want it.
+    // Only the file on stdout, so that it can be redirected.
     process.stdout.write(draftText(draft));
     for (const line of lines) process.stderr.write(`${line}\n`);
     return;
@@ -129,8 +131,8 @@ function show(options: {
   for (const entry of added) print(`${style.green("+")} ${entryText(entry)}`);
   for (const line of lines) print(line);
   printWarnings(view.warnings);
-  if (added.length === 0) return print("Nothing to add: it is all there already.");
+  if (added.length === 0) return print("Nothing to add. Everything exists already.");
   if (dryRun) return print("Nothing was changed (--dry-run).");
-  print(`${style.green("added")} ${added.length} entries.`);
-  print(style.dim("svc provider test NAME makes a real call to a provider."));
+  print(`${style.green("added")} ${added.length} ${added.length === 1 ? "entry" : "entries"}`);
+  print(style.dim("svc provider test NAME tests a provider with real calls."));
 }

@@ -5,13 +5,14 @@ import type { KeyView, NewKeyView } from "../../platform/keys/schemas.ts";
 import { type Command, type Invocation, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
-/** The same wherever something can be limited. */
+/** The same for accounts and keys. */
 export const limitFlags = {
-  rpm: { about: "requests a minute; none takes the limit away", value: "N" },
-  tpm: { about: "tokens a minute; none takes the limit away", value: "N" },
-  concurrency: { about: "requests at a time; none takes the limit away", value: "N" },
+  rpm: { about: "requests per minute, or none", value: "N" },
+  tpm: { about: "tokens per minute, or none", value: "N" },
+  concurrency: { about: "concurrent requests, or none", value: "N" },
   budget: {
-    about: "USD at most: in all (5), a day (5/day) or a month (12.50/month), in UTC; or none",
+    about:
+      "maximum spend in USD: in total (5), per day (5/day) or per month (12.50/month), in UTC; or none",
     value: "USD",
   },
 } as const;
@@ -21,26 +22,28 @@ export function readLimitFlags({ flags }: Pick<Invocation, "flags">): LimitInput
   return defined({ rpm, tpm, concurrency, budget });
 }
 
-/** In words; undefined where nothing is limited. */
+/** In words; undefined without limits. */
 export function limitsText(limits: LimitsView): string | undefined {
   const { rpm, tpm, concurrency, budget } = limits;
   const parts = [
-    rpm === null ? "" : `${rpm} requests a minute`,
-    tpm === null ? "" : `${tpm} tokens a minute`,
-    concurrency === null ? "" : `${concurrency} at a time`,
-    budget === null ? "" : `${budget.replace("/", " USD a ")}${budget.includes("/") ? "" : " USD"}`,
+    rpm === null ? "" : `${rpm} ${rpm === "1" ? "request" : "requests"} per minute`,
+    tpm === null ? "" : `${tpm} ${tpm === "1" ? "token" : "tokens"} per minute`,
+    concurrency === null ? "" : `${concurrency} concurrent`,
+    budget === null
+      ? ""
+      : `${budget.replace("/", " USD per ")}${budget.includes("/") ? "" : " USD"}`,
   ].filter((text) => text !== "");
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
 const keyCreate = viewCommand({
   name: "key create",
-  about: "Creates an API key and shows it, this once.",
+  about: "Create an API key. It is shown only once.",
   flags: {
     account: { about: "id or name of the account that pays", value: "ID", required: true },
-    name: { about: "a name to know it by", value: "NAME" },
-    models: { about: "the only models it may call (default: all)", value: "A,B" },
-    expires: { about: "the day or moment from which it no longer works", value: "DATE" },
+    name: { about: "name of the key", value: "NAME" },
+    models: { about: "models it may call, separated by commas (default: all)", value: "A,B" },
+    expires: { about: "date or time when it expires", value: "DATE" },
     ...limitFlags,
   },
   examples: [
@@ -64,7 +67,7 @@ const keyCreate = viewCommand({
 
 function printSecret(what: string, { id, key, warnings }: NewKeyView): void {
   print(`${style.green(what)} key ${style.dim(id)}\n\n  ${style.bold(key)}\n`);
-  print("It is shown this once: keep it now.");
+  print("This key is shown only once. Save it now.");
   printWarnings(warnings);
 }
 
@@ -74,8 +77,8 @@ function printWarnings(warnings: readonly string[]): void {
 
 const keyList = viewCommand({
   name: "key list",
-  about: "Lists keys, without their secrets.",
-  flags: { account: { about: "only keys of this account", value: "ID" } },
+  about: "List keys, without their secrets.",
+  flags: { account: { about: "only the keys of this account", value: "ID" } },
   examples: ["svc key list", "svc key list --account default --json"],
   load: (operations, { flags: { account } }) => operations.keys.list(defined({ account })),
   show(keys) {
@@ -85,7 +88,7 @@ const keyList = viewCommand({
 
 const keyRevoke = viewCommand({
   name: "key revoke",
-  about: "Revokes a key, at once and for good.",
+  about: "Revoke a key immediately and permanently.",
   positionals: ["ID"],
   examples: ["svc key revoke key_0199…"],
   load: (operations, { positionals: [id = ""] }) => operations.keys.revoke({ id }),
@@ -96,7 +99,7 @@ const keyRevoke = viewCommand({
 
 const keyLimit = viewCommand({
   name: "key limit",
-  about: "Limits what a key may use. What is not named stays as it is.",
+  about: "Set the limits of a key. Omitted limits stay unchanged.",
   positionals: ["ID"],
   flags: limitFlags,
   examples: [
@@ -114,11 +117,12 @@ const keyLimit = viewCommand({
 const keyRotate = viewCommand({
   name: "key rotate",
   about:
-    "Gives a key a new secret and shows it, this once. The old one works until the overlap ends.",
+    "Replace the secret of a key. The new one is shown only once; the old one works until the overlap ends.",
   positionals: ["ID"],
   flags: {
     overlap: {
-      about: "how long the old secret still works: 30m, 24h, 7d; 0: no longer (default: 24h)",
+      about:
+        "how long the old secret still works, such as 30m, 24h or 7d; 0 ends it now (default: 24h)",
       value: "TIME",
     },
   },
@@ -132,18 +136,18 @@ const keyRotate = viewCommand({
   show(rotated) {
     printSecret("rotated", rotated);
     const { previous } = rotated;
-    if (previous === null) print("The secret before it no longer works.");
-    else print(`The secret before it (${previous.hint}) works until ${previous.expires_at}.`);
+    if (previous === null) print("The previous secret no longer works.");
+    else print(`The previous secret (${previous.hint}) works until ${previous.expires_at}.`);
   },
 });
 
 const keyUpdate = viewCommand({
   name: "key update",
-  about: "Changes the name of a key, or the models that it may call, at once.",
+  about: "Change the name of a key or the models it may call.",
   positionals: ["ID"],
   flags: {
-    name: { about: "a name to know it by", value: "NAME" },
-    models: { about: "the only models it may call; all: every one", value: "A,B" },
+    name: { about: "name of the key", value: "NAME" },
+    models: { about: "models it may call, separated by commas, or all", value: "A,B" },
   },
   examples: [
     "svc key update key_0199… --name laptop",
@@ -158,7 +162,7 @@ const keyUpdate = viewCommand({
     });
   },
   show(key) {
-    const allowed = key.models === null ? "every model" : key.models.join(", ");
+    const allowed = key.models === null ? "all models" : key.models.join(", ");
     print(`${style.green("set")} ${key.id} ${key.hint}: ${key.name || "no name"}, ${allowed}`);
     printWarnings(key.warnings);
   },

@@ -6,29 +6,30 @@ import type { Difference } from "../../manifest/differences.ts";
 import type { Warning } from "../../manifest/warnings.ts";
 import type { ApplyView, EntryName } from "../../platform/manifest/change.ts";
 import { type Command, jsonFlag } from "../command.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { print, printJson, style } from "../terminal/output.ts";
 
 const apply: Command = {
   name: "apply",
   about:
-    "Makes the catalogue match a file and shows the difference. The file then owns what it states. Never removes a model.",
+    "Apply a file to the catalog and show the changes. The file then owns the entries that it defines. Models are never removed.",
   optional: ["FILE"],
   flags: {
-    release: { about: "let the database own what the file defined; the file need not exist" },
+    release: { about: "let the database own the file's entries; the file does not have to exist" },
     adopt: { about: "let the file take over entries that it did not create" },
-    "dry-run": { about: "show what would change and change nothing" },
+    "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
   examples: [
     "svc apply",
     "svc apply svc.yaml --dry-run",
     "svc apply svc.yaml --adopt",
-    "svc apply - < catalogue.yaml",
+    "svc apply - < catalog.yaml",
     "svc apply old.yaml --release",
   ],
   more: () => [
-    "Without FILE, the config file is applied. Entries from standard input (-) belong to no file:",
-    "they are created and changed like those of other commands, and nothing is removed.",
+    "Without FILE, the config file is applied. Entries from standard input (-) belong to no file. They",
+    "are created and changed as by other commands, and nothing is removed.",
   ],
   async run({ positionals: [named], switches, wiring }) {
     const dryRun = switches.has("dry-run");
@@ -43,7 +44,7 @@ const apply: Command = {
       );
       if (switches.has("json")) return printJson(released);
       for (const { kind, name } of released.released)
-        print(`${marks.keep} ${kind} ${name} now belongs to the database`);
+        print(`${marks.keep} the database now owns ${kind} ${name}`);
       return print(
         dryRun ? "Nothing was changed (--dry-run)." : `${style.green("released")} ${path}`,
       );
@@ -75,8 +76,8 @@ const apply: Command = {
 const exportCommand: Command = {
   name: "export",
   about:
-    "Writes all providers and models as YAML that svc apply reads. Settings and literal keys are not in it.",
-  examples: ["svc export > catalogue.yaml", "svc export | svc apply - --dry-run"],
+    "Print all providers and models as YAML for svc apply. Settings and literal keys are not included.",
+  examples: ["svc export > catalog.yaml", "svc export | svc apply - --dry-run"],
   async run({ wiring }) {
     const { yaml } = await wiring.withOperations((operations) => operations.manifest.export({}));
     process.stdout.write(yaml);
@@ -90,8 +91,7 @@ export function readText(path: string): string {
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem({ code: "not_found", message: `${path} cannot be read: ${message}`, cause });
+    throw new Problem({ code: "not_found", message: fileProblem(path, cause), cause });
   }
 }
 
@@ -105,7 +105,7 @@ const marks: Readonly<Record<Difference["action"], string>> = {
 export function printApply({ differences, warnings }: ApplyView, dryRun: boolean): void {
   for (const { action, kind, name, fields } of differences) {
     const note =
-      action === "keep" ? style.dim(" is no longer in the file and stays in the store") : "";
+      action === "keep" ? style.dim(" is no longer in the file and stays in the database") : "";
     print(`${marks[action]} ${kind} ${name}${note}`);
     if (action === "change")
       for (const { field, from, to } of fields)
@@ -116,7 +116,7 @@ export function printApply({ differences, warnings }: ApplyView, dryRun: boolean
   if (changes === 0) return print("Nothing to change.");
   print(
     dryRun
-      ? `${changes} to change; nothing was changed (--dry-run).`
+      ? `${changes} change${changes === 1 ? "" : "s"} to make. Nothing was changed (--dry-run).`
       : `${style.green("applied")} ${changes} change${changes === 1 ? "" : "s"}.`,
   );
 }
@@ -125,14 +125,14 @@ export function printWarnings(warnings: readonly Warning[]): void {
   for (const { message } of warnings) print(`${style.yellow("!")} ${message}`);
 }
 
-/** `warnings` are sentences, as they always were; `warning_list` has their fields. */
+/** `warnings` are sentences, as in older versions; `warning_list` has their fields. */
 export const toApplyJson = <T extends ApplyView>(view: T) => ({
   ...view,
   warnings: view.warnings.map(({ message }) => message),
   warning_list: view.warnings,
 });
 
-/** Commands write no file any more; scripts may read these fields. */
+/** Commands no longer write files; scripts may read these fields. */
 export const withoutFile = { file: null, older_warnings: 0 } as const;
 
 export const entryText = (entry: EntryName) =>

@@ -3,6 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import { endpoints } from "../../call/endpoint.ts";
 import { priceKeys } from "../../call/price.ts";
 import { type VoiceMap, voices } from "../../call/speak.ts";
+import { engineProvider } from "../../catalog/model.ts";
 import type { SourceView } from "../../platform/http/schemas.ts";
 import type {
   CatalogEntryView,
@@ -11,17 +12,18 @@ import type {
   RouteChanges,
   TimeoutChanges,
 } from "../../platform/models/schemas.ts";
+import type { Operations } from "../../platform/operations.ts";
 import { type Command, type Invocation, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
 const modelList = viewCommand({
   name: "model list",
-  about: "Lists all models with state, price, routes and the file that defines them.",
+  about: "List all models with their state, price, routes and source file.",
   examples: ["svc model list", "svc model list --json"],
   load: (operations) => operations.models.list({}),
   show(models) {
     if (models.length === 0)
-      return print("No models yet. svc init finds providers; svc model add adds a model.");
+      return print("No models yet. svc init finds providers, and svc model add adds a model.");
     printTable(
       ["id", "endpoint", "state", "price (USD)", "routes", "defined in"],
       models.map((model) => [
@@ -36,7 +38,7 @@ const modelList = viewCommand({
   },
 });
 
-/** The file that defines it; nothing for what lives in the store. */
+/** The file that defines it; null if the database owns it. */
 export const sourceText = ({ source }: { readonly source: SourceView }) => source.file;
 
 function stateText({ status, served, deprecated_at, retires_at }: ModelView): string {
@@ -55,15 +57,19 @@ function priceText({ price }: Pick<ModelView, "price">): string | null {
 
 const none = "none removes it";
 const modelFlags = {
-  endpoint: { about: endpoints.join(", "), value: "ENDPOINT" },
-  input: { about: "what an embeddings model takes: text or media", value: "KIND" },
-  "owned-by": { about: "who owns it, for callers", value: "TEXT" },
-  "context-length": { about: `tokens of a request and its answer; ${none}`, value: "N" },
-  "max-output-tokens": { about: `the longest answer; ${none}`, value: "N" },
-  "max-image-tokens": { about: `the most that an image counts for; ${none}`, value: "N" },
-  "max-audio-seconds": { about: `the longest speech; ${none}`, value: "N" },
+  endpoint: { about: endpoints.join(", "), value: "ENDPOINT", choices: endpoints },
+  input: {
+    about: "input of an embeddings model: text or media",
+    value: "KIND",
+    choices: ["text", "media"],
+  },
+  "owned-by": { about: "owner, as shown to callers", value: "TEXT" },
+  "context-length": { about: `maximum tokens of a request and its reply; ${none}`, value: "N" },
+  "max-output-tokens": { about: `maximum tokens of a reply; ${none}`, value: "N" },
+  "max-image-tokens": { about: `maximum tokens of an image; ${none}`, value: "N" },
+  "max-audio-seconds": { about: `maximum length of speech; ${none}`, value: "N" },
   timeout: {
-    about: `connect, first_byte, idle or total in seconds, such as idle=60; ${none}`,
+    about: `connect, first_byte, idle or total timeout, such as idle=60; ${none}`,
     value: "name=SECONDS",
     multiple: true,
   },
@@ -105,8 +111,11 @@ function readCount(text: string, field: string): number | null {
   if (text === "none") return null;
   const count = Number(text);
   if (/^\d{1,9}$/.test(text) && count > 0) return count;
-  throw new Problem({ code: "invalid", message: `"${text}" is not a whole number.`, field });
+  throw invalidCount(field, `a whole number above 0, or none, not "${text}"`);
 }
+
+const invalidCount = (field: string, expected: string) =>
+  new Problem({ code: "invalid", message: `Expected ${expected}.`, field });
 
 /** `name=value` each, with one of some names. */
 function readPairs<const T extends string>(
@@ -127,16 +136,20 @@ function readPairs<const T extends string>(
 }
 
 const routeFlags = {
-  priority: { about: "1 to 100; the lowest is asked first", value: "N" },
-  weight: { about: "the share among those of one priority", value: "N" },
+  priority: { about: "1 to 100; the lowest is tried first", value: "N" },
+  weight: { about: "share of the requests among routes with the same priority", value: "N" },
   voice: {
-    about: "of speech: what a voice is called there, such as Kore=nova, or same",
+    about: "speech only: the provider's name for a voice, such as Kore=nova, or same",
     value: "NAME=THEIRS",
     multiple: true,
   },
-  dimensions: { about: `of embeddings: own or 3072; ${none}`, value: "WORD" },
+  dimensions: {
+    about: `embeddings only: own or 3072; ${none}`,
+    value: "WORD",
+    choices: ["own", "3072", "none"],
+  },
   cost: {
-    about: "what the vendor asks in USD, such as input=0.30; none removes it",
+    about: "vendor's price in USD, such as input=0.30; none removes it",
     value: "class=USD",
     multiple: true,
   },
@@ -146,12 +159,23 @@ function readRoute({ flags, lists }: Invocation): RouteChanges {
   const { priority, weight, dimensions } = flags;
   const costs = lists["cost"] ?? [];
   return {
-    priority: priority === undefined ? undefined : (readCount(priority, "priority") ?? 1),
-    weight: weight === "0" ? 0 : (optionalCount(flags, "weight") ?? undefined),
+    priority: readWithin(priority, { field: "priority", least: 1, most: 100 }),
+    weight: readWithin(weight, { field: "weight", least: 0, most: 1_000_000 }),
     voices: readVoices(lists["voice"] ?? []),
     dimensions: readDimensions(dimensions),
     ...(costs.length === 0 ? {} : { cost: readCost(costs) }),
   };
+}
+
+function readWithin(
+  text: string | undefined,
+  range: { readonly field: string; readonly least: number; readonly most: number },
+): number | undefined {
+  const { field, least, most } = range;
+  if (text === undefined) return undefined;
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= most) return count;
+  throw invalidCount(field, `a whole number from ${least} to ${most}, not "${text}"`);
 }
 
 function readDimensions(text: string | undefined): RouteChanges["dimensions"] {
@@ -159,7 +183,7 @@ function readDimensions(text: string | undefined): RouteChanges["dimensions"] {
   if (text === "none") return null;
   throw new Problem({
     code: "invalid",
-    message: "Dimensions must be own, 3072 or none.",
+    message: "Expected own, 3072 or none.",
     field: "dimensions",
   });
 }
@@ -177,28 +201,28 @@ function readVoices(texts: readonly string[]): VoiceMap | undefined {
   if (Kore && Puck && Charon && Fenrir && Aoede) return { Kore, Puck, Charon, Fenrir, Aoede };
   throw new Problem({
     code: "invalid",
-    message: `Name what each voice is called there: ${voices.join(", ")}.`,
+    message: `Map all five voices (${voices.join(", ")}), or set same.`,
     field: "voice",
   });
 }
 
 const modelAdd = viewCommand({
   name: "model add",
-  about: "Creates a model. It is served once it has a route and a price.",
+  about: "Create a model. It is served once it has a route and a price.",
   positionals: ["ID"],
   flags: {
     ...modelFlags,
-    provider: { about: "its first route: the provider", value: "NAME" },
-    upstream: { about: "its first route: the model's name there", value: "MODEL" },
+    provider: { about: "provider of its first route", value: "NAME" },
+    upstream: { about: "the provider's name for the model", value: "MODEL" },
     ...routeFlags,
     price: {
-      about: "what callers pay in USD, such as output=2.50",
+      about: "price for callers in USD, such as output=2.50",
       value: "class=USD",
       multiple: true,
     },
   },
   examples: [
-    "svc model add fast --provider groq --upstream llama-3.1-8b-instant --price input=0.10 --price output=0.20",
+    "svc model add fast --provider groq --upstream llama-3.1-8b --price input=0.1 --price output=0.2",
     "svc model add vectors --endpoint embeddings --input text",
   ],
   load(operations, invocation) {
@@ -208,7 +232,7 @@ const modelAdd = viewCommand({
     if ((provider === undefined) !== (upstream === undefined))
       throw new Problem({
         code: "invalid",
-        message: "A route needs a provider and the model's name there.",
+        message: "A route needs both --provider and --upstream.",
         field: provider === undefined ? "provider" : "upstream",
       });
     const route = readRoute(invocation);
@@ -216,7 +240,7 @@ const modelAdd = viewCommand({
     if (provider === undefined && stray !== undefined)
       throw new Problem({
         code: "invalid",
-        message: "This belongs to a route, which needs a provider and the model's name there.",
+        message: "Route flags need a route. Add --provider and --upstream.",
         field: "provider",
       });
     const prices = readPairs(lists["price"] ?? [], "price", priceKeys);
@@ -234,7 +258,7 @@ const modelAdd = viewCommand({
 
 const modelEdit = viewCommand({
   name: "model edit",
-  about: "Changes a model. What is not named stays. svc price set changes its price.",
+  about: "Change a model. Omitted fields stay unchanged. svc price set changes its price.",
   positionals: ["ID"],
   flags: modelFlags,
   examples: [
@@ -257,20 +281,34 @@ const routeCommand = (options: {
     positionals: ["ID", "PROVIDER", "MODEL"],
     flags: options.verb === "remove" ? {} : routeFlags,
     examples: options.examples,
-    load({ catalog }, invocation) {
+    async load(operations, invocation) {
+      const { catalog } = operations;
       const [id = "", provider = "", model = ""] = invocation.positionals;
       const name = { id, provider, model };
       if (options.verb === "remove") return catalog.removeRoute(name);
       const route = { ...name, ...readRoute(invocation) };
-      return options.verb === "add" ? catalog.addRoute(route) : catalog.updateRoute(route);
+      if (options.verb === "edit") return catalog.updateRoute(route);
+      await requireProvider(operations, provider);
+      return catalog.addRoute(route);
     },
-    show: (view) => printSaved(view, options.verb === "remove" ? "removed a route of" : "changed"),
+    show: (view) =>
+      printSaved(view, options.verb === "remove" ? "removed a route from" : "changed"),
   });
+
+async function requireProvider({ providers }: Operations, name: string): Promise<void> {
+  if (name === engineProvider) return;
+  if ((await providers.list({})).some((one) => one.name === name)) return;
+  throw new Problem({
+    code: "not_found",
+    message: `Provider "${name}" does not exist.`,
+    command: "provider list",
+  });
+}
 
 const routeCommands = [
   routeCommand({
     verb: "add",
-    about: "Adds a target to a model: another provider, or another model of one.",
+    about: "Add a route to a model: another provider, or another model of a provider.",
     examples: [
       "svc model route add fast groq llama-3.1-8b-instant --priority 2",
       "svc model route add voice openai tts-1 --voice same --cost audio_output=15",
@@ -278,12 +316,12 @@ const routeCommands = [
   }),
   routeCommand({
     verb: "edit",
-    about: "Changes priority, weight, voices, dimensions or cost of a model's target.",
+    about: "Change the priority, weight, voices, dimensions or cost of a route.",
     examples: ["svc model route edit fast groq llama-3.1-8b-instant --weight 3"],
   }),
   routeCommand({
     verb: "remove",
-    about: "Removes a target of a model. A model without one is not served.",
+    about: "Remove a route from a model. A model without routes is not served.",
     examples: ["svc model route remove fast groq llama-3.1-8b-instant"],
   }),
 ];
@@ -295,30 +333,30 @@ function printSaved(model: CatalogEntryView, verb: string): void {
     print(style.dim(`  ${provider}/${upstream}: priority ${priority}, weight ${weight}${costs}`));
   }
   if (model.not_served_because !== null)
-    print(`${style.yellow("!")} It is not served. ${model.not_served_because}`);
+    print(`${style.yellow("!")} Not served. ${model.not_served_because}`);
 }
 
 const modelDeprecate = viewCommand({
   name: "model deprecate",
   about:
-    "Marks a model deprecated: callers see when it retires and what replaces it. Once more moves the dates.",
+    "Deprecate a model. Callers see its retirement date and replacement. Run it again to change the dates.",
   positionals: ["ID"],
   flags: {
     retires: {
-      about: "when it retires: a day (midnight UTC) or a moment",
+      about: "retirement date (midnight UTC) or time",
       value: "DATE",
       required: true,
     },
     replacement: {
-      about: "the active model of the same endpoint to use instead",
+      about: "active model of the same endpoint that replaces it",
       value: "ID",
       required: true,
     },
-    from: { about: "from when it is deprecated; default: now", value: "DATE" },
+    from: { about: "start of the deprecation (default: now)", value: "DATE" },
   },
   examples: [
     "svc model deprecate svc-2-flash --retires 2027-01-31 --replacement svc-3-flash",
-    "svc model deprecate svc-2-flash --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
+    "svc model deprecate old --from 2027-01-01 --retires 2027-06-30 --replacement svc-3-flash",
   ],
   load: (operations, { positionals: [id = ""], flags: { from, retires = "", replacement = "" } }) =>
     operations.models.deprecate({ id, retires, replacement, ...defined({ from }) }),
@@ -332,12 +370,12 @@ const modelDeprecate = viewCommand({
 
 const modelRetire = viewCommand({
   name: "model retire",
-  about: "Retires a deprecated model now.",
+  about: "Retire a deprecated model now.",
   positionals: ["ID"],
   examples: ["svc model retire svc-2-flash"],
   load: (operations, { positionals: [id = ""] }) => operations.models.retire({ id }),
   show(model) {
-    print(`${style.red("retired")} ${model.id}: callers are told to use ${model.replacement}`);
+    print(`${style.red("retired")} ${model.id}, replaced by ${model.replacement}`);
   },
 });
 

@@ -1,7 +1,7 @@
 import { fromUsd, toUsd } from "../../base/money.ts";
 import { style } from "../terminal/output.ts";
 
-/** Amounts under each other: their points in one column. */
+/** Pads amounts so that their decimal points align. */
 export function alignUsd(amounts: readonly string[]): readonly string[] {
   const width = Math.max(0, ...amounts.map((text) => text.indexOf(".")));
   return amounts.map((text) => " ".repeat(Math.max(0, width - text.indexOf("."))) + text);
@@ -11,7 +11,7 @@ const barWidth = 30;
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const dayMs = 86_400_000;
 
-/** A line a day, with a bar as long as its part of the dearest day; the last one is today. */
+/** One line per day, with a bar relative to the highest day. The last one is today. */
 export function dayBars(options: {
   readonly days: readonly { readonly day: string; readonly charged_usd: string }[];
   readonly count: number;
@@ -34,7 +34,7 @@ export function dayBars(options: {
   });
 }
 
-/** What is not nothing is seen. */
+/** Any amount above zero is visible. */
 function barOf(part: bigint, most: bigint): string {
   const size = Number((part * BigInt(barWidth * eighths.length)) / most);
   const seen = part > 0n ? Math.max(1, size) : 0;

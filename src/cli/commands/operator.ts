@@ -5,31 +5,31 @@ import { print, printTable, style } from "../terminal/output.ts";
 
 const invite = viewCommand({
   name: "operator invite",
-  about: "Makes a link by which one more person becomes an operator. It works once, for a week.",
-  flags: { email: { about: "for this address only", value: "EMAIL" } },
+  about: "Create an invitation link for another operator. It works once and expires after a week.",
+  flags: { email: { about: "only this email address can use the link", value: "EMAIL" } },
   examples: ["svc operator invite", "svc operator invite --email ada@example.com"],
   load: (operations, { flags: { email } }) => operations.operators.invite(defined({ email })),
-  show: (view) => printLink(view, "becomes an operator"),
+  show: (view) => printLink(view, "become an operator"),
 });
 
 const reset = viewCommand({
   name: "operator reset",
   about:
-    "Makes a link by which somebody who has forgotten a password chooses a new one. It works once, for a day; using it signs them out everywhere else.",
+    "Create a password reset link. It works once and expires after a day. Using it signs the person out everywhere else.",
   positionals: ["EMAIL"],
   examples: ["svc operator reset ada@example.com"],
   load: (operations, { positionals: [email = ""] }) => operations.people.resetPassword({ email }),
-  show: (view) => printLink(view, "chooses a new password"),
+  show: (view) => printLink(view, "choose a new password"),
 });
 
 const list = viewCommand({
   name: "operator list",
-  about: "Lists the operators.",
+  about: "List the operators.",
   examples: ["svc operator list", "svc operator list --json"],
   load: (operations) => operations.operators.list({}),
   show(operators) {
     if (operators.length === 0)
-      return print("No operators yet. Make a link for the first one: svc operator invite");
+      return print("No operators yet. Invite the first one: svc operator invite");
     printTable(
       ["email", "name", "since"],
       operators.map(({ email, name, created_at }) => [email, name, created_at]),
@@ -41,5 +41,5 @@ export const operatorCommands: readonly Command[] = [invite, reset, list];
 
 function printLink(view: LinkView, what: string): void {
   print(style.cyan(view.link));
-  print(style.dim(`Whoever opens it ${what}. It works once, until ${view.expires_at}.`));
+  print(style.dim(`Open this link to ${what}. It works once and expires at ${view.expires_at}.`));
 }

@@ -5,23 +5,23 @@ import { type Command, viewCommand } from "../command.ts";
 import { print, printTable, style } from "../terminal/output.ts";
 
 const priceFlags = {
-  input: { about: "a million input tokens", value: "USD" },
-  "cached-input": { about: "a million input tokens read from a cache", value: "USD" },
-  "cache-write": { about: "a million input tokens written to a cache", value: "USD" },
-  output: { about: "a million output tokens", value: "USD" },
-  "audio-output": { about: "a million tokens of speech", value: "USD" },
-  image: { about: "an image", value: "USD" },
-  "video-second": { about: "a second of video", value: "USD" },
+  input: { about: "price per million input tokens", value: "USD" },
+  "cached-input": { about: "price per million input tokens read from a cache", value: "USD" },
+  "cache-write": { about: "price per million input tokens written to a cache", value: "USD" },
+  output: { about: "price per million output tokens", value: "USD" },
+  "audio-output": { about: "price per million audio output tokens", value: "USD" },
+  image: { about: "price per image", value: "USD" },
+  "video-second": { about: "price per second of video", value: "USD" },
 } as const;
 
 const priceSet = viewCommand({
   name: "price set",
   about:
-    "Gives a model a new price, now or from a day on. Name every class it is billed by; calls under way keep theirs.",
+    "Set the price of a model, now or from a date. Include every class the model is billed by. Calls in flight keep their price.",
   positionals: ["MODEL"],
   flags: {
     ...priceFlags,
-    from: { about: "from when it holds; now unless told", value: "DATE" },
+    from: { about: "start date or time (default: now)", value: "DATE" },
   },
   examples: [
     "svc price set svc-3-flash --input 0.30 --cached-input 0.03 --output 2.50",
@@ -39,7 +39,7 @@ const priceSet = viewCommand({
     return operations.prices.set({ model, price, ...defined({ from }) });
   },
   show(row) {
-    const when = row.in_force ? "in force now" : `in force from ${row.effective_at}`;
+    const when = row.in_force ? "active" : `active from ${row.effective_at}`;
     print(`${style.green("priced")} ${row.model}: ${priceText(row)}`);
     print(style.dim(`version ${row.version}, ${when}`));
   },
@@ -47,21 +47,21 @@ const priceSet = viewCommand({
 
 const priceRemove = viewCommand({
   name: "price remove",
-  about: "Removes a model's price. The model is not served until it has a price again.",
+  about: "Remove the price of a model. The model is not served until it has a price again.",
   positionals: ["MODEL"],
   examples: ["svc price remove svc-3-flash"],
   load: (operations, { positionals: [model = ""] }) => operations.prices.remove({ model }),
   show: ({ model }) =>
-    print(`${style.green("removed")} the price of ${model}. It is not served any more.`),
+    print(`${style.green("removed")} the price of ${model}, which is no longer served`),
 });
 
 const priceList = viewCommand({
   name: "price list",
-  about: "Lists prices: in force now with what comes later, in force at a date, or all versions.",
+  about: "List active and scheduled prices, prices at a date, or all versions.",
   optional: ["MODEL"],
   flags: {
-    at: { about: "what is in force at this day or moment", value: "DATE" },
-    history: { about: "every version there ever was" },
+    at: { about: "prices at this date or time", value: "DATE" },
+    history: { about: "all versions" },
   },
   examples: [
     "svc price list",
@@ -74,8 +74,9 @@ const priceList = viewCommand({
       history: switches.has("history"),
     }),
   show(rows) {
-    if (rows.length === 0) return print("No models yet, so no prices: see svc model list");
-    print(style.dim("USD: a million tokens, an image, a second of video"));
+    if (rows.length === 0)
+      return print("No prices yet, because there are no models. See svc model list.");
+    print(style.dim("USD per million tokens, per image, per second of video"));
     printTable(
       ["model", "version", "price", "from", "state"],
       rows.map((row) => [row.model, row.version, priceText(row), fromOf(row), stateOf(row)]),
@@ -86,12 +87,12 @@ const priceList = viewCommand({
 const priceImport = viewCommand({
   name: "price import",
   about:
-    "Takes vendors' public list prices over: costs for routes that have none, and prices for models that have none.",
+    "Import vendors' list prices. Sets costs for routes without one and prices for models without one.",
   variadic: "MODEL",
   flags: {
-    markup: { about: "percent on top for the models' prices, such as 20", value: "PERCENT" },
-    replace: { about: "also where there is a price or a cost already" },
-    "dry-run": { about: "show what would be set and set nothing" },
+    markup: { about: "markup on the models' prices in percent, such as 20", value: "PERCENT" },
+    replace: { about: "also replace existing prices and costs" },
+    "dry-run": { about: "show the changes without making them" },
   },
   examples: [
     "svc price import --dry-run",
@@ -120,32 +121,34 @@ const pairsText = (price: Readonly<Record<string, string>>) =>
     .join(", ");
 
 const fromOf = ({ version, effective_at }: PriceRow) =>
-  version === null ? null : (effective_at ?? "the start");
+  version === null ? null : (effective_at ?? "start");
 
 function stateOf({ version, price, in_force, effective_at }: PriceRow): string {
-  if (in_force) return "in force";
+  if (in_force) return "active";
   if (version === null) return "not served";
-  if (price === null) return "taken away";
-  return effective_at !== null && Date.parse(effective_at) > Date.now() ? "ahead" : "replaced";
+  if (price === null) return "removed";
+  return effective_at !== null && Date.parse(effective_at) > Date.now() ? "scheduled" : "replaced";
 }
 
 function printImport({ set, left, unknown, notes, applied }: ImportView, dryRun: boolean): void {
   const nameOf = ({ model, route }: { readonly model: string; readonly route: string | null }) =>
-    route === null ? `price of ${model}` : `cost of ${model} by ${route}`;
+    route === null ? `price of ${model}` : `cost of ${model} on ${route}`;
   for (const row of set)
     print(
       `${style.green("+")} ${nameOf(row)}: ${pairsText(row.price)} ${style.dim(`(${row.source})`)}`,
     );
   for (const row of left) print(`${style.dim("=")} ${nameOf(row)}: ${row.reason}`);
   for (const row of unknown) print(`${style.yellow("?")} ${nameOf(row)}: ${row.reason}`);
-  for (const row of notes) print(`${style.yellow("!")} ${row.model} by ${row.route}: ${row.note}`);
+  for (const row of notes) print(`${style.yellow("!")} ${row.model} on ${row.route}: ${row.note}`);
   if (set.length === 0) return print("Nothing to set.");
-  if (dryRun) return print(`${set.length} to set; nothing was changed (--dry-run).`);
+  if (dryRun) return print(`${set.length} to set. Nothing was changed (--dry-run).`);
   if (!applied) return;
   print(
-    `${style.green("set")} ${set.length}. Public list prices: check them against your contracts.`,
+    `${style.green("set")} ${set.length}. These are list prices. Check them against your contracts.`,
   );
   print(
-    style.dim("An apply of svc.yaml brings its own prices back: svc export writes these for it."),
+    style.dim(
+      "svc apply restores the prices in svc.yaml. svc export prints the new ones for the file.",
+    ),
   );
 }

@@ -137,11 +137,11 @@ describe("the arithmetic of a receipt", () => {
   test("is exact, a line a class, and rounded up once", () => {
     expect(arithmeticLines(receiptOf({ units, cost, priceVersion: 3 }), price)).toEqual([
       "price version 3, in USD",
-      "  input tokens: 7 × 0.30 a million          = 0.0000021",
-      "  cached input tokens: 3 × 0.30 a million   = 0.0000009",
-      "  output tokens: 11 × 2.500000001 a million = 0.000027500000011",
-      "  images: 1 × 0.03 each                     = 0.03",
-      "  sum                                       = 0.030030500000011",
+      "  input tokens: 7 × 0.30 per million          = 0.0000021",
+      "  cached input tokens: 3 × 0.30 per million   = 0.0000009",
+      "  output tokens: 11 × 2.500000001 per million = 0.000027500000011",
+      "  images: 1 × 0.03 each                       = 0.03",
+      "  sum                                         = 0.030030500000011",
       "  rounded up once: 0.030030501",
       "",
     ]);
@@ -149,7 +149,7 @@ describe("the arithmetic of a receipt", () => {
 
   test("says when the receipt says something else", () => {
     const lines = arithmeticLines(receiptOf({ units, cost: cost + 1n }), price);
-    expect(lines.join("\n")).toContain("the receipt says 0.030030502: it is off");
+    expect(lines.join("\n")).toContain("the receipt has 0.030030502, which is wrong");
   });
 
   test("of a call that used nothing is a sum of nothing", () => {
@@ -180,7 +180,7 @@ test("a receipt tells what was held, charged and lost, and what is left of it", 
   expect(vendor).toMatch(/vendor cost +0\.030030503 USD/);
   expect(vendor).toMatch(/margin +-0\.000000002 USD/);
   expect(of({ vendorCost: 1n, charged: 5n })).toMatch(/margin +0\.000000004 USD/);
-  expect(of({ estimated: true })).toContain("an estimate");
+  expect(of({ estimated: true })).toContain("estimate");
 });
 
 test("a receipt shows each attempt with what is known of it", () => {
@@ -191,7 +191,7 @@ test("a receipt shows each attempt with what is known of it", () => {
   );
   expect(of([])).toMatch(/attempts +none\n/);
   expect(of([{ provider: "", model: "", code: "upstream_error", detail: "out" }])).toMatch(
-    /attempts +none could be made: upstream_error \(out\)\n/,
+    /attempts +no target available: upstream_error \(out\)\n/,
   );
   // From before times were recorded.
   expect(of([{ provider: "p", model: "m" }])).toMatch(/attempts +p\/m: served\n/);
@@ -203,10 +203,10 @@ test("the times of a receipt come from its id", () => {
     price: undefined,
     account: undefined,
   }).join("\n");
-  expect(lines).toMatch(/began +2027-01-15T12:00:00Z/);
+  expect(lines).toMatch(/started +2027-01-15T12:00:00Z/);
   expect(lines).toMatch(/first byte +after 120 ms/);
   expect(lines).toMatch(/ended +2027-01-15T12:00:01\.500Z, after 1500 ms/);
-  expect(lines).toContain("version 1 of the price is not known");
+  expect(lines).toContain("Price version 1 is unknown");
 });
 
 describe("svc receipt", () => {
@@ -246,7 +246,7 @@ describe("svc receipt list", () => {
         .toReversed()
         .slice(0, 50),
     );
-    expect(text).toContain("The newest 50");
+    expect(text).toContain("Showing the newest 50");
     expect(await output("receipt list --limit 61")).not.toContain("The newest");
   });
 

@@ -27,16 +27,16 @@ const linesAtOnce = 500;
 
 const receiptList: Command = {
   name: "receipt list",
-  about: "Lists receipts, the newest first. As CSV: all of them, the oldest first, unless limited.",
+  about: "List receipts, newest first. With --csv: all of them, oldest first.",
   flags: {
-    account: { about: "of this account only (id or name)", value: "A" },
-    key: { about: "of this key only (its id)", value: "K" },
-    model: { about: "of this model only", value: "M" },
-    outcome: { about: "ok, left, or the code of an error", value: "O" },
-    from: { about: "begun on this day (UTC) or at this moment, or later", value: "DATE" },
-    to: { about: "begun before this day (UTC) or moment", value: "DATE" },
-    limit: { about: `at most so many (default: ${usualLimit})`, value: "N" },
-    csv: { about: "print CSV for a spreadsheet" },
+    account: { about: "only this account (id or name)", value: "A" },
+    key: { about: "only this key (id)", value: "K" },
+    model: { about: "only this model", value: "M" },
+    outcome: { about: "only this outcome: ok, left or an error code", value: "O" },
+    from: { about: "started on or after this date (UTC) or time", value: "DATE" },
+    to: { about: "started on or before this date (UTC), or before this time", value: "DATE" },
+    limit: { about: `maximum number of receipts (default: ${usualLimit})`, value: "N" },
+    csv: { about: "print CSV" },
     ...jsonFlag,
   },
   examples: [
@@ -48,7 +48,11 @@ const receiptList: Command = {
     wiring.withLedger(async (ledger) => {
       const isCsv = switches.has("csv");
       if (isCsv && switches.has("json"))
-        throw new Problem({ code: "invalid", field: "csv", message: "Choose either CSV or JSON." });
+        throw new Problem({
+          code: "invalid",
+          field: "csv",
+          message: "Use either --csv or --json.",
+        });
       const names = new Map((await ledger.accounts()).map(({ id, name }) => [id, name]));
       const filter = readFilter(flags, names);
       if (isCsv) return writeCsv(ledger.receipts({ ...filter, oldestFirst: true }), names);
@@ -58,13 +62,13 @@ const receiptList: Command = {
       if (switches.has("json")) return printJson(receipts.map((one) => toView(one, names)));
       printReceipts(receipts, names);
       if (receipts.length === limit)
-        print(style.dim(`The newest ${limit}; --limit N shows more, --csv exports all.`));
+        print(style.dim(`Showing the newest ${limit}. --limit N shows more, --csv exports all.`));
     }),
 };
 
 const receiptShow: Command = {
   name: "receipt",
-  about: "Shows one receipt and how its cost was worked out.",
+  about: "Show a receipt and how its cost was calculated.",
   positionals: ["ID"],
   flags: jsonFlag,
   examples: ["svc receipt req_0199…", "svc receipt req_0199… --json"],
@@ -87,7 +91,7 @@ const receiptShow: Command = {
 
 const ledgerVerify: Command = {
   name: "ledger verify",
-  about: "Adds up the whole ledger anew and says whether every sum in it is right.",
+  about: "Recompute the whole ledger and report every sum that is wrong.",
   flags: jsonFlag,
   examples: ["svc ledger verify", "svc ledger verify --json"],
   run: ({ switches, wiring }) =>
@@ -95,7 +99,7 @@ const ledgerVerify: Command = {
       const line = new ProgressLine();
       const isLive = process.stderr.isTTY === true;
       const findings = await verifyLedger(ledger, (receipts) => {
-        if (isLive) line.show(`${receipts} receipts`);
+        if (isLive) line.show(counted(receipts, "receipt"));
       }).finally(() => line.clear());
       if (switches.has("json"))
         printJson({
@@ -108,12 +112,11 @@ const ledgerVerify: Command = {
       if (!findings.ok)
         throw new Problem({
           code: "failed",
-          message: `The ledger is off in ${counted(findings.problemCount, "place")}.`,
+          message: `The ledger has ${counted(findings.problemCount, "problem")}.`,
         });
     }),
 };
 
-/** `receipt list` stands first: the words of a command line are matched in this order. */
 export const receiptCommands: readonly Command[] = [receiptList, receiptShow, ledgerVerify];
 
 function readFilter(flags: Invocation["flags"], names: AccountNames): ReceiptFilter {
@@ -139,7 +142,7 @@ function findAccount(idOrName: string, names: AccountNames): string {
   });
 }
 
-/** A day is counted whole. */
+/** The last day is included. */
 function readEnd(flags: Invocation["flags"]): number | undefined {
   const ms = readDate(flags, "to");
   const isDay = /^\d{4}-\d\d-\d\d$/.test(flags["to"] ?? "");
@@ -158,7 +161,7 @@ function readLimit(text: string | undefined): number | undefined {
   throw new Problem({
     code: "invalid",
     field: "limit",
-    message: `The limit must be a whole number above 0, not "${text}".`,
+    message: `Expected a whole number above 0, not "${text}".`,
   });
 }
 
@@ -185,10 +188,10 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
     ["account", `${account ?? "unknown"} (${receipt.accountId})`],
     ["key", receipt.keyId],
     ["model", `${receipt.model} (${receipt.endpoint})`],
-    ["provider", receipt.provider === "" ? "none was asked" : receipt.provider],
+    ["provider", receipt.provider === "" ? "none" : receipt.provider],
     ...attemptFacts(receipt),
     ["outcome", receipt.outcome],
-    ["began", toDateText(beganMs)],
+    ["started", toDateText(beganMs)],
     ["first byte", firstByte],
     ["ended", `${toDateText(beganMs + durationMs)}, after ${durationMs} ms`],
     ["counted by", countedBy(receipt)],
@@ -200,7 +203,7 @@ export function receiptLines({ receipt, price, account }: ReceiptText): string[]
     ...labelled(facts),
     "",
     ...(price === undefined
-      ? [`version ${receipt.priceVersion} of the price is not known: nothing to work out`]
+      ? [`Price version ${receipt.priceVersion} is unknown, so the cost cannot be recalculated.`]
       : arithmeticLines(receipt, price)),
     ...labelled(moneyFacts(receipt)),
   ];
@@ -213,7 +216,7 @@ function attemptFacts({ attempts }: Receipt): [string, string][] {
 
 function attemptText(attempt: ReceiptAttempt): string {
   const { provider, model, code = "served", status, detail, startedMs, durationMs } = attempt;
-  const target = provider === "" ? "none could be made" : `${provider}/${model}`;
+  const target = provider === "" ? "no target available" : `${provider}/${model}`;
   const facts = [
     code,
     ...(status === undefined ? [] : [`status ${status}`]),
@@ -238,14 +241,16 @@ export function arithmeticLines(receipt: Receipt, price: Price): string[] {
     ...rows.map(({ text, amount }) => line(text, amount)),
     line("sum", worked.sum),
     `  rounded up once: ${toUsd(worked.cost)}`,
-    ...(worked.cost === cost ? [] : [style.red(`  the receipt says ${toUsd(cost)}: it is off`)]),
+    ...(worked.cost === cost
+      ? []
+      : [style.red(`  the receipt has ${toUsd(cost)}, which is wrong`)]),
     "",
   ];
 }
 
 function priceText(key: PriceKey, each: bigint): string {
   const isPiece = key === "image" || key === "video_second";
-  return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "a million"}`;
+  return `${toUnitPriceUsd(key, each)} ${isPiece ? "each" : "per million"}`;
 }
 
 function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [string, string][] {
@@ -256,10 +261,11 @@ function moneyFacts({ cost, charged, hold, vendorCost, terms }: Receipt): [strin
   ];
   if (terms !== undefined)
     facts.push(
-      ["hold of", holdText(terms.hold)],
-      ["limits", `version ${terms.keyLimits} of the key, ${terms.accountLimits} of the account`],
+      ["hold for", holdText(terms.hold)],
+      ["limits", `key version ${terms.keyLimits}, account version ${terms.accountLimits}`],
     );
-  if (charged < cost) facts.push(["shortfall", `${toUsd(cost - charged)} USD, the operator's`]);
+  if (charged < cost)
+    facts.push(["shortfall", `${toUsd(cost - charged)} USD, borne by the operator`]);
   if (vendorCost !== undefined)
     facts.push(
       ["vendor cost", `${toUsd(vendorCost)} USD`],
@@ -290,7 +296,7 @@ function toView(receipt: Receipt, names: AccountNames): Readonly<Record<string, 
   return Object.fromEntries(operatorColumns.names.map((name, at) => [name, cells[at] ?? null]));
 }
 
-/** However many there are, only some are in memory. */
+/** Streams, so that any number fits in memory. */
 async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): Promise<void> {
   let lines = [csvLine(operatorColumns.names)];
   for await (const receipt of receipts) {
@@ -305,7 +311,7 @@ async function writeCsv(receipts: AsyncIterable<Receipt>, names: AccountNames): 
 function printReceipts(receipts: readonly Receipt[], names: AccountNames): void {
   if (receipts.length === 0) return print("No receipts.");
   printTable(
-    ["began", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
+    ["started", "receipt", "account", "model", "outcome", "units", "charged USD", "ms"],
     receipts.map((receipt) => [
       toDateText(idTimeMs(receipt.id)),
       receipt.id,
@@ -320,8 +326,8 @@ function printReceipts(receipts: readonly Receipt[], names: AccountNames): void 
 }
 
 function countedBy({ units, estimated }: Receipt): string {
-  if (Object.values(units).every((count) => count === 0)) return "nobody: nothing was used";
-  return estimated ? "the gateway (an estimate)" : "the upstream";
+  if (Object.values(units).every((count) => count === 0)) return "nothing was used";
+  return estimated ? "the gateway (estimate)" : "the provider";
 }
 
 function printFindings(findings: LedgerFindings): void {
@@ -334,7 +340,7 @@ function printFindings(findings: LedgerFindings): void {
   if (ok) return print(`${style.green("ok")}  ${seen}, ${toUsd(charged)} USD charged`);
   print(`${style.red("not ok")}  ${seen}, ${toUsd(charged)} USD charged\n`);
   printTable(
-    ["what", "where", "should be", "is"],
+    ["problem", "where", "expected", "found"],
     problems.map(({ kind, subject, expected, found }) => [kind, subject, expected, found]),
   );
   if (problemCount > problems.length) print(`… and ${problemCount - problems.length} more`);

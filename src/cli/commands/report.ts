@@ -6,11 +6,15 @@ import { alignUsd } from "./money-text.ts";
 
 const reportMargin = viewCommand({
   name: "report margin",
-  about: "Shows what callers paid beside what vendors ask for it; this month unless told.",
+  about: "Compare what callers paid with what vendors charge. Default: this month.",
   flags: {
-    by: { about: "model, account or provider (default: model)", value: "WHAT" },
-    from: { about: "the first day, in UTC", value: "DATE" },
-    to: { about: "the last day, in UTC; counted whole", value: "DATE" },
+    by: {
+      about: "model, account or provider (default: model)",
+      value: "WHAT",
+      choices: ["model", "account", "provider"],
+    },
+    from: { about: "first day (UTC)", value: "DATE" },
+    to: { about: "last day (UTC), included", value: "DATE" },
   },
   examples: [
     "svc report margin",
@@ -21,11 +25,11 @@ const reportMargin = viewCommand({
     operations.reports.margin(defined({ by, from, to })),
   show(report) {
     print(style.dim(`${report.from} to ${report.to}, in USD`));
-    if (report.rows.length === 0) return print("No receipts in these days.");
+    if (report.rows.length === 0) return print("No receipts in this period.");
     printMargin(report.by, [...report.rows, report.total]);
     if (report.total.unknown_cost > 0)
       print(
-        `\n${style.yellow("!")} ${report.total.unknown_cost} receipts have no known cost: their margin looks larger than it is. svc price import sets costs for routes that have none.`,
+        `\n${style.yellow("!")} ${report.total.unknown_cost} ${report.total.unknown_cost === 1 ? "receipt has" : "receipts have"} no known cost, so the margin looks larger than it is.\n  svc price import sets costs for routes without one.`,
       );
   },
 });

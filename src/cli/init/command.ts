@@ -1,5 +1,7 @@
 import { Problem } from "../../base/problem.ts";
+import { vendors } from "../../catalog/vendors.ts";
 import { draftText } from "../../manifest/draft.ts";
+import { presetNames } from "../../manifest/presets.ts";
 import type { AddedView } from "../../platform/manifest/change.ts";
 import type { ModelView } from "../../platform/models/schemas.ts";
 import { readMarkup } from "../../platform/prices/import.ts";
@@ -29,35 +31,37 @@ import { notListed, tellFound, withNothing } from "./show.ts";
 export const initCommand: Command = {
   name: "init",
   about:
-    "Connects providers: finds keys in the environment and servers on this machine, lists their models, and serves those that you choose.",
+    "Connect providers and choose the models to serve. It finds keys in the environment and servers on this machine, and lists their models.",
   flags: {
     provider: {
-      about: "connect this one, by its vendor; default: all that were found",
+      about: "vendor to connect (default: all that were found)",
       value: "VENDOR",
+      choices: vendors.map(({ id }) => id),
       multiple: true,
     },
     models: {
-      about: "take these models, by commas; default: those with a known price",
+      about: "models to serve, separated by commas (default: those with a known price)",
       value: "IDS",
       multiple: true,
     },
     "all-models": {
-      about: "take every model, also those that are not served until they have a price",
+      about: "add all models, including those that need a price first",
     },
-    markup: { about: "percent on top of the vendors' prices, such as 20", value: "PERCENT" },
+    markup: { about: "markup on the vendors' prices in percent, such as 20", value: "PERCENT" },
     preset: {
       about:
-        "google: the whole catalogue on Gemini and Vertex AI; local: all servers of this machine",
+        "google: the whole catalog on Gemini and Vertex AI; local: all servers on this machine",
       value: "NAME",
+      choices: [...presetNames, localPreset],
     },
-    yes: { about: "ask nothing", short: "y" },
-    print: { about: "print a file for svc apply and change nothing" },
-    "dry-run": { about: "show what would be added and change nothing" },
+    yes: { about: "skip the questions", short: "y" },
+    print: { about: "print a file for svc apply without changing anything" },
+    "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
   removedFlags: {
-    file: "svc init --print > FILE prints a file; svc apply FILE applies it.",
-    force: "svc init only adds entries. svc apply FILE makes the catalogue match a file.",
+    file: "Use svc init --print > FILE, then svc apply FILE.",
+    force: "svc init only adds entries. Use svc apply FILE to make the catalog match a file.",
   },
   examples: [
     "svc init",
@@ -150,7 +154,7 @@ async function choose(wishes: Wishes, isFile: boolean): Promise<readonly Found[]
     throw new Problem({
       code: "not_found",
       message:
-        "No server of a known kind answers on this machine. Start Ollama, LM Studio, vLLM or llama.cpp and run this again, or connect a server by its address.",
+        "No model server found on this machine. Start Ollama, LM Studio, vLLM or llama.cpp and try again, or connect a server by its address.",
       command: "provider add NAME --base-url URL --allow-private",
     });
   }
@@ -158,7 +162,7 @@ async function choose(wishes: Wishes, isFile: boolean): Promise<readonly Found[]
   return asks ? askWhich(found, signal) : chooseFound(found, []);
 }
 
-/** Asks the providers for their models, and takes those that are wanted. */
+/** Lists the models of the providers and takes those that are wanted. */
 async function connect(
   { invocation, providers, found, asks, signal }: Wishes,
   chosen: readonly Found[],
@@ -221,7 +225,7 @@ async function askAll(options: {
   const isHere = ({ vendor, isLocal }: Found) =>
     isLocal || found.some((one) => one.vendor === vendor);
   const progress = new ProgressLine();
-  progress.show(`asking ${chosen.map(({ title }) => title).join(", ")} for models`);
+  progress.show(`Listing the models of ${chosen.map(({ title }) => title).join(", ")} …`);
   const asking = wiring.withOperations((operations) =>
     readOffers(operations, chosen.filter(isHere)),
   );
@@ -239,9 +243,9 @@ const isAdded =
     connections.some(({ found }) => found.name === provider);
 
 const unasked = ({ by }: Found) =>
-  `${by} ${by.includes(",") ? "are" : "is"} not set here. Set it and run svc init again, or name models with --models.`;
+  `${by} ${by.includes(",") ? "are" : "is"} not set. Set ${by.includes(",") ? "them" : "it"} and run svc init again, or name models with --models.`;
 
-/** Providers may take long to answer: ctrl-c does not wait for them. */
+/** Providers can be slow. Ctrl-C does not wait for them. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);
@@ -253,8 +257,8 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-const head = `# Providers and models of this gateway, for svc apply; a start applies svc.yaml by itself.
-# Prices are USD per million tokens. \${NAME} stands for a variable of the environment.
+const head = `# Providers and models of this gateway, for svc apply. The server applies svc.yaml on every start.
+# Prices are in USD per million tokens. \${NAME} is an environment variable.
 
 `;
 
@@ -264,7 +268,7 @@ function printFile(planned: Planned): void {
   const { leftOut, unlisted } = planned;
   process.stdout.write(fileText(planned));
   for (const { provider, reason } of leftOut)
-    process.stderr.write(`${provider} was left out: ${reason}\n`);
+    process.stderr.write(`Skipped ${provider}: ${reason}\n`);
   for (const { provider, reason } of unlisted)
     process.stderr.write(`${notListed(provider)}: ${reason}\n`);
 }
@@ -273,8 +277,8 @@ async function isConfirmed({ added, kept }: AddedView, signal: AbortSignal): Pro
   if (added.length === 0) return true;
   print();
   for (const entry of added) print(`${style.green("+")} ${entryText(entry)}`);
-  for (const entry of kept) print(`${style.dim("=")} ${entryText(entry)} is there already`);
-  if (await askYes({ question: "Add this?", offered: true, signal })) return true;
+  for (const entry of kept) print(`${style.dim("=")} ${entryText(entry)} already exists`);
+  if (await askYes({ question: "Add these?", offered: true, signal })) return true;
   print("Nothing was changed.");
   return false;
 }

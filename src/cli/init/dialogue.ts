@@ -8,7 +8,7 @@ import type { Connection } from "./plan.ts";
 /** Which of those that were found are to be connected. */
 export function askWhich(found: readonly Found[], signal: AbortSignal): Promise<readonly Found[]> {
   return askMany({
-    question: "Found these. Connect which?",
+    question: "Which providers do you want to connect?",
     choices: found.map((one) => {
       const { name, title, by, isShared, problem, notes } = one;
       const hints = [
@@ -36,16 +36,16 @@ export async function askModels(
 ): Promise<Connection | undefined> {
   if (problem !== undefined) {
     print(`${style.yellow("!")} ${problem}`);
-    const question = "Connect it all the same, without models?";
+    const question = "Connect it anyway, without models?";
     const isWanted = await askYes({ question, offered: false, signal });
     return isWanted ? { found, models: [] } : undefined;
   }
   if (proposals.length === 0) {
-    print(`${style.bold(found.title)} offers no model that is not here already.`);
+    print(`${style.bold(found.title)} offers no new models.`);
     return { found, models: [] };
   }
   const models = await askMany({
-    question: `${found.title} offers ${count(proposals.length, "model")}. Take which?`,
+    question: `${found.title} offers ${count(proposals.length, "model")}. Which ones do you want to serve?`,
     choices: proposals.map(toChoice),
     chosen: proposals.filter(({ price }) => price !== null),
     signal,
@@ -56,7 +56,7 @@ export async function askModels(
 /** The factor on the vendors' prices. */
 export const askMarkup = (signal: AbortSignal): Promise<bigint> =>
   askText({
-    question: "Percent on top of the vendors' prices?",
+    question: "Markup on the vendors' prices, in percent",
     offered: "0",
     read: (answer) => readMarkup(answer.replace(/\s*%$/, "")),
     signal,

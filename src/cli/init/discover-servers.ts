@@ -38,7 +38,7 @@ export async function probeServers(options: DiscoverOptions): Promise<readonly F
     if (vendor === undefined) return [];
     const isOwnPort = origin === `http://127.0.0.1:${ownPort}`;
     const notes = isOwnPort
-      ? [`the gateway is set to port ${ownPort} too: set SVC_PORT to another`]
+      ? [`the gateway also uses port ${ownPort}; set SVC_PORT to another port`]
       : [];
     return [{ vendor, baseUrl: `${origin}/v1`, notes }];
   });

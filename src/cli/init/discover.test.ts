@@ -131,7 +131,7 @@ describe("servers on this machine", () => {
     const [found] = await find({ ports: [port], ownPort: port });
     expect(found?.vendor).toBe("llamacpp");
     expect(found?.notes).toEqual([
-      `the gateway is set to port ${port} too: set SVC_PORT to another`,
+      `the gateway also uses port ${port}; set SVC_PORT to another port`,
     ]);
   });
 

@@ -105,7 +105,7 @@ function draftOf(
   return {
     fields: { vendor: vendor.id, ...key },
     by,
-    problem: "its address is not known: set AZURE_OPENAI_ENDPOINT, or add it with svc provider add",
+    problem: "its address is unknown. Set AZURE_OPENAI_ENDPOINT, or add it with svc provider add",
   };
 }
 
@@ -189,7 +189,7 @@ function toFound(server: FoundServer & { readonly name: string }): Found {
   return {
     name,
     vendor,
-    title: known?.title ?? "a compatible server",
+    title: known?.title ?? "OpenAI-compatible server",
     by: baseUrl.replace(/\/v1$/, ""),
     draft: {
       ...(known === undefined ? { kind: "openai" } : { vendor }),

@@ -14,7 +14,7 @@ export interface LeftOut {
 
 export interface Planned extends PresetFate {
   readonly draft: ManifestDraft;
-  /** The text of the preset, if it is all that there is: it has remarks. */
+  /** The preset's own text with its comments, if nothing else is added. */
   readonly presetText: string | undefined;
   readonly connections: readonly Connection[];
   readonly leftOut: readonly LeftOut[];
@@ -27,31 +27,31 @@ export interface Outcome extends Planned {
   readonly dryRun: boolean;
 }
 
-/** What was done, what is still missing, and what to do next. */
+/** Prints the result, warnings and next steps. */
 export async function printNext(outcome: Outcome, wiring: Wiring): Promise<void> {
   const { view, leftOut, dryRun } = outcome;
   const { added, warnings } = view;
   print();
   for (const { provider, reason } of leftOut)
-    print(`${style.yellow("!")} ${provider} was left out: ${reason}`);
+    print(`${style.yellow("!")} Skipped ${provider}: ${reason}`);
   for (const { provider, reason } of outcome.unlisted)
     print(`${style.yellow("!")} ${notListed(provider)}: ${reason}`);
   const { moved, stays } = outcome;
   if (moved.length > 0)
     print(
-      `${style.yellow("!")} ${moved.join(", ")}: served by the embedded models until now, by the preset's providers and at its prices from now on. docs/engine.md tells the way back.`,
+      `${style.yellow("!")} ${moved.join(", ")}: moved from the embedded models to the preset's providers and prices. See docs/engine.md to undo this.`,
     );
   if (stays.length > 0)
     print(
-      `${style.yellow("!")} ${stays.join(", ")}: there already, with other routes, and left as they are. svc model route add adds the preset's targets.`,
+      `${style.yellow("!")} ${stays.join(", ")}: unchanged, because other routes exist. Add the preset's targets with svc model route add.`,
     );
-  if (added.length === 0) return print("Nothing to add: it is all there already.");
+  if (added.length === 0) return print("Nothing to add. Everything exists already.");
   printWarnings(warnings);
   const counts = (["provider", "model", "route"] as const).flatMap((kind) => {
     const number = added.filter((one) => one.kind === kind).length;
     return number === 0 ? [] : [`${number} ${kind}${number === 1 ? "" : "s"}`];
   });
-  if (dryRun) return print(`${counts.join(", ")} to add; nothing was changed (--dry-run).`);
+  if (dryRun) return print(`${counts.join(", ")} to add. Nothing was changed (--dry-run).`);
   print(`${style.green("added")} ${counts.join(", ")}`);
   await printSteps(outcome, wiring);
 }
@@ -70,7 +70,7 @@ async function printSteps(
   print(`\n${style.bold("Next")}\n`);
   if (running === undefined) print(`  ${style.cyan("npm start")}  starts the gateway`);
   for (const name of tested.slice(0, 3))
-    print(`  ${style.cyan(`./svc provider test ${name}`)}  makes a real call of each kind`);
+    print(`  ${style.cyan(`svc provider test ${name}`)}  makes one real call of each type`);
   const models = await wiring.withOperations((operations) => operations.models.list({}));
   const chat = models.find(
     ({ id, endpoint, served }) =>
@@ -78,7 +78,7 @@ async function printSteps(
       endpoint === "chat" &&
       added.some(({ kind, name }) => kind === "model" && name === id),
   );
-  if (chat === undefined) return print(`  ${style.cyan("./svc model list")}  shows what is served`);
+  if (chat === undefined) return print(`  ${style.cyan("svc model list")}  shows the models`);
   const base = running ?? `http://${settings.host}:${settings.port}/v1`;
   const body = JSON.stringify({
     model: chat.id,

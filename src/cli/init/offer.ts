@@ -1,5 +1,6 @@
 import { Problem } from "../../base/problem.ts";
 import { billedClasses } from "../../call/endpoint.ts";
+import { closest } from "../../config/suggestion.ts";
 import type { Operations } from "../../platform/operations.ts";
 import { useOf } from "../../platform/providers/proposal.ts";
 import type { Proposal, TroubleView } from "../../platform/providers/schemas.ts";
@@ -14,7 +15,7 @@ export interface Offer {
   readonly proposals: readonly Proposal[];
   /** Why it could not be asked, and what to do. */
   readonly problem: string | undefined;
-  /** All that it lists; null: it does not tell. */
+  /** All models that it lists; null if it has no list. */
   readonly listed: readonly string[] | null;
 }
 
@@ -48,12 +49,12 @@ export function readOffers(
   );
 }
 
-/** What runs on this machine has no vendor who asks for money. */
+/** Models on this machine have no vendor to pay. */
 function withOwnPrice(proposal: Proposal): Proposal {
   if (proposal.price !== null) return proposal;
   const classes = billedClasses(proposal.endpoint, proposal.input);
   const price = Object.fromEntries(classes.map((key) => [key, "0"]));
-  const note = "runs on your own machine: price 0";
+  const note = "price 0, because it runs on this machine";
   return { ...proposal, price, draft: { ...proposal.draft, price }, note };
 }
 
@@ -83,7 +84,7 @@ export async function chooseModels(options: {
         proposals.some((one) => isNamed(one, name)) || isRouted(found.name, name),
     );
   const missing = names.filter((name) => !isThere(name));
-  // One that does not list its models is taken at the operator's word.
+  // A provider without a list may have any model that the operator names.
   const silent = offers.filter(({ listed }) => listed === null);
   const trusted = silent.length === 1 ? silent[0] : undefined;
   if (missing.length > 0 && trusted === undefined) throw notThere(offers, missing);
@@ -107,32 +108,32 @@ function notThere(offers: readonly Offer[], names: readonly string[]): Problem {
   if (silent.length > 1)
     return new Problem({
       code: "invalid",
-      message: `${silent.map(({ found }) => found.name).join(" and ")} do not list their models. Name the provider that has ${names.join(", ")}.`,
+      message: `${silent.map(({ found }) => found.name).join(" and ")} do not list their models. Choose the provider of ${names.join(", ")} with --provider.`,
       field: "provider",
     });
   const provider = offers.map(({ found }) => found.name).join(" or ");
   const listed = offers.flatMap((offer) => offer.listed ?? []);
-  const wayRound = `svc provider add ${offers[0]?.found.vendor || "NAME"} --models ${names[0]} --unlisted takes a name that is not on the list.`;
+  const wayRound = `To use a name that is not listed: svc provider add ${offers[0]?.found.vendor || "NAME"} --models ${names[0]} --unlisted`;
   return notOffered({ provider, names, listed, wayRound });
 }
 
-/** Why names that are not on a provider's list are not taken, with those that were most likely meant. */
+/** Reports names that a provider does not list, with the most similar ones. */
 export function notOffered(options: {
   readonly provider: string;
   readonly names: readonly string[];
   readonly listed: readonly string[];
-  /** How to take them all the same. */
+  /** How to use them anyway. */
   readonly wayRound: string;
 }): Problem {
   const { provider, names, listed, wayRound } = options;
   const lines = names.map((name) => {
     if (useOf({ id: name }) === undefined)
-      return `${name} is no model for chat, embeddings or speech, and nothing else is served here.`;
+      return `${name} is not a chat, embeddings or speech model, so it cannot be served.`;
     const like = nearest(name, listed);
-    if (like !== undefined) return `${provider} does not offer ${name}; did you mean ${like}?`;
+    if (like !== undefined) return `${provider} does not offer ${name}. Did you mean ${like}?`;
     const some = listed.slice(0, 8).join(", ");
     const rest = listed.length > 8 ? ", …" : "";
-    return `${provider} does not offer ${name}; it offers ${some === "" ? "none that can be served" : some}${rest}.`;
+    return `${provider} does not offer ${name}. It offers ${some === "" ? "no models that can be served" : some}${rest}.`;
   });
   return new Problem({
     code: "invalid",
@@ -141,39 +142,8 @@ export function notOffered(options: {
   });
 }
 
-/** The one that differs by a slip or two, or begins like it. */
+/** The most similar name, or one that begins with it. */
 function nearest(name: string, listed: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
-  const [best] = listed
-    .map((one) => ({ one, steps: distance(wanted, one.toLowerCase()) }))
-    .filter(({ one, steps }) => steps <= maxSlips(name) || one.toLowerCase().startsWith(wanted))
-    .toSorted((left, right) => left.steps - right.steps);
-  return best?.one;
-}
-
-const maxSlips = (name: string) => Math.max(1, Math.min(3, Math.floor(name.length / 3)));
-
-/** How many letters must be put in, taken out, changed or swapped with their neighbour. */
-function distance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > 3) return Number.POSITIVE_INFINITY;
-  let older: readonly number[] = [];
-  let row: readonly number[] = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (let line = 1; line <= left.length; line++) {
-    const next = [line];
-    for (let at = 1; at <= right.length; at++) {
-      const isSame = left[line - 1] === right[at - 1];
-      const isSwap = left[line - 1] === right[at - 2] && left[line - 2] === right[at - 1];
-      next.push(
-        Math.min(
-          (row[at] ?? 0) + 1,
-          (next[at - 1] ?? 0) + 1,
-          (row[at - 1] ?? 0) + (isSame ? 0 : 1),
-          isSwap ? (older[at - 2] ?? Number.POSITIVE_INFINITY) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
-    }
-    older = row;
-    row = next;
-  }
-  return row[right.length] ?? 0;
+  return closest(name, listed) ?? listed.find((one) => one.toLowerCase().startsWith(wanted));
 }

@@ -112,11 +112,11 @@ describe("models", () => {
     expect(await chosen([offer], ["b"])).toEqual([["b"]]);
   });
 
-  test("that nobody offers are refused, unless one provider does not tell what it offers", async () => {
+  test("that no provider offers are rejected, unless one provider has no list", async () => {
     await expect(chosen([offer], ["ab"])).rejects.toThrow(
-      "groq does not offer ab; did you mean a?",
+      "groq does not offer ab. Did you mean a?",
     );
-    await expect(chosen([offer], ["qwen3"])).rejects.toThrow("it offers a, b.");
+    await expect(chosen([offer], ["qwen3"])).rejects.toThrow("It offers a, b.");
     expect(await chosen([offer, silent], ["a", "c"])).toEqual([["a"], ["c"]]);
   });
 

@@ -2,6 +2,8 @@ import { fromDecimal, toDecimal } from "../../base/decimal.ts";
 import { Problem } from "../../base/problem.ts";
 import { priceKeys, priceScale } from "../../call/price.ts";
 import { engineProvider } from "../../catalog/model.ts";
+import { vendors } from "../../catalog/vendors.ts";
+import { didYouMean } from "../../config/suggestion.ts";
 import type { ManifestDraft } from "../../manifest/draft.ts";
 import { type Preset, presetNames, readPreset } from "../../manifest/presets.ts";
 import type { ModelView } from "../../platform/models/schemas.ts";
@@ -15,7 +17,7 @@ export interface Connection {
   readonly models: readonly Proposal[];
 }
 
-/** By the name that it has in force, or by one that is free. */
+/** With its current name, or with a free one. */
 export function nameWithin(found: Found, providers: readonly ProviderView[]): Found {
   const known = providers.find((view) => isSamePlace(toDraft(view), found.draft));
   if (known !== undefined) return { ...found, name: known.name };
@@ -25,7 +27,7 @@ export function nameWithin(found: Found, providers: readonly ProviderView[]): Fo
   return { ...found, name };
 }
 
-/** Those that are named, else all that are there for this alone. */
+/** The named ones, otherwise all that are not shared with other tools. */
 export function chooseFound(all: readonly Found[], names: readonly string[]): readonly Found[] {
   if (names.length === 0) return all.filter((one) => !one.isShared && one.problem === undefined);
   const chosen = names.map((name) => {
@@ -33,7 +35,7 @@ export function chooseFound(all: readonly Found[], names: readonly string[]): re
     if (found === undefined)
       throw new Problem({
         code: "invalid",
-        message: `Unknown provider "${name}". Found: ${listOf(all.map((one) => one.name))}.`,
+        message: `Unknown provider "${name}".${didYouMean(name, [...all.map((one) => one.name), ...vendors.map(({ id }) => id)])} Found: ${listOf(all.map((one) => one.name))}.`,
         field: "provider",
         command: "provider add --help",
       });
@@ -62,7 +64,7 @@ export function fitPreset(
   if (preset === undefined)
     throw new Problem({
       code: "invalid",
-      message: `Unknown preset "${name}". Known: ${[...presetNames, localPreset].join(", ")}.`,
+      message: `Unknown preset "${name}". Choose from ${[...presetNames, localPreset].join(", ")}.`,
       field: "preset",
     });
   const { variable, factor } = options;

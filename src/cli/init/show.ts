@@ -16,7 +16,7 @@ function showFound(found: readonly Found[]): void {
   }
 }
 
-/** Without a terminal nobody can be asked: what was found is told, and how to go on. */
+/** Without a terminal, shows the providers found and which flags to use. */
 export function tellFound(options: {
   readonly found: readonly Found[];
   readonly isJson: boolean;
@@ -30,13 +30,11 @@ export function tellFound(options: {
   }
   if (preset === undefined && found.length === 0) throw withNothing();
   const yes =
-    preset === undefined
-      ? "connects what is ticked"
-      : `takes the preset ${preset} without questions`;
+    preset === undefined ? "connects the checked providers" : `applies the preset ${preset}`;
   throw new Problem({
     code: "invalid",
-    message: `There is no terminal to ask on, so nothing was changed.
-svc init --yes ${yes}; --provider, --models, --all-models and --markup choose; --print prints a file.`,
+    message: `Nothing was changed, because svc init cannot ask questions without a terminal.
+svc init --yes ${yes}. --provider, --models, --all-models and --markup change the selection.`,
   });
 }
 
@@ -48,7 +46,7 @@ export const withNothing = () =>
   });
 
 const nothingFound =
-  "Nothing was found: no key of a known vendor is set, and no server answers on this machine.";
+  "No provider found: no vendor key is set, and no model server runs on this machine.";
 
 const toFoundView = ({ name, vendor, title, by, isLocal, isShared, problem, notes }: Found) => ({
   name,

@@ -1,12 +1,12 @@
-/** By the shells' custom: 128 and the number of the signal. */
+/** As shells do: 128 plus the number of the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** A terminal's ctrl-c may reach us twice, directly and through npm: that is one wish. */
+/** Ctrl-C can reach us twice, from the terminal and through npm. That counts as one. */
 const sameWishMs = 500;
 
 /**
- * Runs work that ctrl-c ends in order: the signal aborts, the work closes its connection and tidies
- * up, and the process leaves with the code that shells expect.
+ * Runs work that Ctrl-C ends cleanly: the signal aborts it, the work cleans up, and the process exits
+ * with the code that shells expect.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

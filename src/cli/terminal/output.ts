@@ -2,11 +2,11 @@ import { wantsColour } from "../../config/terminal.ts";
 
 const colour = wantsColour(process.stdout);
 const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
-/** Its own colours, and every control character but the end of a line and the tab. */
+/** Our own colors, and every control character except line feed and tab. */
 const colours = colour ? "\x1b\\[(?:0|1|3[1236]|90)m" : "(?!)";
 const controls = new RegExp(`(${colours})|[^\\P{Cc}\\n\\t]`, "gu");
 
-/** What others have named or written must not steer the terminal of who reads it. */
+/** Names and texts from others must not control the reader's terminal. */
 const harmless = (text: string) => text.replaceAll(controls, "$1");
 
 export const style = {

@@ -1,7 +1,4 @@
-/**
- * What is being waited for, on stderr: one line that changes at a terminal, a line for each change
- * elsewhere.
- */
+/** The current wait, on stderr: one line that is rewritten on a terminal, otherwise one per change. */
 export class ProgressLine {
   readonly #isLive = process.stderr.isTTY === true;
   #shown = "";
@@ -14,15 +11,15 @@ export class ProgressLine {
     this.#shown = text;
   }
 
-  /** The line is gone when the wait is over. */
+  /** Removes the line when the wait is over. */
   clear(): void {
     if (this.#isLive && this.#shown !== "") this.#rewrite("");
     this.#shown = "";
   }
 
-  /** Blanks instead of an escape sequence: every terminal knows them. */
+  /** Overwrites with spaces, because not every terminal supports escape sequences. */
   #rewrite(text: string): void {
-    // Some terminals do not know, and say 0.
+    // Some terminals report 0.
     const { columns: told = 0 } = process.stderr;
     const columns = (told > 0 ? told : 80) - 1;
     const fitting = text.length > columns ? `${text.slice(0, columns - 1)}…` : text;

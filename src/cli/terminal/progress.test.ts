@@ -42,8 +42,8 @@ describe("plain lines", () => {
     view.end();
     const lines = screen.text().trimEnd().split("\n");
     expect(lines[0]).toBe("chat: waiting");
-    expect(lines[1]).toBe("chat: fetching, 0 % (0.0 of 200.0 MB)");
-    expect(lines[2]).toBe("chat: fetching, 10 % (21.0 of 200.0 MB)");
+    expect(lines[1]).toBe("chat: downloading, 0% (0.0 of 200.0 MB)");
+    expect(lines[2]).toBe("chat: downloading, 10% (21.0 of 200.0 MB)");
     expect(lines.slice(-2)).toEqual(["chat: preparing", "chat: ready"]);
     expect(lines).toHaveLength(1 + 10 + 2);
   });
@@ -58,7 +58,7 @@ describe("a bar", () => {
   test("shows share, amount, rate and time left", () => {
     const line = plainBar({ progress: at(50 * mb), columns: 100, bytesPerSecond: 10 * mb });
     expect(line).toBe(
-      `  chat    ${"━".repeat(8)}${"─".repeat(22)}  25 %  50.0 of 200.0 MB  10.0 MB/s  0:15 left`,
+      `  chat    ${"━".repeat(8)}${"─".repeat(22)}  25%  50.0 of 200.0 MB  10.0 MB/s  0:15 left`,
     );
   });
 
@@ -66,13 +66,13 @@ describe("a bar", () => {
     for (let columns = 24; columns < 120; columns++) {
       const line = plainBar({ progress: at(50 * mb), columns, bytesPerSecond: 10 * mb });
       expect(Bun.stringWidth(line)).toBeLessThan(columns);
-      expect(line).toContain("25 %");
+      expect(line).toContain("25%");
       expect(line).toContain("━");
     }
   });
 
-  test("says 100 % only when all of it came, and no time before the rate is known", () => {
-    expect(plainBar({ progress: at(200 * mb - 1), columns: 80 })).toContain(" 99 %");
+  test("shows 100% only at the end, and no time before the rate is known", () => {
+    expect(plainBar({ progress: at(200 * mb - 1), columns: 80 })).toContain(" 99%");
     expect(plainBar({ progress: at(50 * mb), columns: 100 })).not.toContain("left");
     const slow = plainBar({ progress: at(0), columns: 100, bytesPerSecond: 20_000 });
     expect(slow).toContain("2:46:40 left");

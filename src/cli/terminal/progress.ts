@@ -1,12 +1,12 @@
 import type { SetProgress } from "../../../engine/weights/sets.ts";
 import { style } from "./output.ts";
 
-/** Shows how far several sets of weights are while they are fetched. */
+/** Shows the progress of several downloads. */
 export interface ProgressView {
   update(progress: SetProgress): void;
-  /** Lets something else be printed, above the bars where there are any. */
+  /** Prints something else, above the bars if there are any. */
   above(write: () => void): void;
-  /** Leaves the last state on the screen and gives the cursor back. */
+  /** Leaves the last state on the screen and restores the cursor. */
   end(): void;
 }
 
@@ -28,13 +28,13 @@ export function createProgressView({
   return screen.isTTY === true ? createBars(screen, nowMs) : createPlainLines(screen);
 }
 
-/** For logs and pipes: a line at each change of phase and at every tenth. */
+/** For logs and pipes: one line per change of phase and per 10%. */
 function createPlainLines(screen: ProgressScreen): ProgressView {
   const last = new Map<string, SetProgress>();
   return {
     update(progress) {
       const line = plainLine(last.get(progress.set), progress);
-      // A line is due every tenth counted from the last one that was printed.
+      // Every 10% since the last printed line.
       if (line === undefined) return;
       last.set(progress.set, progress);
       screen.write(`${line}\n`);
@@ -54,11 +54,11 @@ export function plainLine(
   if (!isNewPhase && (phase !== "fetching" || tenth(before) === tenth(progress))) return undefined;
   switch (phase) {
     case "fetching":
-      return `${set}: fetching, ${percent(progress)} % (${amount(progress)})`;
+      return `${set}: downloading, ${percent(progress)}% (${amount(progress)})`;
     case "failed":
       return `${set}: failed. ${problem ?? ""}`.trimEnd();
     case "absent":
-      return `${set}: not fetched`;
+      return `${set}: not downloaded`;
     case "waiting":
     case "preparing":
     case "ready":
@@ -73,20 +73,20 @@ const tenth = (progress: SetProgress) => Math.floor(percent(progress) / 10);
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
 
-/** One line a set, drawn over itself. */
+/** One line per set, redrawn in place. */
 function createBars(screen: ProgressScreen, nowMs: () => number): ProgressView {
   const sets = new Map<string, { progress: SetProgress; speed: Speed }>();
   let drawnLines = 0;
   let isOver = false;
   const clear = () => (drawnLines === 0 ? "" : `\x1b[${drawnLines}A\r\x1b[J`);
   const draw = () => {
-    // Some terminals do not know, and say 0.
+    // Some terminals report 0.
     const { columns: told = 0 } = screen;
     const columns = told > 0 ? told : 80;
     const lines = [...sets.values()].map(({ progress, speed }) =>
       barLine({ progress, columns, bytesPerSecond: speed.bytesPerSecond() }),
     );
-    // In one write, so that no half-drawn state is seen.
+    // In one write, to avoid flicker.
     screen.write(`${hideCursor}${clear()}${lines.map((line) => `${line}\n`).join("")}`);
     drawnLines = lines.length;
   };
@@ -108,7 +108,7 @@ function createBars(screen: ProgressScreen, nowMs: () => number): ProgressView {
       speed.add(progress);
       sets.set(progress.set, { progress, speed });
       const { problem } = progress;
-      // Too long for a bar's line, and too important to be cut.
+      // Too long for a bar's line, and too important to truncate.
       if (problem !== undefined && known?.progress.problem !== problem)
         above(() => screen.write(`${style.red(`${progress.set} failed.`)} ${problem}\n`));
       else draw();
@@ -134,13 +134,18 @@ const nameWidth = 8;
 const maxBarWidth = 30;
 const minBarWidth = 6;
 
-/** A line that never wraps: what does not fit is left out from the right, the bar shrinks first. */
+/** A line that never wraps. The bar shrinks first, then details are dropped from the right. */
 export function barLine({ progress, columns, bytesPerSecond }: BarLine): string {
   const { set, phase, doneBytes, totalBytes } = progress;
   const name = `  ${set.padEnd(nameWidth)}`;
   const room = columns - 1 - name.length;
   if (phase !== "fetching" && phase !== "preparing") {
-    const words = { waiting: "waiting", ready: "ready", failed: "failed", absent: "not fetched" };
+    const words = {
+      waiting: "waiting",
+      ready: "ready",
+      failed: "failed",
+      absent: "not downloaded",
+    };
     const paints = { waiting: style.dim, ready: style.green, failed: style.red, absent: style.dim };
     const size = phase === "ready" ? `  ${megabytes(totalBytes)} MB` : "";
     return `${name}${paints[phase](words[phase])}${style.dim(fitting([size], room - words[phase].length))}`;
@@ -151,7 +156,7 @@ export function barLine({ progress, columns, bytesPerSecond }: BarLine): string 
     bytesPerSecond === undefined || bytesPerSecond <= 0
       ? ""
       : `  ${clockText((totalBytes - doneBytes) / bytesPerSecond)} left`;
-  const share = ` ${String(percent(progress)).padStart(3)} %`;
+  const share = ` ${String(percent(progress)).padStart(3)}%`;
   const details = phase === "preparing" ? ["  preparing"] : [`  ${amount(progress)}`, rate, left];
   const text = fitting([share, ...details], room - minBarWidth);
   const width = Math.max(0, Math.min(maxBarWidth, room - text.length));
@@ -200,7 +205,7 @@ const windowMs = 5000;
 const leastMs = 500;
 const maxSamples = 100;
 
-/** Over the last seconds: what an earlier run had fetched already is no speed. */
+/** Over the last seconds. Bytes from an earlier run do not count. */
 function createSpeed(nowMs: () => number): Speed {
   let samples: { readonly atMs: number; readonly bytes: number }[] = [];
   return {

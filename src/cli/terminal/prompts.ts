@@ -1,7 +1,7 @@
 import { Problem } from "../../base/problem.ts";
 import type { Invocation } from "../command.ts";
 
-/** Whether somebody is there to answer: a terminal at both ends, and no machine that reads. */
+/** Whether a person can answer: input and output are terminals, and --json is not set. */
 export function isInteractive({ switches }: Pick<Invocation, "switches">): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true && !switches.has("json");
 }
@@ -45,7 +45,7 @@ export async function askMany<T>(options: {
   });
 }
 
-/** One line; `read` throws a Problem that says what would be right. */
+/** One line; `read` throws a Problem if the answer is invalid. */
 export async function askText<T>(options: {
   readonly question: string;
   readonly offered: string;
@@ -91,10 +91,10 @@ export async function askSecret(question: string, signal: AbortSignal): Promise<
   return (answer ?? "").trim();
 }
 
-/** Loaded when somebody is asked: most commands ask nothing. */
+/** Loaded on the first question: most commands ask none. */
 const clack = () => import("@clack/prompts");
 
-/** Ctrl-c while a question is open reaches the library, not us: it ends the command all the same. */
+/** During a question, Ctrl-C reaches the library instead of us. It still ends the command. */
 async function answered<T>(asking: Promise<T>): Promise<Exclude<T, symbol>> {
   const answer = await asking;
   if (!isCancelled(answer)) return answer as Exclude<T, symbol>;

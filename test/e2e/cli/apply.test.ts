@@ -84,7 +84,7 @@ describe("apply", () => {
     const changed = manifest.replace("input: 0.1,", "input: 0.2,");
     const { stdout } = await apply(changed, "--dry-run");
     expect(stdout).toContain("~ model one\n    price.input: 0.1 → 0.2\n");
-    expect(stdout).toContain("1 to change; nothing was changed (--dry-run).");
+    expect(stdout).toContain("1 change to make. Nothing was changed (--dry-run).");
     expect(await exported()).toBe(before);
   });
 
@@ -289,7 +289,7 @@ describe("a start", () => {
     await put(manifest);
     home.writeConfig(manifest.replace("max_output_tokens: 100", "max_output_tokens: 200"));
     const server = await home.serve({ ...environment, SVC_LOG_LEVEL: "error" });
-    expect(server.stdout() + server.stderr()).toContain("the config file was not applied");
+    expect(server.stdout() + server.stderr()).toContain("config file not applied");
     expect(server.stdout() + server.stderr()).toContain("model one");
     expect(await exported()).toContain("max_output_tokens: 100");
     expect(await server.stop()).toBe(0);

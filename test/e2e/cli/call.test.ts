@@ -86,7 +86,7 @@ describe("svc chat", () => {
     expect(request?.abortedByClient).toBe(true);
   });
 
-  test("says that an answer broke off, behind what had come of it", async () => {
+  test("reports a reply that ended early, after printing its start", async () => {
     for (const [recording, says] of [
       [chatStreams.errorAfterStart(), "The model failed"],
       [chatStreams.cutBeforeFinish(), "ended early"],
@@ -197,7 +197,7 @@ describe("the key", () => {
         code,
         stderr: expect.stringContaining(words),
       });
-      const noModel = refusal(3, "No model for chat");
+      const noModel = refusal(3, "No chat model is available");
       expect(await says("")).toEqual(refusal(3, "svc account create"));
       await home.json(["account", "create", "one"]);
       expect(await says("")).toEqual(noModel);
@@ -291,13 +291,12 @@ test("at a terminal the wait is one line, and a model's words cannot drive it", 
 
 test("a refusal is told in the gateway's own words, with 1", async () => {
   const cases: readonly (readonly [words: string, says: string])[] = [
-    ["chat Hi --model none", '"none"'],
     ["chat Hi --model svc-embedding-2", "/v1/embeddings"],
     ["chat Hi --temperature 3", "temperature must be a number from 0 to 2"],
     ["chat Hi --model m --key sk-svc-wrong", "key"],
     ["embed Hi --dimensions 5", "dimensions must be 768, 1536 or 3072"],
     ["say Hi --voice Nobody", "voice must be one of: Kore"],
-    ["chat Hi --model m --key k --url http://127.0.0.1:1", "cannot be reached"],
+    ["chat Hi --model m --key k --url http://127.0.0.1:1", "Cannot reach the gateway"],
   ];
   for (const [words, says] of cases) {
     const { code, stdout, stderr } = await calls.svc(words.split(" "));
@@ -307,13 +306,21 @@ test("a refusal is told in the gateway's own words, with 1", async () => {
   }
 });
 
-test("an address that is no gateway's is told from a refusal", async () => {
+test("a model that does not exist is not found, and the closest one is suggested", async () => {
+  const unknown = await calls.svc("chat Hi --model svc-3-flsh".split(" "));
+  expect(unknown.code).toBe(3);
+  expect(unknown.stderr).toBe(
+    'error: Model "svc-3-flsh" does not exist. Did you mean "svc-3-flash"?\nTry: svc model list\n',
+  );
+});
+
+test("an address that is not a gateway is reported as such", async () => {
   const other = Bun.serve({ port: 0, fetch: () => new Response("<p>Hi", { status: 404 }) });
   try {
     const words = `chat Hi --model m --key k --url ${other.url.href}v2/`.split(" ");
     const { code, stderr } = await calls.svc(words);
     expect(code).toBe(1);
-    expect(stderr).toContain(`${other.url.href}v2 answered 404, and not as a gateway does`);
+    expect(stderr).toContain(`${other.url.href}v2 returned 404 without an API error`);
   } finally {
     await other.stop(true);
   }
@@ -341,16 +348,16 @@ test("wrong words are refused before anything is called", async () => {
   const cases: readonly (readonly [words: string, code: number, says: string])[] = [
     ["chat", 2, "PROMPT is missing"],
     ["chat -", 2, "PROMPT is empty"],
-    ["chat Hi --temperature warm", 2, "--temperature: This must be a number"],
-    ["chat Hi --url http://127.0.0.1:1", 2, "--key: Another gateway needs an API key"],
-    ["chat Hi --url nowhere --key k", 2, "--url: The URL must be an address"],
-    ["chat Hi --account a --key k", 2, "--account: The key already determines"],
-    ["embed", 2, "nothing to embed"],
-    ["embed --image none.png", 3, "none.png cannot be read"],
+    ["chat Hi --temperature warm", 2, "--temperature: Expected a number"],
+    ["chat Hi --url http://127.0.0.1:1", 2, "--key: --url requires --key"],
+    ["chat Hi --url nowhere --key k", 2, "--url: Expected an address"],
+    ["chat Hi --account a --key k", 2, "--account: Use either --account or --key"],
+    ["embed", 2, "Nothing to embed"],
+    ["embed --image none.png", 3, "File none.png does not exist."],
     ["embed --image text.txt", 2, "text.txt is not a PNG"],
     ["say Hi -o speech.mp3", 2, "not mp3"],
-    ["say Hi --format ogg", 2, "--format: The format must be wav or pcm"],
-    ["say Hi -o none/a.wav", 3, "no folder none"],
+    ["say Hi --format ogg", 2, "--format: Expected wav or pcm"],
+    ["say Hi -o none/a.wav", 3, "Folder none does not exist"],
     ["say Hi -o .", 2, ". is a folder"],
   ];
   writeFileSync(join(calls.folder, "text.txt"), "text");

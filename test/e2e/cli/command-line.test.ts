@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { OpenAI } from "openai";
 import { readInvocation, type Wiring } from "../../../src/cli/command.ts";
-import { commands } from "../../../src/cli/commands.ts";
+import { commandGroups, commands } from "../../../src/cli/commands.ts";
+import { summary } from "../../../src/cli/help.ts";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
@@ -34,15 +35,24 @@ async function inHome(work: (home: Home) => Promise<void>): Promise<void> {
   }
 }
 
+const wideLines = (text: string) => text.split("\n").filter((line) => Bun.stringWidth(line) > 100);
+
 describe("help", () => {
   test("names every command, and each command shows its usage, flags and examples", () =>
     inHome(async (home) => {
       const overview = await home.svc(["--help"]);
       expect(overview.code).toBe(0);
-      for (const { name, about } of commands) {
-        expect(overview.stdout).toContain(name);
-        expect(overview.stdout).toContain(about);
-      }
+      expect(wideLines(overview.stdout)).toEqual([]);
+      for (const command of commands)
+        expect(overview.stdout).toMatch(
+          new RegExp(
+            `^  ${command.name} +${summary(command).split(" ").slice(0, 5).join(" ")}`,
+            "m",
+          ),
+        );
+      const titles = commandGroups.map(({ title }) => overview.stdout.indexOf(`\n${title}\n`));
+      expect(titles).toEqual(titles.toSorted((left, right) => left - right));
+      expect(titles[0]).toBeGreaterThan(0);
       const helps = await Promise.all(
         commands.map(({ name }) => home.svc([...name.split(" "), "--help"])),
       );
@@ -50,6 +60,7 @@ describe("help", () => {
         const { code, stdout } = helps[at] ?? { code: -1, stdout: "" };
         expect([name, code]).toEqual([name, 0]);
         expect(stdout).toContain(`Usage\n  svc ${name}`);
+        expect(wideLines(stdout)).toEqual([]);
         for (const flag of Object.keys(flags)) expect(stdout).toContain(`--${flag}`);
         expect(examples).not.toBeEmpty();
         for (const example of examples) expect(stdout).toContain(example);
@@ -63,9 +74,17 @@ describe("help", () => {
         expect(await home.svc(words)).toEqual({ code: 0, stdout: all, stderr: "" });
       const { stdout } = await home.svc(["key", "create", "-h"]);
       expect((await home.svc(["help", "key", "create"])).stdout).toBe(stdout);
-      const group = await home.svc(["key"]);
-      expect(group.code).toBe(0);
-      expect(group.stdout).toMatch(/key create[^]*key list[^]*key revoke/);
+      for (const words of ["key", "key --help", "help key", "model route"]) {
+        const group = await home.svc(words.split(" "));
+        const name = words === "model route" ? words : "key";
+        expect([words, group.code]).toEqual([words, 0]);
+        for (const command of commands)
+          expect([command.name, group.stdout.includes(`  ${command.name} `)]).toEqual([
+            command.name,
+            command.name.startsWith(`${name} `),
+          ]);
+      }
+      expect((await home.svc(["receipt", "--help"])).stdout).toContain("receipt list  List");
       expect((await home.svc(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     }));
 
@@ -171,10 +190,27 @@ describe("without a server", () => {
     const cases: readonly (readonly [words: string, code: number, says: string])[] = [
       ["key nonsense", 2, 'Unknown command "key nonsense"'],
       ["nonsense", 2, "Try: svc --help"],
+      ["acount list", 2, 'Unknown command "acount list". Did you mean "svc account list"?'],
+      ["acount", 2, 'Unknown command "acount". Did you mean "svc account"?'],
+      ["model rout add", 2, 'Did you mean "svc model route add"?'],
+      ["account list --jsn", 2, 'Unknown flag "--jsn". Did you mean "--json"?'],
+      ["key create --account", 2, "--account needs a value."],
+      ["key create --account --name x", 2, "write --account=VALUE"],
+      ["account show takn", 3, 'Unknown account "takn". Did you mean "taken"?'],
+      ["model retire svc-3-flush", 3, 'Did you mean "svc-3-flash"?'],
+      ["provider test fak", 3, 'Did you mean "fake"?'],
+      [
+        "model route add svc-3-flash fak m",
+        3,
+        'Provider "fak" does not exist. Did you mean "fake"?',
+      ],
+      ["model route add svc-3-flash fake m --priority 0", 2, "a whole number from 1 to 100"],
+      ["provider edit fake", 2, "Set --kind, --base-url"],
+      ["provider add mine --base-url http://127.0.0.1:9/v1 --no-models", 2, "--allow-private"],
       ["account create", 2, "NAME is missing"],
-      ["account create a b", 2, "There is one word too many"],
+      ["account create a b", 2, 'Unexpected argument: "b"'],
       ["account create ''", 2, "1 to 100 letters"],
-      ["account list --colour", 2, "--colour"],
+      ["account list --colour", 2, 'Unknown flag "--colour"'],
       ["key create", 2, "--account: A value is required"],
       ["key create --account taken --expires yesterday", 2, "a day such as"],
       [
@@ -189,7 +225,7 @@ describe("without a server", () => {
       ["account show none", 3, 'Unknown account "none".\nTry: svc account list\n'],
       ["key revoke key_none", 3, 'Unknown key "key_none".\nTry: svc key list\n'],
       ["model retire none", 3, 'Unknown model "none".\nTry: svc model list\n'],
-      ["apply /none/svc.yaml", 3, "/none/svc.yaml"],
+      ["apply /none/svc.yaml", 3, "File /none/svc.yaml does not exist."],
       ["account create taken", 4, 'Account "taken" already exists'],
       ["model retire svc-3-flash", 4, "Deprecate it first.\nTry: svc model deprecate svc-3-flash"],
       [
@@ -244,6 +280,25 @@ describe("without a server", () => {
         "model retire org--llama-3 --json",
         3,
         { code: "not_found", message: 'Unknown model "org--llama-3".', command: "model list" },
+      ],
+      [
+        "bogus --json",
+        2,
+        { code: "invalid", message: 'Unknown command "bogus".', command: "--help" },
+      ],
+      [
+        "export --json",
+        2,
+        { code: "invalid", message: 'Unknown flag "--json".', command: "export --help" },
+      ],
+      [
+        "account --json",
+        2,
+        {
+          code: "invalid",
+          message: expect.stringContaining('"svc account" needs a command: create, list,'),
+          command: "account --help",
+        },
       ],
       [
         "key create --account taken --rpm 0 --json",

@@ -19,7 +19,7 @@ test("shows the dimensions, the length and the first numbers of one text", async
   calls.upstream.replyWith(embeddingsReply({ vectors: [[3, 4, 0, 0, 0, 0, 0, 0, 1.5]] }));
   const { code, stdout } = await calls.svc(["embed", "a cat"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^dimensions +9\nlength +5\.2202\nbegins +3\.00000, 4\.00000, .*, …\n$/);
+  expect(stdout).toMatch(/^dimensions +9\nlength +5\.2202\nvalues +3\.00000, 4\.00000, .*, …\n$/);
   expect(calls.upstream.requests[0]?.json).toMatchObject({
     model: "upstream-embed",
     input: ["a cat"],

@@ -49,7 +49,7 @@ describe("the first start", () => {
     upstream.replyWith(chatStreams.openai());
     home.writeConfig(manifest());
     const first = await home.serve({ FAKE_KEY: "x" });
-    expect(first.stdout()).toContain("shown this once");
+    expect(first.stdout()).toContain("shown only once");
     expect(first.stdout()).toContain("balance   5.00 USD");
     const command = /Call it\s+(curl .*)/.exec(first.stdout())?.[1] ?? "";
     const shell = Bun.spawn(["sh", "-c", command], { stderr: "ignore" });
@@ -173,10 +173,10 @@ describe("a start that cannot be", () => {
       environment: { SVC_PROT: "1", SVC_GRACE_S: "soon", SVC_SECRET: "short" },
     });
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("SVC_PROT is not a setting: did you mean SVC_PORT?");
+    expect(stderr).toContain("SVC_PROT is not a setting. Did you mean SVC_PORT?");
     expect(stderr).toContain('SVC_GRACE_S must be a number of seconds above 0, not "soon"');
-    expect(stderr).toContain("settings.log_levle is not a setting: did you mean log_level?");
-    expect(stderr).toContain("settings.secret is only read from the environment");
+    expect(stderr).toContain("settings.log_levle is not a setting. Did you mean log_level?");
+    expect(stderr).toContain("settings.secret can only be set in the environment");
     expect(stderr).toContain("SVC_SECRET must be at least 32 random characters");
     expect(stderr).not.toContain("short");
     expect(existsSync(home.dataDir)).toBe(false);
@@ -288,7 +288,7 @@ test("SIGTERM to npm stops the gateway, and npm with its exit code", async () =>
   let text = "";
   for await (const bytes of npm.stdout) {
     text += new TextDecoder().decode(bytes);
-    if (text.includes("ctrl-c stops it")) break;
+    if (text.includes("Ctrl-C stops the server")) break;
   }
   const address = /gateway +(http\S+)\/v1/.exec(text)?.[1] ?? "";
   expect((await fetch(`${address}/healthz`)).status).toBe(200);

@@ -71,7 +71,7 @@ describe("without a terminal", () => {
     const { code, stdout } = await init(["--provider", "ollama", "--yes"]);
     expect(code).toBe(0);
     expect(stdout).toContain("1 provider, 2 models");
-    expect(stdout).toContain("./svc provider test ollama");
+    expect(stdout).toContain("svc provider test ollama");
     expect(config()).toBe("");
     expect(await served()).toEqual(["llama3.2:3b", "nomic-embed-text:latest"]);
     const before = await exported();
@@ -112,7 +112,7 @@ describe("without a terminal", () => {
   test("--dry-run shows what would be added, and changes nothing", async () => {
     const { code, stdout } = await init(["--provider", "ollama", "--dry-run"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("1 provider, 2 models to add; nothing was changed");
+    expect(stdout).toContain("1 provider, 2 models to add. Nothing was changed");
     const json = await init(["--provider", "ollama", "--dry-run", "--json"]);
     const printed = await init(["--provider", "ollama", "--print"]);
     expect(JSON.parse(json.stdout)).toMatchObject({ written: false, text: printed.stdout });
@@ -161,7 +161,7 @@ describe("without a terminal", () => {
     const keyless = await init(["--provider", "anthropic", "--yes"]);
     expect(keyless.code).toBe(0);
     expect(keyless.stdout).toContain(
-      "The models of anthropic could not be listed: ANTHROPIC_API_KEY is not set here.",
+      "The models of anthropic could not be listed: ANTHROPIC_API_KEY is not set.",
     );
     const nobody = await init(["--provider", "lmstudio", "--yes"]);
     expect([nobody.code, nobody.stderr]).toEqual([
@@ -179,10 +179,10 @@ describe("without a terminal", () => {
   test("wrong flags are refused, with what would be right", async () => {
     const refusals: readonly (readonly [readonly string[], string])[] = [
       [["--provider", "nobody", "--yes"], 'Unknown provider "nobody"'],
-      [["--preset", "nothing", "--yes"], "Known: google, local"],
-      [["--preset", "nothing"], "Known: google, local"],
-      [["--preset", "google"], "svc init --yes takes the preset google without questions"],
-      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage to add"],
+      [["--preset", "nothing", "--yes"], "Choose from google, local"],
+      [["--preset", "nothing"], "Choose from google, local"],
+      [["--preset", "google"], "svc init --yes applies the preset google"],
+      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage on top"],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],
     ];
@@ -233,15 +233,15 @@ describe("on a terminal", () => {
 
   test("asks which to connect and which models to take, shows it, asks again and adds it", async () => {
     const terminal = open();
-    await terminal.waitFor("Connect which?");
+    await terminal.waitFor("Which providers do you want to connect?");
     await terminal.waitFor("ollama  Ollama");
     terminal.type("\r");
-    await terminal.waitFor("Ollama offers 2 models. Take which?");
+    await terminal.waitFor("Ollama offers 2 models. Which ones do you want to serve?");
     // Both are chosen to begin with; the second is taken away.
     terminal.type("\u001b[B ");
     terminal.type("\r");
     await terminal.waitFor("+ model llama3.2:3b");
-    await terminal.waitFor("Add this?");
+    await terminal.waitFor("Add these?");
     expect(await served()).toEqual([]);
     terminal.type("y");
     await terminal.waitFor("1 provider, 1 model");
@@ -253,7 +253,7 @@ describe("on a terminal", () => {
 
   test("changes nothing at a no", async () => {
     const terminal = open(["--provider", "ollama", "--models", "llama3.2:3b"]);
-    await terminal.waitFor("Add this?");
+    await terminal.waitFor("Add these?");
     terminal.type("n");
     await terminal.waitFor("Nothing was changed.");
     expect(await terminal.exited).toBe(0);
@@ -262,12 +262,12 @@ describe("on a terminal", () => {
 
   test("a preset asks for the markup, again where the answer is none", async () => {
     const terminal = open(["--preset", "google"]);
-    await terminal.waitFor("Percent on top of the vendors' prices?");
+    await terminal.waitFor("Markup on the vendors' prices, in percent");
     terminal.type("a lot\r");
     await terminal.waitFor("such as 20");
     terminal.type("\u0015");
     terminal.type("20 %\r");
-    await terminal.waitFor("Add this?");
+    await terminal.waitFor("Add these?");
     terminal.type("y");
     await terminal.waitFor("GEMINI_API_KEY is not set");
     expect(await terminal.exited).toBe(0);
@@ -276,9 +276,9 @@ describe("on a terminal", () => {
 
   test("ctrl-c leaves nothing behind, and says so", async () => {
     const terminal = open();
-    await terminal.waitFor("Connect which?");
+    await terminal.waitFor("Which providers do you want to connect?");
     terminal.type("\r");
-    await terminal.waitFor("Take which?");
+    await terminal.waitFor("Which ones do you want to serve?");
     terminal.type("\u0003");
     await terminal.waitFor("Stopped. Nothing was changed.");
     expect(await terminal.exited).toBe(130);

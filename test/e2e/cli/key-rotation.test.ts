@@ -144,13 +144,13 @@ test("the last use of a key is written at the latest when the server stops", asy
 
     const rotated = await home.json<KeyWords>(`key rotate ${made.id} --overlap 7d`.split(" "));
     const told = await home.svc(`key rotate ${made.id} --overlap 0`.split(" "));
-    expect(told.stdout).toContain("The secret before it no longer works.");
+    expect(told.stdout).toContain("The previous secret no longer works.");
     for (const apiKey of [made.key, rotated.key]) {
       const old = new OpenAI({ baseURL: server.baseUrl, apiKey, maxRetries: 0 });
       expect(await thrownBy(old.models.list())).toMatchObject({ status: 401 });
     }
     const renamed = await home.svc(`key update ${made.id} --name ci --models all`.split(" "));
-    expect(renamed.stdout).toContain("ci, every model");
+    expect(renamed.stdout).toContain("ci, all models");
     await server.stop();
     const [after] = await home.json<readonly KeyWords[]>(["key", "list"]);
     expect(after).toMatchObject({ id: made.id, name: "ci", last_used_at: expect.any(String) });

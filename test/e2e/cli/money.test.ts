@@ -96,7 +96,7 @@ describe("without a server", () => {
 
   test("limits are set and taken away, and said in words", async () => {
     const set = await home.svc(words("account limit acme --rpm 60 --budget 5/day"));
-    expect(set.stdout).toContain("60 requests a minute, 5.00 USD a day");
+    expect(set.stdout).toContain("60 requests per minute, 5.00 USD per day");
     const shown = await home.svc(words("account show acme"));
     expect(shown.stdout).toContain("budget   0.00 of 5.00 USD spent this day");
     const none = await home.svc(words("account limit acme --rpm none --budget none"));
@@ -192,7 +192,7 @@ describe("beside a running server", () => {
     expect((await call()).object).toBe("chat.completion");
     expect((await home.svc(words("account suspend acme"))).stdout).toContain("now suspended");
     expect(await thrownBy(call())).toMatchObject({ status: 402, code: "account_suspended" });
-    expect((await home.svc(words("account suspend acme"))).stdout).toContain("suspended already");
+    expect((await home.svc(words("account suspend acme"))).stdout).toContain("already suspended");
     await home.json(words("account resume acme"));
     expect((await call()).object).toBe("chat.completion");
 

@@ -39,7 +39,7 @@ test("writes a WAV with its true sizes, though the stream did not know them", as
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^wrote hello\.wav: 0\.50 s of speech, the first sound after \d+\.\d\d s, real-time factor \d+\.\d\d\n$/,
+      /^wrote hello\.wav: 0\.50 s of speech, first audio after \d+\.\d\d s, real-time factor \d+\.\d\d\n$/,
     );
     const wav = read("hello.wav");
     expect(wav.subarray(44)).toEqual(pcm);
@@ -107,7 +107,7 @@ describe("a call that fails", () => {
       see();
       expect(await child.exited).toBe(1);
       expect(await new Response(child.stderr).text()).toMatch(
-        /^error: .*broke off.* half\.wav was only partly written and is removed\.\n$/,
+        /^error: .*ended early.* The incomplete file half\.wav was removed\.\n$/,
       );
       expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
     }
@@ -121,7 +121,9 @@ describe("a call that fails", () => {
     await appears(join(calls.folder, "half.wav"));
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
-    expect(await new Response(child.stderr).text()).toContain("half.wav was only partly written");
+    expect(await new Response(child.stderr).text()).toContain(
+      "incomplete file half.wav was removed",
+    );
     expect(existsSync(join(calls.folder, "half.wav"))).toBe(false);
     const [request] = calls.upstream.requests;
     await request?.closed;

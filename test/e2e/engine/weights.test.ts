@@ -198,7 +198,7 @@ describe("svc engine", () => {
     expect(sets[1]).toMatchObject({ set: "chat", ready: false, partial_bytes: 2_000_000 });
     const { stdout } = await svcEngine(["status"]);
     expect(stdout).toMatch(/text +ready +23\.7 MB +–/);
-    expect(stdout).toMatch(/chat +2\.0 MB fetched so far +– +316\.6 MB/);
+    expect(stdout).toMatch(/chat +2\.0 MB downloaded +– +316\.6 MB/);
   });
 
   test("pull of what is there says so and succeeds", async () => {
@@ -263,8 +263,8 @@ describe("svc engine", () => {
     pretend(chat);
     const { code, stdout } = await svcEngine(["remove", "text", "image"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("removed text  23.7 MB\n= image was not there\n23.7 MB came free.");
-    expect(stdout).toContain("keeps what it has loaded");
+    expect(stdout).toContain("removed text  23.7 MB\n= image was not downloaded\nFreed 23.7 MB.");
+    expect(stdout).toContain("keeps loaded weights");
     const { sets } = JSON.parse((await svcEngine(["status", "--json"])).stdout);
     expect(sets.map(({ ready }: { ready: boolean }) => ready)).toEqual([false, true, false, false]);
     pretend(text);
@@ -279,7 +279,7 @@ describe("svc engine", () => {
       const { code, stderr } = await svcEngine([verb, "texts"]);
       expect([code, stderr]).toEqual([
         2,
-        'error: Unknown set "texts". The sets are: text, chat, speech, image.\n',
+        'error: Unknown set "texts". Did you mean "text"?\n',
       ]);
     }
   });

@@ -92,7 +92,7 @@ test("the message counts what running calls hold", async () => {
 test("the account `default` is told the command that adds credit", async () => {
   const payer = await openPayer(gateway, { credit: 0n, name: "default" });
   const { message } = await expectRefused(payer, { max_tokens: 1 });
-  expect(message).toEndWith("Add credit: ./svc account credit default 5 --reference top-up-1");
+  expect(message).toEndWith("Add credit: svc account credit default 5 --reference top-up-1");
 });
 
 test("a spent budget says whose it is, what it is, and what is left of it", async () => {

@@ -259,7 +259,7 @@ test("what breaks is one line of JSON in the log, without key, prompt or stack",
     .map((line) => JSON.parse(line));
   expect(lines.map(({ message }) => message)).toEqual([
     "request failed",
-    "stopping: running calls may finish",
+    "stopping; calls in flight may finish",
   ]);
   expect(lines[0]).toMatchObject({
     level: "warn",

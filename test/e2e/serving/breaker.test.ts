@@ -214,8 +214,8 @@ describe("a target comes back", () => {
         .filter(({ provider }) => provider === "first")
         .map(({ message, reason }) => [message, reason]),
     ).toEqual([
-      ["a target is taken out of service", "auth"],
-      ["a target is back in service", null],
+      ["target out of service", "auth"],
+      ["target back in service", null],
     ]);
   });
 

@@ -235,11 +235,11 @@ describe("a ledger below zero", () => {
     raw.close();
     const text = await refusal();
     const missing = toUsd(BigInt(charged) - 1_000_000_000n);
-    expect(text).toContain(`payer (${id}) is below zero by ${missing} USD`);
+    expect(text).toContain(`payer (${id}) is overdrawn by ${missing} USD`);
     expect(text).toContain("Try: svc ledger verify");
     expect((await home.svc(["ledger", "verify"])).code).toBe(1);
     await home.json(["account", "credit", "payer", "0.5", "--reference", "part"]);
-    expect(await refusal()).toContain("is below zero by");
+    expect(await refusal()).toContain("is overdrawn by");
     await home.json(["account", "credit", "payer", "1", "--reference", "rest"]);
     const repaired = await serve();
     const shown = await home.json<{ balance_usd: string }>(["account", "show", "payer"]);

@@ -1,4 +1,5 @@
 import { Problem } from "../../../base/problem.ts";
+import { providerKinds } from "../../../catalog/provider-kinds.ts";
 import { draftText } from "../../../manifest/draft.ts";
 import type { Warning } from "../../../manifest/warnings.ts";
 import type { AddedView } from "../../../platform/manifest/change.ts";
@@ -9,6 +10,7 @@ import {
 } from "../../../platform/providers/draft.ts";
 import type { OfferView, Proposal } from "../../../platform/providers/schemas.ts";
 import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { wrap } from "../../help.ts";
 import { isNamed, notOffered, toChoice, troubleText } from "../../init/offer.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJson, style } from "../../terminal/output.ts";
@@ -18,21 +20,33 @@ import { readKey } from "./change.ts";
 
 export const providerAdd: Command = {
   name: "provider add",
-  about: "Connects a provider: a vendor that is known, or any server by its address.",
+  about: "Connect a provider: a known vendor, or any server by its address.",
   positionals: ["VENDOR|NAME"],
+  choices: vendorTable().map(([id]) => id),
   flags: {
-    name: { about: "what to call it; default: the vendor's id", value: "NAME" },
-    kind: { about: "the wire format of a server that is no known vendor's", value: "KIND" },
-    "base-url": { about: "where it is", value: "URL" },
-    "key-env": { about: "the variable that holds the key", value: "NAME" },
-    "key-stdin": { about: "read the key from standard input; it is kept encrypted" },
-    "allow-private": { about: "let it be on a private or loopback address" },
-    option: { about: "what its kind needs beside that", value: "name=value", multiple: true },
-    models: { about: "serve these, by the upstream's names, by commas", value: "a,b" },
-    "all-models": { about: "serve all that it offers" },
-    unlisted: { about: "take names of --models also where they are not on its list" },
-    "no-models": { about: "serve none yet, and do not ask for its models" },
-    "dry-run": { about: "show what would change and change nothing" },
+    name: { about: "name of the provider (default: the vendor's id)", value: "NAME" },
+    kind: {
+      about: `protocol of a server of an unknown vendor: ${providerKinds.join(", ")}`,
+      value: "KIND",
+      choices: providerKinds,
+    },
+    "base-url": { about: "address of the API, such as https://host/v1", value: "URL" },
+    "key-env": { about: "environment variable that contains the key", value: "NAME" },
+    "key-stdin": { about: "read the key from standard input and store it encrypted" },
+    "allow-private": { about: "allow a private or loopback address" },
+    option: {
+      about: "option of its kind, such as region=us-east-1",
+      value: "name=value",
+      multiple: true,
+    },
+    models: {
+      about: "models to serve, by the provider's names, separated by commas",
+      value: "a,b",
+    },
+    "all-models": { about: "serve all models that it offers" },
+    unlisted: { about: "accept names in --models that the provider does not list" },
+    "no-models": { about: "serve no models yet, and do not list them" },
+    "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
   examples: [
@@ -46,11 +60,13 @@ export const providerAdd: Command = {
   more: () => {
     const rows = vendorTable();
     const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+    const [ids = 0, titles = 0] = widths;
+    const indent = ids + titles + 6;
     return [
       style.bold("Vendors"),
       ...rows.map(
         ([id, title, about]) =>
-          `  ${style.cyan(id.padEnd(widths[0] ?? 0))}  ${title.padEnd(widths[1] ?? 0)}  ${style.dim(about)}`,
+          `  ${style.cyan(id.padEnd(ids))}  ${title.padEnd(titles)}  ${wrap(about.split(" "), { indent }).join("\n")}`,
       ),
     ];
   },
@@ -120,7 +136,7 @@ function readWishes({ flags: { models }, switches }: Invocation): Wishes {
   if (given.filter(Boolean).length > 1)
     throw new Problem({
       code: "invalid",
-      message: "Choose models by name, all of them or none of them.",
+      message: "Use only one of --models, --all-models and --no-models.",
       field: "models",
     });
   if (switches.has("all-models")) return "all";
@@ -133,13 +149,13 @@ function readWishes({ flags: { models }, switches }: Invocation): Wishes {
   if (names.length === 0)
     throw new Problem({
       code: "invalid",
-      message: "Models are names, separated by commas.",
+      message: "Expected model names, separated by commas.",
       field: "models",
     });
   return names;
 }
 
-/** One that is there stays as it is; only models are added to it. */
+/** An existing provider stays unchanged; only models are added to it. */
 async function findAdded(invocation: Invocation): Promise<Keyed | undefined> {
   const { flags, switches, lists, positionals, wiring } = invocation;
   const name = flags["name"] ?? positionals[0] ?? "";
@@ -155,9 +171,11 @@ async function findAdded(invocation: Invocation): Promise<Keyed | undefined> {
   if (isOther || !(addsModels || isInteractive(invocation)))
     throw new Problem({
       code: "conflict",
-      message: `A provider named ${name} exists already. Name models to add to it, or give the new one another name.`,
+      message: isOther
+        ? `Provider "${name}" already exists. Change it with svc provider edit, or choose another name with --name.`
+        : `Provider "${name}" already exists. Add models to it with --models or --all-models.`,
       field: "name",
-      command: `provider edit ${name} --help`,
+      command: isOther ? `provider edit ${name} --help` : `provider add ${name} --all-models`,
     });
   const provider = {
     name,
@@ -182,7 +200,7 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   if (switches.has("key-stdin") && flags["key-env"] !== undefined)
     throw new Problem({
       code: "invalid",
-      message: "The key comes from a variable or from standard input, not from both.",
+      message: "Use either --key-env or --key-stdin.",
       field: "key_env",
     });
   const draft = (hasLiteralKey: boolean) =>
@@ -202,7 +220,7 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   const asks = isGiven
     ? process.stdin.isTTY
     : provider.lacksKey !== undefined && isInteractive(invocation);
-  const question = `API key of ${provider.title} (kept encrypted)`;
+  const question = `API key for ${provider.title} (stored encrypted)`;
   const key = asks
     ? await askSecret(question, signal)
     : isGiven
@@ -220,7 +238,7 @@ function withoutKey({ title, keyVariables }: DraftedProvider): Problem {
   const [usual = "NAME"] = keyVariables;
   return new Problem({
     code: "invalid",
-    message: `${title} needs a key. Set ${usual}, name another variable, or hand the key over on standard input.`,
+    message: `${title} needs a key. Set ${usual}, or pass the key with --key-env NAME or --key-stdin.`,
     field: "key_env",
   });
 }
@@ -235,25 +253,25 @@ async function choose(options: Asked & { readonly offer: Offer }): Promise<reado
     if (wishes === "all")
       throw new Problem({
         code: "failed",
-        message: `The models of ${provider.name} cannot be listed: ${trouble}\nNothing was changed. --no-models connects it without them.`,
+        message: `The models of ${provider.name} cannot be listed. ${trouble}\nNothing was changed. To connect the provider without models, use --no-models.`,
       });
     if (!asks) return [];
     print(`${style.yellow("!")} ${trouble}`);
-    const question = "Connect it all the same, without models?";
+    const question = "Connect it anyway, without models?";
     if (await askYes({ question, offered: false, signal })) return [];
     throw new Problem({ code: "failed", message: "Nothing was changed." });
   }
   if (wishes === "all") return proposals;
   if (!asks || proposals.length === 0) return [];
   return askMany({
-    question: `${provider.title} offers ${countOf(proposals.length, "model")}. Serve which?`,
+    question: `${provider.title} offers ${countOf(proposals.length, "model")}. Which ones do you want to serve?`,
     choices: proposals.map(toChoice),
     chosen: [],
     signal,
   });
 }
 
-/** Those on its list; the others only where there is no list, or the operator knows better. */
+/** The listed ones; others only without a list or with --unlisted. */
 async function chooseNamed(
   asked: Asked & { readonly offer: Offer; readonly names: readonly string[] },
 ): Promise<readonly Proposal[]> {
@@ -275,7 +293,7 @@ async function chooseNamed(
       provider: provider.name,
       names: missing,
       listed: offer.listed,
-      wayRound: "--unlisted takes a name that is not on its list.",
+      wayRound: "To use a name that is not listed, add --unlisted.",
     });
   const more = await wiring.withOperations((operations) =>
     operations.providers.proposeNamed({ ...toDrafted(asked), names: missing }),
@@ -313,13 +331,13 @@ function printAdded({ provider, chosen, offer, view, dryRun, yaml }: Outcome): v
   for (const entry of view.added) print(`${style.green("+")} ${entryText(entry)}`);
   for (const { id, note } of chosen)
     if (note !== null) print(`${style.yellow("!")} model ${id}: ${note}`);
-  // A new model without a price has a note that says so.
+  // A new model without a price already has a note about it.
   const isNoted = ({ kind, subject }: Warning) =>
     kind === "not_served" && chosen.some(({ id, price }) => price === null && id === subject);
   printWarnings(view.warnings.filter((warning) => !isNoted(warning)));
   const trouble = offer?.trouble;
   if (trouble !== undefined)
-    print(`${style.yellow("!")} ${name} does not list its models: ${trouble}`);
+    print(`${style.yellow("!")} The models of ${name} could not be listed. ${trouble}`);
   if (dryRun) {
     print(`\n${yaml}`);
     return print("Nothing was changed (--dry-run).");
@@ -327,11 +345,11 @@ function printAdded({ provider, chosen, offer, view, dryRun, yaml }: Outcome): v
   const word = trouble !== undefined || offer === undefined ? "added" : "connected";
   print(`${style.green(word)} ${name}`);
   if (chosen.length > 0 || trouble !== undefined || offer === undefined)
-    return print(style.dim(`svc provider test ${name} makes a call of each kind.`));
+    return print(style.dim(`svc provider test ${name} makes one call of each type.`));
   const proposed = offer.proposals;
   if (proposed.length === 0) return;
   const [first] = proposed;
-  print(
-    `${name} offers ${countOf(proposed.length, "model")}; none is served yet. Run it again with --models ${first?.id ?? "NAME"} or --all-models, or add models with svc model add.`,
-  );
+  print(`${name} offers ${countOf(proposed.length, "model")}. None is served yet. Add some:`);
+  print(`  ${style.cyan(`svc provider add ${name} --models ${first?.id ?? "NAME"}`)}`);
+  print(`  ${style.cyan(`svc provider add ${name} --all-models`)}`);
 }

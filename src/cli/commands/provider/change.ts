@@ -1,7 +1,7 @@
 import { Problem } from "../../../base/problem.ts";
 import { type ProviderKind, providerKinds } from "../../../catalog/provider-kinds.ts";
 import type { SavedProvider } from "../../../platform/providers/connect.ts";
-import { type Command, type Invocation, jsonFlag } from "../../command.ts";
+import { type Command, type Invocation, jsonFlag, usageProblem } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJson, style } from "../../terminal/output.ts";
 import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
@@ -9,15 +9,19 @@ import { printWarnings, withoutFile } from "../manifest.ts";
 
 const providerEdit: Command = {
   name: "provider edit",
-  about: "Changes the kind, the address or the options of a provider. What is not named stays.",
+  about: "Change the kind, address or options of a provider. Omitted fields stay unchanged.",
   positionals: ["NAME"],
   flags: {
-    kind: { about: `the wire format: ${providerKinds.join(", ")}`, value: "KIND" },
-    "base-url": { about: "where it is; default: where its vendor usually is", value: "URL" },
-    "allow-private": { about: "let it be on a private or loopback address" },
-    "refuse-private": { about: "refuse a private or loopback address" },
+    kind: {
+      about: `protocol: ${providerKinds.join(", ")}`,
+      value: "KIND",
+      choices: providerKinds,
+    },
+    "base-url": { about: "address of the API (default: the vendor's)", value: "URL" },
+    "allow-private": { about: "allow a private or loopback address" },
+    "refuse-private": { about: "reject a private or loopback address" },
     option: {
-      about: "what its kind needs beside that; name= removes one",
+      about: "option of its kind; name= removes it",
       value: "name=value",
       multiple: true,
     },
@@ -35,17 +39,24 @@ const providerEdit: Command = {
     if (isAllowed && switches.has("refuse-private"))
       throw new Problem({
         code: "invalid",
-        message: "A private address is either allowed or refused.",
+        message: "Use either --allow-private or --refuse-private.",
         field: "allow_private",
       });
     const options = (lists["option"] ?? []).map(readPair);
+    const isPrivacySet = isAllowed || switches.has("refuse-private");
+    const isAnySet = [flags["kind"], flags["base-url"]].some((value) => value !== undefined);
+    if (!isAnySet && !isPrivacySet && options.length === 0)
+      throw usageProblem(providerEdit, {
+        message:
+          "Nothing to change. Set --kind, --base-url, --allow-private, --refuse-private or --option.",
+      });
     const saved = await wiring.withOperations((operations) =>
       operations.providers.update({
         name,
-        // The operation refuses what is not a kind.
+        // The operation rejects an unknown kind.
         kind: flags["kind"] as ProviderKind | undefined,
         base_url: flags["base-url"],
-        ...(isAllowed || switches.has("refuse-private") ? { allow_private: isAllowed } : {}),
+        ...(isPrivacySet ? { allow_private: isAllowed } : {}),
         ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
       }),
     );
@@ -58,7 +69,7 @@ function readPair(text: string): readonly [string, string | null] {
   if (at < 1)
     throw new Problem({
       code: "invalid",
-      message: "An option has the form name=value.",
+      message: "Expected name=value.",
       field: "options",
     });
   const value = text.slice(at + 1);
@@ -67,12 +78,12 @@ function readPair(text: string): readonly [string, string | null] {
 
 const providerKey: Command = {
   name: "provider key",
-  about: "Replaces the key of a provider. It is kept encrypted, or read from a variable.",
+  about: "Replace the key of a provider. The key is stored encrypted, or read from a variable.",
   positionals: ["NAME"],
   flags: {
-    "key-env": { about: "the variable that holds the key", value: "NAME" },
+    "key-env": { about: "environment variable that contains the key", value: "NAME" },
     "key-stdin": { about: "read the key from standard input" },
-    remove: { about: "take the key away" },
+    remove: { about: "remove the key" },
     ...jsonFlag,
   },
   examples: [
@@ -99,17 +110,17 @@ async function newKey(invocation: Invocation, signal: AbortSignal): Promise<stri
   if (given.filter(Boolean).length > 1)
     throw new Problem({
       code: "invalid",
-      message: "A key comes from a variable or from standard input, or is removed.",
+      message: "Use only one of --key-env, --key-stdin and --remove.",
       field: "key_env",
     });
   if (switches.has("remove")) return null;
   if (variable !== undefined) return toReference(variable);
   if (switches.has("key-stdin")) return readKey(await Bun.stdin.text());
   if (isInteractive(invocation))
-    return readKey(await askSecret(`API key of ${positionals[0]} (kept encrypted)`, signal));
+    return readKey(await askSecret(`API key for ${positionals[0]} (stored encrypted)`, signal));
   throw new Problem({
     code: "invalid",
-    message: "The key is missing. Name a variable, or hand the key over on standard input.",
+    message: "The key is missing. Use --key-env NAME, or --key-stdin < FILE.",
     field: "key_stdin",
   });
 }
@@ -118,21 +129,21 @@ export function toReference(variable: string): string {
   if (/^[A-Za-z_]\w*$/.test(variable)) return `\${${variable}}`;
   throw new Problem({
     code: "invalid",
-    message: "Expected the name of a variable, not the key itself.",
+    message: "Expected the name of an environment variable, not the key itself.",
     field: "key_env",
   });
 }
 
-/** Checked before it is sent: the first line of a file is a key, its head is not. */
+/** Checked before it is sent, so that a whole file is not taken for a key. */
 export function readKey(text: string): string {
   const key = text.trim();
   if (key === "")
     throw new Problem({ code: "invalid", message: "The key is empty.", field: "key_stdin" });
-  // What a header cannot carry is no key: most often more than one line, or a file's head.
+  // A header cannot carry it. Most often it has more than one line.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new Problem({
       code: "invalid",
-      message: "A key is one line without spaces.",
+      message: "The key must be one line without spaces.",
       field: "key_stdin",
     });
   return key;
@@ -144,16 +155,16 @@ function printSaved({ switches }: Invocation, saved: SavedProvider, verb: string
     return printJson({ name, warnings: warnings.map(({ message }) => message) });
   printWarnings(warnings);
   print(`${style.green(verb)} ${name}`);
-  print(style.dim(`svc provider test ${name} makes a call of each kind.`));
+  print(style.dim(`svc provider test ${name} makes one call of each type.`));
 }
 
 const providerRemove: Command = {
   name: "provider remove",
-  about: "Removes a provider with all routes to it. Models stay.",
+  about: "Remove a provider and all routes to it. Models stay.",
   positionals: ["NAME"],
   flags: {
-    yes: { about: "also when models are not served any more without it" },
-    "dry-run": { about: "show what would change and change nothing" },
+    yes: { about: "confirm, even if models are then no longer served" },
+    "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
   examples: ["svc provider remove groq --dry-run", "svc provider remove groq --yes"],
@@ -187,11 +198,9 @@ const providerRemove: Command = {
         ),
         applied: !dryRun,
       });
-    print(
-      `${style.red("-")} provider ${name}, and ${routes} route${routes === 1 ? "" : "s"} to it`,
-    );
+    print(`${style.red("-")} provider ${name} and ${routes} route${routes === 1 ? "" : "s"} to it`);
     for (const id of emptied)
-      print(`${style.yellow("!")} model ${id} has no route any more: it is not served`);
+      print(`${style.yellow("!")} model ${id} has no routes left and is not served`);
     print(dryRun ? "Nothing was changed (--dry-run)." : `${style.green("removed")} ${name}`);
   },
 };
@@ -202,11 +211,11 @@ async function confirmRemoval(options: {
   readonly invocation: Invocation;
 }): Promise<void> {
   const { name, unserved, invocation } = options;
-  const what = `Without ${name} nobody serves ${unserved.join(", ")}.`;
+  const what = `Only ${name} serves ${unserved.join(", ")}.`;
   if (!isInteractive(invocation))
     throw new Problem({
       code: "conflict",
-      message: `${what} Give ${unserved.length === 1 ? "it" : "them"} another route first, or confirm with --yes. Nothing was changed.`,
+      message: `${what} Add another route first, or confirm with --yes. Nothing was changed.`,
       field: "yes",
     });
   const isMeant = await interruptible((signal) =>

@@ -16,13 +16,12 @@ import { providerChangeCommands } from "./change.ts";
 
 const providerList = viewCommand({
   name: "provider list",
-  about:
-    "Lists the providers: address, where the key is, models, the file that defines them, and how a running server finds them.",
+  about: "List the providers with their address, key, models, source file and health.",
   examples: ["svc provider list", "svc provider list --json"],
   load: (operations) => operations.providers.list({}),
   show(providers) {
     if (providers.length === 0)
-      return print("No providers yet. svc provider add --help lists those that are known.");
+      return print("No providers yet. svc provider add --help lists the known vendors.");
     printTable(
       ["name", "kind", "address", "key", "models", "defined in"],
       providers.map((provider) => [
@@ -60,51 +59,53 @@ function printTargets(providers: readonly ProviderView[]): void {
       hasKey(provider) ? stateTexts[target.state] : style.red("no key"),
       target.reason === null ? null : (reasons[target.reason] ?? target.reason),
       target.until,
-      `${target.requests} requests, ${target.failures} failed`,
+      target.requests === 0
+        ? "no recent requests"
+        : `${target.requests} ${target.requests === 1 ? "request" : "requests"}, ${target.failures} failed`,
     ]),
   );
   if (rows.length === 0) return;
   print();
-  printTable(["target", "state", "why", "until", "lately"], rows);
+  printTable(["target", "state", "reason", "until", "recent requests"], rows);
   const isOut = providers.some(({ targets }) => targets?.some(({ state }) => state !== "closed"));
   if (isOut)
     print(
       style.dim(
-        "\nWhat is out of service is left out for a while. svc provider test NAME says what is wrong; svc provider reset NAME puts it back at once.",
+        "\nTargets that are out of service are skipped until they recover.\nsvc provider test NAME finds the cause. svc provider reset NAME restores them at once.",
       ),
     );
 }
 
-/** Without its key a target is left out by every call. */
+/** Every call skips a target without its key. */
 const hasKey = (provider: ProviderView) => secretsOf(provider).every((one) => one.is_set);
 
-/** The words of the docs and the log: those of a breaker read the wrong way round. */
+/** As in the docs and the log. The states of a circuit breaker would confuse: closed is good. */
 const stateTexts: Readonly<Record<TargetView["state"], string>> = {
   closed: style.green("in service"),
   open: style.red("out of service"),
-  "half-open": style.yellow("on trial"),
+  "half-open": style.yellow("being tested"),
   resting: style.yellow("resting"),
 };
 
 const reasons: Readonly<Record<string, string>> = {
-  auth: "key not accepted",
+  auth: "key rejected",
   quota: "no credit or quota left",
   missing: "model or address not found",
   limited: "rate limit reached",
   overloaded: "overloaded",
-  timeout: "too slow",
-  unreachable: "cannot be reached",
+  timeout: "timed out",
+  unreachable: "unreachable",
   failed: "failing",
-  refused: "refuses the calls",
+  refused: "rejects the calls",
 };
 
 const providerTest: Command = {
   name: "provider test",
   about:
-    "Makes one real call of each kind that a provider's routes have, and says what is wrong. Calls are small, but the vendor bills them. Also names routes to models that the vendor does not list, where its list is complete.",
+    "Test a provider with one real call of each type. The calls are small, but the vendor bills them. Also reports routes to models that the vendor no longer lists.",
   positionals: ["NAME"],
   flags: {
-    model: { about: "only this model, by our name or the upstream's", value: "MODEL" },
+    model: { about: "only this model, by its id or the provider's name", value: "MODEL" },
     ...jsonFlag,
   },
   examples: [
@@ -131,7 +132,7 @@ const providerTest: Command = {
   },
 };
 
-/** One after another, each told when it has ended: one that hangs does not hide the others. */
+/** One after another, each reported when it ends, so that one that hangs does not hide the others. */
 async function runTrials(options: {
   readonly operations: Operations;
   readonly what: { readonly name: string; readonly model?: string };
@@ -141,7 +142,7 @@ async function runTrials(options: {
   const views: TrialView[] = [];
   const waiting = new ProgressLine();
   for (const { kind, model } of await operations.providers.planTrials(what)) {
-    if (isForPeople && process.stderr.isTTY) waiting.show(`trying ${trialWords(kind, model)} …`);
+    if (isForPeople && process.stderr.isTTY) waiting.show(`testing ${trialWords(kind, model)} …`);
     const tried = await operations.providers.test({ ...what, kind }).finally(() => waiting.clear());
     views.push(...tried);
     if (isForPeople) for (const view of tried) printTrial(view, what.name);
@@ -149,7 +150,7 @@ async function runTrials(options: {
   return views;
 }
 
-/** A good test calls the vendor and not the router, so it puts nothing back in service. */
+/** A test calls the vendor directly, so it does not put a target back in service. */
 async function printStillOut(options: {
   readonly operations: Operations;
   readonly name: string;
@@ -164,18 +165,18 @@ async function printStillOut(options: {
     if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
     const end = until === null ? "" : ` until ${until}`;
     print(
-      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "resting"}${end}; svc provider reset ${name} puts it back at once.`,
+      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "resting"}${end}. svc provider reset ${name} restores it at once.`,
     );
   }
 }
 
 const kindWords: Readonly<Record<TrialView["kind"], string>> = {
   chat: "chat",
-  stream: "chat, streamed",
+  stream: "streamed chat",
   embeddings: "embedding",
   media: "image embedding",
   speech: "speech",
-  models: "list of models",
+  models: "model list",
 };
 
 const trialWords = (kind: TrialView["kind"], model: string | null) =>
@@ -191,7 +192,7 @@ function printTrial(
   );
   for (const { model: ours, upstream } of unlisted)
     print(
-      `${style.yellow("!")} ${provider} does not list ${upstream}, which serves ${ours}. The vendor may have shut it down: change the route to a model that it lists.`,
+      `${style.yellow("!")} ${provider} does not list ${upstream}, which serves ${ours}. It may be shut down. Change the route to a listed model.`,
     );
   if (problem === null) return;
   print(`        ${problem.what}`);
@@ -200,7 +201,7 @@ function printTrial(
 
 const providerReset = viewCommand({
   name: "provider reset",
-  about: "Puts a provider's targets back in service at once, whatever they did before.",
+  about: "Put the targets of a provider back in service at once.",
   positionals: ["NAME"],
   optional: ["MODEL"],
   examples: ["svc provider reset groq", "svc provider reset groq llama-3.3-70b-versatile"],

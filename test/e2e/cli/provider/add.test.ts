@@ -15,8 +15,8 @@ describe("models that are named", () => {
   test("are looked up in the list, and a slip is told with what was meant; nothing is written", async () => {
     const { code, stderr } = await add(stage.own(" --models big-chta,nothing-like-it"));
     expect(code).toBe(2);
-    expect(stderr).toContain("mine does not offer big-chta; did you mean big-chat?");
-    expect(stderr).toContain("mine does not offer nothing-like-it; it offers big-chat,");
+    expect(stderr).toContain("mine does not offer big-chta. Did you mean big-chat?");
+    expect(stderr).toContain("mine does not offer nothing-like-it. It offers big-chat,");
     expect(await stage.list()).toEqual([]);
   });
 
@@ -24,7 +24,7 @@ describe("models that are named", () => {
     succeeds(await add(stage.own(" --all-models")));
     const before = await stage.exported();
     const { code, stderr } = await add("mine --models big-chta");
-    expect([code, stderr.includes("did you mean big-chat?")]).toEqual([2, true]);
+    expect([code, stderr.includes("Did you mean big-chat?")]).toEqual([2, true]);
     expect(await stage.exported()).toBe(before);
     succeeds(await add("mine --models big-chat"));
     expect(await stage.exported()).toBe(before);
@@ -54,7 +54,7 @@ describe("models that are named", () => {
   test("are taken at the operator's word where there is no list, which is told", async () => {
     stage.upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
     const said = succeeds(await add(stage.own(" --models any-chat")));
-    expect(said).toContain("mine does not list its models: mine itself failed");
+    expect(said).toContain("The models of mine could not be listed. mine itself failed");
     expect(await stage.exported()).toMatch(/- provider: mine\n\s+model: any-chat/);
   });
 });

@@ -233,7 +233,7 @@ describe("provider list and reset", () => {
       until: expect.any(String),
     });
     const said = succeeds(await stage.provider("list"));
-    expect(said).toMatch(/fake\/upstream-chat +out of service +key not accepted/);
+    expect(said).toMatch(/fake\/upstream-chat +out of service +key rejected/);
     expect(said).toMatch(/fake\/upstream-embed +in service/);
     expect(said).toContain("${FAKE_KEY} set");
     expect(said).toContain("svc provider reset");

@@ -135,7 +135,7 @@ describe("provider add", () => {
         1,
         "refused the connection",
       ],
-      ["", `add ${stage.own(" --models a --all-models")}`, 2, "all of them or none"],
+      ["", `add ${stage.own(" --models a --all-models")}`, 2, "Use only one of --models"],
     ];
     for (const [text, line, code, words] of cases) {
       stage.home.writeConfig(text);
@@ -189,10 +189,10 @@ describe("on a terminal", () => {
 
   test("asks for the key without showing it, and which models to serve", async () => {
     const terminal = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
-    await terminal.waitFor("(kept encrypted)");
+    await terminal.waitFor("(stored encrypted)");
     // The wrong letter is taken back.
     terminal.type(`${secret}x\u007f\r`);
-    await terminal.waitFor("Serve which?");
+    await terminal.waitFor("Which ones do you want to serve?");
     // The first, and the one below the second.
     terminal.type(" \u001b[B\u001b[B ");
     terminal.type("\r");
@@ -207,11 +207,11 @@ describe("on a terminal", () => {
 
   test("ctrl-c at a question changes nothing", async () => {
     const asked = run(`add mistral --base-url ${stage.upstream.baseUrl} --allow-private`);
-    await asked.waitFor("(kept encrypted)");
+    await asked.waitFor("(stored encrypted)");
     asked.type("abc\u0003");
     expect(await asked.exited).toBe(130);
     const chosen = run(`add ollama --base-url ${stage.upstream.baseUrl}`);
-    await chosen.waitFor("Serve which?");
+    await chosen.waitFor("Which ones do you want to serve?");
     chosen.type("\u0003");
     expect(await chosen.exited).toBe(130);
     expect(await stage.list()).toEqual([]);
@@ -256,7 +256,7 @@ models:
     const before = await stage.exported();
     const { code, stderr } = await stage.provider("remove one");
     expect(code).toBe(4);
-    expect(stderr).toContain("Without one nobody serves alone");
+    expect(stderr).toContain("Only one serves alone");
     const planned = succeeds(await stage.provider("remove one --dry-run"));
     expect(planned).toContain("model alone has no route any more");
     expect(await stage.exported()).toBe(before);

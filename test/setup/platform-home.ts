@@ -94,7 +94,7 @@ export async function joinMember(
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats: { "date-time": true, date: true } });
-const replies = new Map(routes.map(({ name, reply }) => [name, reply]));
+const replies = new Map<string, unknown>(routes.map(({ name, reply }) => [name, reply]));
 const checks = new Map<string, ValidateFunction>();
 const isRefusal = ajv.compile({
   type: "object",

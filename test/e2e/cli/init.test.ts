@@ -182,7 +182,7 @@ describe("without a terminal", () => {
       [["--preset", "nothing", "--yes"], "Choose from google, local"],
       [["--preset", "nothing"], "Choose from google, local"],
       [["--preset", "google"], "svc init --yes applies the preset google"],
-      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage on top"],
+      [["--provider", "ollama", "--markup", "much", "--yes"], "percentage to add"],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],
       [["--provider", "azure", "--yes"], "AZURE_OPENAI_ENDPOINT"],
     ];

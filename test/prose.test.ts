@@ -49,6 +49,11 @@ const avoided: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w/.])\.\/svc\b/, "svc"],
 ];
 
+/** What is right as it is: an example of a prompt, and the one place that names the clone's command. */
+const allowed = /Tell me a joke|In a clone, the command is \.\/svc/g;
+/** Words with their pronunciation. */
+const isLexicon = (path: string) => path.endsWith("phonemes/lexicon.ts");
+
 interface Text {
   readonly place: string;
   readonly text: string;
@@ -88,7 +93,7 @@ function textsOfCode(path: string): readonly Text[] {
   const literals = code.match(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
   return literals
     .filter((literal) => /[a-z] [a-z]|^.[A-Z][a-z]+.$/.test(literal))
-    .map((text) => ({ place: path, text }));
+    .map((text) => ({ place: path, text: text.replaceAll(allowed, "") }));
 }
 
 describe("no avoided word is", () => {
@@ -105,7 +110,9 @@ describe("no avoided word is", () => {
 
   test("in a message, a help text or the console", () => {
     const files = ["src", "console/src", "engine", "scripts"].flatMap((folder) =>
-      filesOf(folder, /(?<!\.test)\.(ts|tsx|mjs)$/).filter((path) => !path.includes("/test/")),
+      filesOf(folder, /(?<!\.test)\.(ts|tsx|mjs)$/).filter(
+        (path) => !path.includes("/test/") && !isLexicon(path),
+      ),
     );
     expect(files.length).toBeGreaterThan(500);
     expect(files.flatMap(textsOfCode).flatMap(problemsOf)).toEqual([]);

@@ -9,27 +9,27 @@ export const unserved = {
         "x-says": '"text". For speech, use POST /v1/audio/speech',
       }),
       {
-        ...told("Kinds of output. Answers are text.", '["text"]'),
+        ...told("Output types. Only text is supported.", '["text"]'),
       },
     ),
   ),
   functions: Type.Optional(
     Type.Array(anyObject(told("A function.", "omitted. Use tools instead")), {
       maxItems: 0,
-      ...told("Not supported: use tools.", "omitted. Use tools and tool_choice instead"),
+      ...told("Not supported. Use tools.", "omitted. Use tools and tool_choice instead"),
     }),
   ),
   function_call: Type.Optional(
     Type.Enum(
       ["none", "auto"],
-      told("Not supported: use tool_choice.", "omitted. Use tool_choice instead"),
+      told("Not supported. Use tool_choice.", "omitted. Use tool_choice instead"),
     ),
   ),
   web_search_options: Type.Optional(
     Type.Unsafe<null>({
       enum: [null],
       ...told(
-        "Not supported: no web search is made.",
+        "Not supported.",
         "omitted. This API does not support web search; pass your own search tool in tools",
       ),
     }),

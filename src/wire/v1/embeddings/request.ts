@@ -82,7 +82,7 @@ export const embeddingRequest = Type.Object(
     model: modelId("embeddings"),
     input: Type.Union([text, texts, tokens, tokenLists, image, images, video, videos], {
       ...told(
-        `Text models take ${textForms}; image and video models ${mediaForms}.`,
+        `Text models accept ${textForms}. Image and video models accept ${mediaForms}.`,
         `${textForms}; or, for image and video models, ${mediaForms}`,
       ),
     }),

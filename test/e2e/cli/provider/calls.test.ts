@@ -131,8 +131,8 @@ describe("provider test", () => {
       request.path.endsWith("/models") ? willingVendor(request) : missing,
     );
     const { stdout } = await stage.provider("test fake --model svc-3-flash", withKey);
-    expect(stdout).toContain("fake has no model upstream-chat");
-    expect(stdout).toContain("It offers: big-chat, small-embed");
+    expect(stdout).toContain('fake has no model "upstream-chat"');
+    expect(stdout).toContain("Available models: big-chat, small-embed");
     stage.upstream.replyWith(httpReply({ status: 404, body: ["<html>"], framing: "length" }));
     const trials = JSON.parse((await stage.provider("test fake --json", withKey)).stdout);
     for (const { problem } of trials) expect(problem.trouble).toBe("wrong_address");
@@ -178,7 +178,7 @@ describe("provider test", () => {
     const environment = { NODE_EXTRA_CA_CERTS: file };
     for (const [name, words] of [
       ["other.example", "is for another host name"],
-      ["127.0.0.1", "0 offered"],
+      ["127.0.0.1", "0 models listed"],
     ] as const) {
       const { cert, key } = createCertificate({ name, issuer: authority });
       const server = Bun.serve({

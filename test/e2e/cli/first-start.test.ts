@@ -107,7 +107,7 @@ describe("a start that cannot be", () => {
       const failed = await home.svc(["serve"], { environment: { [name]: String(port) } });
       server.close();
       expect(failed.code).toBe(5);
-      expect(failed.stderr).toContain(`Port ${port} is taken`);
+      expect(failed.stderr).toContain(`Port ${port} is already in use`);
       const proposed = new RegExp(`${name}=(\\d+) npm start`).exec(failed.stderr)?.[1];
       expect(Number(proposed)).not.toBe(port);
       expect(Number(proposed)).toBeLessThanOrEqual(65_535);
@@ -124,12 +124,12 @@ describe("a start that cannot be", () => {
       const { port } = new URL(first.origin);
       const second = await other.svc(["serve"], { environment: { SVC_PORT: port } });
       expect([second.code, second.stdout]).toEqual([5, ""]);
-      expect(second.stderr).toContain(`Port ${port} is taken.`);
+      expect(second.stderr).toContain(`Port ${port} is already in use`);
       const platformPort = new URL(first.platformUrl).port;
       const third = await other.svc(["serve"], {
         environment: { SVC_PLATFORM_PORT: platformPort },
       });
-      expect(third.stderr).toContain(`Port ${platformPort} is taken.`);
+      expect(third.stderr).toContain(`Port ${platformPort} is already in use`);
       expect(await other.json<unknown[]>(["model", "list"])).toEqual([]);
     } finally {
       await other.remove();

@@ -172,7 +172,9 @@ describe("without a terminal", () => {
     expect(nobody.stderr).not.toMatch(/svc\.yaml|base_url/);
     const named = await init(["--provider", "lmstudio", "--models", "any-chat", "--yes"]);
     expect(named.code).toBe(0);
-    expect(named.stdout).toContain("The models of lmstudio could not be listed: Nothing listens");
+    expect(named.stdout).toContain(
+      "The models of lmstudio could not be listed: http://127.0.0.1:1234/v1 refused",
+    );
     expect(await exported()).toMatch(/- provider: lmstudio\n\s+model: any-chat/);
   });
 

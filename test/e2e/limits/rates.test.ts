@@ -137,7 +137,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(30_000);
     expect(await waitOf(other())).toBe(31_000);
     const { message } = await refusalOf(other());
-    expect(message).toContain("The account's limit of 2 requests per minute");
+    expect(message).toContain("The account reached its limit of 2 requests per minute");
   });
 
   test("of one key are nothing to another of the same account", async () => {

@@ -83,7 +83,7 @@ test("the message counts what running calls hold", async () => {
   await arrived;
   expect(await payer.standing()).toMatchObject({ held: worst(100), free: 5n });
   const { message } = await refusalOf(payer.chat({ max_tokens: 100 }));
-  expect(message).toContain(`${toUsd(5n)} USD free and ${toUsd(worst(100))} USD held`);
+  expect(message).toContain(`${toUsd(5n)} USD available and ${toUsd(worst(100))} USD on hold`);
   gate.resolve();
   expect((await running).status).toBe(200);
   await payer.settled(1);

@@ -54,7 +54,7 @@ describe("models that are named", () => {
   test("are taken at the operator's word where there is no list, which is told", async () => {
     stage.upstream.replyWith(() => jsonReply({ status: 500, body: { error: { message: "no" } } }));
     const said = succeeds(await add(stage.own(" --models any-chat")));
-    expect(said).toContain("The models of mine could not be listed. mine itself failed");
+    expect(said).toContain("The models of mine could not be listed. mine failed with status 500");
     expect(await stage.exported()).toMatch(/- provider: mine\n\s+model: any-chat/);
   });
 });
@@ -112,7 +112,7 @@ models:
 
   test("come in place of a word of success where nothing listens", async () => {
     const said = succeeds(await add("ollama --base-url http://127.0.0.1:1/v1"));
-    expect(said).toContain("Nothing listens at http://127.0.0.1:1/v1");
+    expect(said).toContain("http://127.0.0.1:1/v1 refused the connection");
     expect(said).not.toContain("connected");
   });
 });

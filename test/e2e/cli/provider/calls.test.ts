@@ -131,8 +131,8 @@ describe("provider test", () => {
       request.path.endsWith("/models") ? willingVendor(request) : missing,
     );
     const { stdout } = await stage.provider("test fake --model svc-3-flash", withKey);
-    expect(stdout).toContain("fake has no model upstream-chat");
-    expect(stdout).toContain("It offers: big-chat, small-embed");
+    expect(stdout).toContain('fake has no model "upstream-chat"');
+    expect(stdout).toContain("Available models: big-chat, small-embed");
     stage.upstream.replyWith(httpReply({ status: 404, body: ["<html>"], framing: "length" }));
     const trials = JSON.parse((await stage.provider("test fake --json", withKey)).stdout);
     for (const { problem } of trials) expect(problem.trouble).toBe("wrong_address");

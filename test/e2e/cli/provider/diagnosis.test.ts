@@ -56,7 +56,7 @@ describe("provider test names the cause", () => {
     );
     const { trouble, what, advice } = await problemOf();
     expect(trouble).toBe("credentials");
-    expect(what).toBe(`p cannot sign in: credentials_file ${file} does not exist.`);
+    expect(what).toBe(`p cannot sign in because credentials_file ${file} does not exist.`);
     expect(advice).toContain("key file of a service account");
     expect(what + advice).not.toContain("api_key");
   });
@@ -70,7 +70,7 @@ describe("provider test names the cause", () => {
     const { trouble, what, advice } = await problemOf();
     expect(trouble).toBe("sign_in");
     expect(what).toBe(
-      "The sign-in of p was refused (400, invalid_grant): the key was removed, or belongs to another account.",
+      "p's sign-in server rejected the credentials (400, invalid_grant): the key was removed, or belongs to another account.",
     );
     expect(advice).toContain("A replaced key takes effect");
     expect(stage.upstream.requests.map(({ path }) => path)).toContain("/token");
@@ -83,7 +83,7 @@ describe("provider test names the cause", () => {
       `kind: vertex, base_url: "${origin()}/v1", allow_private: true, project: a, location: us-central1, credentials_file: ${JSON.stringify(beside("key.json"))}`,
     );
     const { what, advice } = await problemOf();
-    expect(what).toBe("Nothing listens at the server where p signs in.");
+    expect(what).toBe("p's sign-in server refused the connection.");
     expect(advice).toContain("token_uri");
     expect(stage.upstream.requests).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe("a vendor that hangs", () => {
     await applied(openai(), "timeouts: { first_byte: 0.5 }, ");
     expect(await problemOf()).toMatchObject({
       trouble: "timeout",
-      what: "p did not answer within 1 s.",
+      what: "p did not respond within 1 s.",
     });
   });
 
@@ -185,7 +185,7 @@ describe("what to do is told for the command that was given", () => {
         `vertex --option project=a --option location=us-central1 --option credentials_file=${beside("no.json")}`,
         "no.json does not exist",
       ],
-      [`mine --base-url https://${"x".repeat(64)}.example/v1`, "Check the address for a slip"],
+      [`mine --base-url https://${"x".repeat(64)}.example/v1`, "Check the address for typos"],
     ];
     for (const [line, words] of cases) {
       const { code, stderr } = await add(`${line} --all-models`);
@@ -207,7 +207,7 @@ describe("what to do is told for the command that was given", () => {
       // Nothing leaves this machine: the proxy takes the call and is silent.
       const { trouble, advice } = await problemOf({ P_KEY: "gsk-a-key", HTTPS_PROXY: origin() });
       expect([trouble, advice.includes(words)]).toEqual(["timeout", true]);
-      expect(advice).toContain("HTTPS_PROXY is set");
+      expect(advice).toContain("the proxy in HTTPS_PROXY");
     }
   });
 });

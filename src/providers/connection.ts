@@ -68,7 +68,8 @@ export class Connection {
   async list(): Promise<TrialOutcome> {
     const outcome = await this.#timed(async () => {
       const models = await this.offered();
-      if (models !== undefined) return `${models.length} offered`;
+      if (models !== undefined)
+        return `${models.length} ${models.length === 1 ? "model" : "models"} listed`;
       throw new Problem({
         code: "failed",
         message: "It has no route yet and cannot list its models. Name a model to call.",

@@ -8,7 +8,7 @@ const row = (id: string): RequestRow => ({
   model: "m",
   endpoint: "chat",
   outcome: "ok",
-  outcome_words: "succeeded",
+  outcome_words: "Succeeded",
   units: {},
   reasoning_tokens: 0,
   estimated: false,

@@ -21,5 +21,5 @@ test("the line of all attempts is what exports have always had", () => {
 
 test("every outcome has words that are no code", () => {
   for (const code of ["ok", "left", "served", ...Object.keys(errorKinds)])
-    expect(outcomeWords(code)).toMatch(/^[a-z]+( [a-z]+)*$/);
+    expect(outcomeWords(code)).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/);
 });

@@ -17,24 +17,26 @@ function toText({ provider, model, code, detail }: ReceiptAttempt): string {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ok: "succeeded",
-  served: "succeeded",
-  left: "client disconnected",
-  upstream_error: "provider error",
-  upstream_unavailable: "no provider available",
-  upstream_overloaded: "provider overloaded",
-  upstream_timeout: "provider timeout",
-  upstream_rate_limited: "provider rate limit",
-  upstream_rejected: "rejected by the provider",
-  content_filtered: "blocked by a content filter",
-  context_length_exceeded: "input too long for the model",
-  model_loading: "model still loading",
-  shutting_down: "gateway shutting down",
-  store_unavailable: "gateway could not write its ledger",
-  internal_error: "internal gateway error",
+  ok: "Succeeded",
+  served: "Succeeded",
+  left: "Caller disconnected",
+  upstream_error: "Provider error",
+  upstream_unavailable: "No provider available",
+  upstream_overloaded: "Provider overloaded",
+  upstream_timeout: "Provider timeout",
+  upstream_rate_limited: "Provider rate limit",
+  upstream_rejected: "Rejected by provider",
+  content_filtered: "Blocked by content filter",
+  context_length_exceeded: "Input too long",
+  model_loading: "Model loading",
+  shutting_down: "Gateway shutting down",
+  store_unavailable: "Ledger unavailable",
+  internal_error: "Gateway error",
 };
 
-/** The outcome of a call or an attempt, for people; it names no vendor. */
+/** What came of a call or an attempt, for people; it names no vendor. */
 export function outcomeWords(outcome: string): string {
-  return words[outcome] ?? outcome.replaceAll("_", " ");
+  return words[outcome] ?? capitalized(outcome.replaceAll("_", " "));
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -56,7 +56,7 @@ describe("the view of a receipt", () => {
       {
         number: 1,
         outcome: "upstream_overloaded",
-        outcome_words: "provider overloaded",
+        outcome_words: "Provider overloaded",
         started_ms: 2,
         duration_ms: 50,
         provider: "firstvendor",
@@ -67,7 +67,7 @@ describe("the view of a receipt", () => {
       {
         number: 2,
         outcome: "served",
-        outcome_words: "succeeded",
+        outcome_words: "Succeeded",
         started_ms: 60,
         duration_ms: 1_440,
         provider: "secretvendor",
@@ -99,14 +99,14 @@ describe("the view of a receipt", () => {
       {
         number: 1,
         outcome: "upstream_overloaded",
-        outcome_words: "provider overloaded",
+        outcome_words: "Provider overloaded",
         started_ms: 2,
         duration_ms: 50,
       },
       {
         number: 2,
         outcome: "served",
-        outcome_words: "succeeded",
+        outcome_words: "Succeeded",
         started_ms: 60,
         duration_ms: 1_440,
       },

@@ -132,8 +132,8 @@ describe("a field that is wrong is named, and the message says what is right", (
     [{ modalities: ["text", "audio"] }, "modalities[1]", "/v1/audio/speech"],
     [{ modalities: ["image", "text"] }, "modalities[0]", 'must be "text"'],
     ...numbers("modalities", ["text", {}], 'must be ["text"]'),
-    ...numbers("functions", [[{ name: "f" }], {}], "use tools"),
-    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "left out"),
+    ...numbers("functions", [[{ name: "f" }], {}], "Use tools"),
+    ...numbers("web_search_options", [{}, { search_context_size: "low" }, true], "must be omitted"),
     [content({ role: "function", name: "f", content: "4" }), "messages[0].role", "tool_call_id"],
   ];
 

@@ -196,7 +196,7 @@ describe("a video", () => {
 test("a second video, and any mix of images and a video, is refused", async () => {
   await expectRefused({ input: [clip, clip], param: "input[1]", says: "one a request" });
   await expectRefused({ input: [clip, png], param: "input[1]", says: "stands alone" });
-  await expectRefused({ input: [png, clip], param: "input[1]", says: "do not mix" });
+  await expectRefused({ input: [png, clip], param: "input[1]", says: "cannot be mixed" });
 });
 
 test("dimensions are refused: they are for text only", async () => {

@@ -29,7 +29,7 @@ const time = new Intl.DateTimeFormat("en", {
 });
 
 export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProps) {
-  const { at, actor, actor_kind, action, subject, account, account_name, address } = record;
+  const { at, actor, actor_kind, action, subject, account, address } = record;
   const kind = kinds[actor_kind] ?? { icon: IconUser, label: actor_kind };
   const atMs = Date.parse(at);
   const detail = detailOf(record.detail);
@@ -63,7 +63,7 @@ export function TimelineEntry({ record, names, showsAccount }: TimelineEntryProp
         {address !== "" && <span title="Where from">{address}</span>}
         {showsAccount && account !== null && (
           <Link to="/a/$account/audit" params={{ account }}>
-            {account_name ?? account}
+            {account}
           </Link>
         )}
       </p>

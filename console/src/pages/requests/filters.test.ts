@@ -9,7 +9,7 @@ const row: RequestRow = {
   model: "svc-3-flash",
   endpoint: "chat",
   outcome: "ok",
-  outcome_words: "succeeded",
+  outcome_words: "Succeeded",
   units: { input: 3 },
   reasoning_tokens: 0,
   estimated: false,

@@ -6,7 +6,7 @@ export const unserved = {
   modalities: Type.Optional(
     Type.Array(
       Type.Enum(["text"], {
-        "x-says": '"text": answers are text. For speech use POST /v1/audio/speech',
+        "x-says": '"text". For speech, use POST /v1/audio/speech',
       }),
       {
         ...told("Output types. Only text is supported.", '["text"]'),
@@ -14,15 +14,15 @@ export const unserved = {
     ),
   ),
   functions: Type.Optional(
-    Type.Array(anyObject(told("A function.", "left out: use tools")), {
+    Type.Array(anyObject(told("A function.", "omitted. Use tools instead")), {
       maxItems: 0,
-      ...told("Not supported. Use tools.", "left out: use tools and tool_choice"),
+      ...told("Not supported. Use tools.", "omitted. Use tools and tool_choice instead"),
     }),
   ),
   function_call: Type.Optional(
     Type.Enum(
       ["none", "auto"],
-      told("Not supported. Use tool_choice.", "left out: use tool_choice"),
+      told("Not supported. Use tool_choice.", "omitted. Use tool_choice instead"),
     ),
   ),
   web_search_options: Type.Optional(
@@ -30,7 +30,7 @@ export const unserved = {
       enum: [null],
       ...told(
         "Not supported.",
-        "left out: this API makes no web search. Pass a search tool of your own in tools",
+        "omitted. This API does not support web search; pass your own search tool in tools",
       ),
     }),
   ),

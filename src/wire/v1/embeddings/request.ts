@@ -7,7 +7,7 @@ const maxImages = 8;
 const textForms = `a string, a list of 1 to ${maxTexts} strings, or token ids`;
 const mediaForms = `a list of 1 to ${maxImages} image data URIs, or {"video":{"bytesBase64Encoded":"…"}}`;
 
-const tokenId = Type.Integer({ minimum: 0, "x-says": "a token id: an integer of at least 0" });
+const tokenId = Type.Integer({ minimum: 0, "x-says": "a token id (an integer of at least 0)" });
 const tokenList = Type.Array(tokenId, {
   minItems: 1,
   ...told("One text as token ids.", "a list of at least one token id"),
@@ -28,9 +28,9 @@ const video = Type.Object(
 
 /** The forms that `input` may have; which of them, the model decides. */
 export const inputForms = {
-  text: Type.String({ minLength: 1, ...told("One text.", "a string that is not empty") }),
+  text: Type.String({ minLength: 1, ...told("One text.", "a non-empty string") }),
   texts: Type.Array(
-    Type.String({ minLength: 1, "x-says": "a string that is not empty, like the others" }),
+    Type.String({ minLength: 1, "x-says": "a non-empty string, like the other entries" }),
     {
       minItems: 1,
       maxItems: maxTexts,
@@ -53,7 +53,7 @@ export const inputForms = {
   images: Type.Array(
     Type.String({
       minLength: 1,
-      "x-says": "an image data URI like the others: images and a video do not mix",
+      "x-says": "an image data URI, like the other entries. Images and videos cannot be mixed",
     }),
     {
       minItems: 1,
@@ -68,7 +68,10 @@ export const inputForms = {
   videos: Type.Array(video, {
     minItems: 1,
     maxItems: 1,
-    ...told("One video, in a list.", "a list of one video: a video stands alone, one a request"),
+    ...told(
+      "One video, in a list.",
+      "a list of one video. Send one video per request, with no other input",
+    ),
   }),
 } as const;
 
@@ -80,7 +83,7 @@ export const embeddingRequest = Type.Object(
     input: Type.Union([text, texts, tokens, tokenLists, image, images, video, videos], {
       ...told(
         `Text models accept ${textForms}. Image and video models accept ${mediaForms}.`,
-        `${textForms}, or, for models of images and videos, ${mediaForms}`,
+        `${textForms}; or, for image and video models, ${mediaForms}`,
       ),
     }),
     dimensions: Type.Optional(

@@ -20,7 +20,7 @@ export function providerWarnings(
           {
             kind: "missing_variable",
             subject: name,
-            message: `provider ${name}: ${stored.variable} is not set in the environment of the gateway, so calls will fail`,
+            message: `provider ${name}: ${stored.variable} is not set in the gateway's environment, so calls will fail`,
           },
         ],
   );

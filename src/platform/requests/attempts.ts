@@ -34,7 +34,7 @@ const words: Readonly<Record<string, string>> = {
   internal_error: "Gateway error",
 };
 
-/** The outcome of a call or an attempt, for people; it names no vendor. */
+/** What came of a call or an attempt, for people; it names no vendor. */
 export function outcomeWords(outcome: string): string {
   return words[outcome] ?? capitalized(outcome.replaceAll("_", " "));
 }

@@ -91,7 +91,7 @@ describe("routes that are edited", () => {
     await dialog.getByLabel("Priority").fill("1");
     const add = dialog.getByRole("button", { name: "Add route" });
     await add.click();
-    await dialog.getByRole("alert").getByText("two routes to second/other-chat").waitFor();
+    await dialog.getByRole("alert").getByText("Duplicate route to second/other-chat").waitFor();
     expectRefusal(window, 400);
     await dialog.getByLabel("Upstream model").fill("third-chat");
     const cost = dialog.getByLabel("Input, USD per 1M tokens", { exact: true });
@@ -130,7 +130,7 @@ describe("a model that is added by the form", () => {
     await form.getByLabel(/^Input, USD/).fill("1");
     await form.getByLabel(/^Output, USD/).fill("2");
     await form.getByRole("button", { name: "Add model" }).click();
-    await form.getByText("A model named svc-3-flash exists already.").waitFor();
+    await form.getByText('Model "svc-3-flash" already exists.').waitFor();
     expect(await id.getAttribute("aria-invalid")).toBe("true");
     expectRefusal(window, 409);
     await id.fill("svc-4-flash");

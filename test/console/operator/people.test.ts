@@ -86,7 +86,7 @@ test("who opens an operator's link is one, until the role is taken away", async 
 
   await other.page.getByRole("link", { name: "Settings" }).click();
   // Said in the corner: the page goes with the role.
-  await other.page.getByText("This needs an operator; you are not one.").first().waitFor();
+  await other.page.getByText("This requires the operator role.").first().waitFor();
   expectRefusal(other, 403);
 });
 

@@ -47,7 +47,7 @@ test("a key is made, and shown once with a call that is ready to send", async ()
   await page.getByRole("menuitem", { name: /default/ }).click();
   await page.getByRole("link", { name: "Keys" }).click();
   account = /\/a\/(\w+)\//.exec(page.url())?.[1] ?? "";
-  await button(/Create a key/)
+  await button(/Create key/)
     .first()
     .click();
   const dialog = page.getByRole("dialog");

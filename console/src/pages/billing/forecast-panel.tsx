@@ -10,7 +10,7 @@ import classes from "./page.module.css";
 export function ForecastPanel({ billing }: { readonly billing: Billing }) {
   const { forecast_usd: forecast, forecast_basis: basis, runs_out_at: end, spend } = billing;
   return (
-    <Panel title="Forecast" about="Linear projection, for orientation only.">
+    <Panel title="Forecast" about="Linear projection. Actual spend may vary.">
       <Facts
         of={{
           [`Projected for ${monthWords(spend.month)}`]:

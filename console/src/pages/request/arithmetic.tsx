@@ -9,7 +9,7 @@ import type { Receipt } from "./receipt.ts";
 
 type Row = NonNullable<Receipt["arithmetic"]>["rows"][number];
 
-const perWords = { million: "per million", image: "per image", second: "per second" } as const;
+const perWords = { million: "per 1M", image: "per image", second: "per second" } as const;
 
 const columns: readonly Column<Row>[] = [
   { header: "Class", cell: ({ words }) => words },

@@ -124,7 +124,7 @@ function Choice(props: {
 /** What can come of a call that was let in. */
 export const outcomeOptions: readonly Option[] = [
   { value: "ok", label: "Succeeded" },
-  { value: "left", label: "Client disconnected" },
+  { value: "left", label: "Caller disconnected" },
   { value: "failed", label: "Any failure" },
   { value: "upstream_error", label: "Provider error" },
   { value: "upstream_unavailable", label: "No provider available" },

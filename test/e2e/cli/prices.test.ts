@@ -273,7 +273,7 @@ ${more}`;
     expect(names(dry.set)).toContainEqual(["priced", null]);
     expect(dry.applied).toBe(false);
     expect((await home.svc(words("price import --dry-run"))).stdout).toContain(
-      "nothing was changed (--dry-run)",
+      "Nothing was changed (--dry-run)",
     );
     expect((await home.svc(["export"])).stdout).toBe(before);
 

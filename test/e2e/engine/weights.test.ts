@@ -273,10 +273,7 @@ describe("svc engine", () => {
   test("a set that does not exist is refused with those that do", async () => {
     for (const verb of ["pull", "remove"]) {
       const { code, stderr } = await svcEngine([verb, "texts"]);
-      expect([code, stderr]).toEqual([
-        2,
-        'error: Unknown set "texts". Did you mean "text"?\n',
-      ]);
+      expect([code, stderr]).toEqual([2, 'error: Unknown set "texts". Did you mean "text"?\n']);
     }
   });
 });

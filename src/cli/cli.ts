@@ -42,7 +42,7 @@ function report(problem: Problem, words: readonly string[]): void {
   const command = findCommand(words);
   const flags = command?.flags ?? {};
   const flag = flagOf(flags, field);
-  const text = withFlags(flags, message);
+  const text = withFlags(flags, message, field);
   printError(flag === undefined ? text : `${flag}: ${text}`, [
     ...(problem instanceof UsageProblem && command !== undefined
       ? [`Usage: ${usage(command, "Usage: ".length)}`]
@@ -52,13 +52,17 @@ function report(problem: Problem, words: readonly string[]): void {
 }
 
 /** Names of the API as the flags that were typed: `allow_private` is `--allow-private`. */
-function withFlags(flags: NonNullable<Command["flags"]>, message: string): string {
+function withFlags(
+  flags: NonNullable<Command["flags"]>,
+  message: string,
+  field: string | undefined,
+): string {
   return Object.keys(flags)
-    .filter((flag) => flag.includes("-"))
+    .filter((flag) => flag.includes("-") && flag.replaceAll("-", "_") !== field)
     .reduce(
       (text, flag) =>
         text.replaceAll(
-          new RegExp(`(?<![\\w.-])${flag.replaceAll("-", "_")}(?![\\w:.]\\w)(?!\\w)`, "g"),
+          new RegExp(`(?<![\\w.-])${flag.replaceAll("-", "_")}(?![\\w:])`, "g"),
           `--${flag}`,
         ),
       message,

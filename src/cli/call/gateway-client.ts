@@ -54,7 +54,7 @@ export async function openGateway({
   return wiring.withOperations(async (operations) => {
     if (key !== undefined || isCurl) {
       const { base_url: baseUrl } = await operations.gateway.show({});
-      const models = await servedModels(operations, flags["model"]);
+      const models = await servedModels(operations);
       return { baseUrl, key: async () => key ?? "", models };
     }
     const input = account === undefined ? {} : { account };
@@ -68,10 +68,7 @@ export async function openGateway({
 }
 
 /** Callers only learn that a model is not available to them; the operator learns why. */
-async function servedModels(
-  operations: Operations,
-  named: string | undefined,
-): Promise<readonly ModelView[]> {
+async function servedModels(operations: Operations, named?: string): Promise<readonly ModelView[]> {
   const models = await operations.models.list({});
   const model = models.find(({ id }) => id === named);
   if (named !== undefined && model === undefined)

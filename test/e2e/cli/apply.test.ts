@@ -336,7 +336,10 @@ models:
     await home.svc(["apply", gone]);
     expect((await home.svc(["provider", "remove", "acme", "--yes"])).code).toBe(4);
     const { code, stdout } = await home.svc(["apply", gone, "--release"]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining("provider acme now belongs to")]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("the database now owns provider acme"),
+    ]);
     expect((await home.svc(["provider", "remove", "acme", "--yes"])).code).toBe(0);
     expect((await home.svc(["apply", gone, "--release"])).code).toBe(3);
   });

@@ -89,7 +89,7 @@ describe("svc chat", () => {
   test("reports a reply that ended early, after printing its start", async () => {
     for (const [recording, says] of [
       [chatStreams.errorAfterStart(), "The model failed"],
-      [chatStreams.cutBeforeFinish(), "ended early"],
+      [chatStreams.cutBeforeFinish(), "broke off"],
     ] as const) {
       calls.upstream.replyWith(recording);
       const { code, stdout, stderr } = await calls.svc(["chat", "Hi"]);
@@ -105,7 +105,7 @@ describe("--curl", () => {
   const throughCurl = async (words: readonly string[], stdin?: string) => {
     const { code, stdout } = await calls.svc([...words, "--curl"], stdin);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^# KEY .*svc key create.*\n.*curl .*\n$/);
+    expect(stdout).toMatch(/^# Set KEY .*svc key create.*\n.*curl .*\n$/);
     expect(stdout).not.toContain("sk-svc-…\n");
     expect(calls.upstream.requests).toBeEmpty();
     return calls.shell(stdout);

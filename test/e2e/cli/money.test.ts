@@ -105,7 +105,7 @@ describe("without a server", () => {
     const key = await home.json<{ limits: unknown }>(words(`key limit ${id} --concurrency 3`));
     expect(key.limits).toEqual({ rpm: null, tpm: "1000", concurrency: "3", budget: null });
     expect((await home.svc(words("key list"))).stdout).toContain(
-      "1000 tokens a minute, 3 at a time",
+      "1000 tokens per minute, 3 concurrent",
     );
   });
 

@@ -163,7 +163,7 @@ describe("prices", () => {
       ["set none --input 1 --output 1", 3, 'Unknown model "none"'],
       ["list none", 3, 'Unknown model "none"'],
       ["list --at soon", 2, "--at: The date must be a day"],
-      ["list a b", 2, "There is one word too many"],
+      ["list a b", 2, 'Unexpected argument: "b"'],
       ["import none", 3, 'Unknown model "none"'],
       ["import --markup lots", 2, "--markup: Markup must be a percentage"],
       ["import --markup -5", 2, "Negative numbers are not allowed: -5"],
@@ -273,7 +273,7 @@ ${more}`;
     expect(names(dry.set)).toContainEqual(["priced", null]);
     expect(dry.applied).toBe(false);
     expect((await home.svc(words("price import --dry-run"))).stdout).toContain(
-      "nothing was changed (--dry-run)",
+      "Nothing was changed (--dry-run)",
     );
     expect((await home.svc(["export"])).stdout).toBe(before);
 

@@ -169,14 +169,7 @@ async function findAdded(invocation: Invocation): Promise<Keyed | undefined> {
     (lists["option"] ?? []).length > 0;
   const addsModels = flags["models"] !== undefined || switches.has("all-models");
   if (isOther || !(addsModels || isInteractive(invocation)))
-    throw new Problem({
-      code: "conflict",
-      message: isOther
-        ? `Provider "${name}" already exists. Change it with svc provider edit, or choose another name with --name.`
-        : `Provider "${name}" already exists. Add models to it with --models or --all-models.`,
-      field: "name",
-      command: isOther ? `provider edit ${name} --help` : `provider add ${name} --all-models`,
-    });
+    throw alreadyExists({ name, isOther, addsModels });
   const provider = {
     name,
     title: name,
@@ -186,6 +179,27 @@ async function findAdded(invocation: Invocation): Promise<Keyed | undefined> {
     keyVariables: [],
   };
   return { provider, literals: {} };
+}
+
+function alreadyExists(given: {
+  readonly name: string;
+  /** Flags that would change the provider were set. */
+  readonly isOther: boolean;
+  readonly addsModels: boolean;
+}): Problem {
+  const { name, isOther, addsModels } = given;
+  const advice = !isOther
+    ? "Add models to it with --models or --all-models."
+    : addsModels
+      ? "To add models to it, omit the flags for its address, key and options."
+      : "Change it with svc provider edit, or choose another name with --name.";
+  return new Problem({
+    code: "conflict",
+    message: `Provider "${name}" already exists. ${advice}`,
+    field: "name",
+    command:
+      isOther && !addsModels ? `provider edit ${name} --help` : `provider add ${name} --all-models`,
+  });
 }
 
 interface Keyed {

@@ -60,7 +60,7 @@ function printTargets(providers: readonly ProviderView[]): void {
       target.reason === null ? null : (reasons[target.reason] ?? target.reason),
       target.until,
       target.requests === 0
-        ? "no recent requests"
+        ? "none"
         : `${target.requests} ${target.requests === 1 ? "request" : "requests"}, ${target.failures} failed`,
     ]),
   );

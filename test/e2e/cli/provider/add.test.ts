@@ -48,7 +48,7 @@ describe("models that are named", () => {
 
   test("of a trade that is not served here are refused as such", async () => {
     const { code, stderr } = await add(stage.own(" --models whisper-1"));
-    expect([code, stderr.includes("whisper-1 is no model for chat")]).toEqual([2, true]);
+    expect([code, stderr.includes("whisper-1 is not a chat")]).toEqual([2, true]);
   });
 
   test("are taken at the operator's word where there is no list, which is told", async () => {
@@ -189,10 +189,9 @@ describe("a config file that SVC_CONFIG names and that is not there", () => {
     const serve = await stage.home.svc(["serve"], { environment: environment() });
     // A start with a wrong name has not made a store.
     expect(existsSync(stage.home.dataDir)).toBe(false);
-    expect([serve.code, serve.stderr.includes(`${lacking()}, which does not exist`)]).toEqual([
-      2,
-      true,
-    ]);
+    expect([serve.code, serve.stderr.includes(`${lacking()} (SVC_CONFIG) does not exist`)]).toEqual(
+      [2, true],
+    );
     const apply = await stage.home.svc(["apply"], { environment: environment() });
     expect([apply.code, apply.stderr.includes(lacking())]).toEqual([3, true]);
   });

@@ -242,7 +242,7 @@ describe("provider list and reset", () => {
     // A test calls the vendor itself: the router still leaves the target out, and that is told.
     const tested = succeeds(await stage.provider("test fake --model svc-3-flash"));
     expect(tested).toMatch(
-      /upstream-chat is still out of service until 20\S+; svc provider reset fake/,
+      /upstream-chat is still out of service until 20\S+\. svc provider reset fake/,
     );
     expect(succeeds(await stage.provider("reset fake upstream-chat"))).toContain(
       "reset 1 target of fake",

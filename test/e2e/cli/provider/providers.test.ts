@@ -101,7 +101,7 @@ describe("provider add", () => {
 
   test("without a wish connects it, and tells how its models are served", async () => {
     const said = succeeds(await stage.provider(`add ${stage.own()}`));
-    expect(said).toContain("offers 3 models; none is served yet");
+    expect(said).toContain("offers 3 models. None is served yet");
     expect((await stage.list())[0]?.models).toEqual([]);
     const more = succeeds(await stage.provider("add mine --models big-chat"));
     expect(more).toContain("+ model big-chat");
@@ -147,7 +147,7 @@ describe("provider add", () => {
     expect(await stage.list()).toEqual([]);
     succeeds(await stage.provider(`add ${stage.own(" --no-models")}`));
     const again = await stage.provider(`add ${stage.own()}`);
-    expect([again.code, again.stderr.includes("exists already")]).toEqual([4, true]);
+    expect([again.code, again.stderr.includes("already exists")]).toEqual([4, true]);
   });
 
   test("refuses a key that no header can carry", async () => {
@@ -247,7 +247,7 @@ models:
   test("goes ahead by itself where every model keeps a route", async () => {
     succeeds(await put());
     const said = succeeds(await stage.provider("remove two"));
-    expect(said).toContain("- provider two, and 1 route to it");
+    expect(said).toContain("- provider two and 1 route to it");
     expect((await stage.list()).map(({ name }) => name)).toEqual(["one"]);
   });
 
@@ -258,7 +258,7 @@ models:
     expect(code).toBe(4);
     expect(stderr).toContain("Only one serves alone");
     const planned = succeeds(await stage.provider("remove one --dry-run"));
-    expect(planned).toContain("model alone has no route any more");
+    expect(planned).toContain("model alone has no routes left");
     expect(await stage.exported()).toBe(before);
     const view = await stage.home.json<Record<string, unknown>>([
       "provider",
@@ -333,7 +333,7 @@ describe("provider edit and provider key", () => {
       SVC_CONFIG: stage.home.configPath,
       SVC_ENGINE: "off",
     });
-    await terminal.waitFor("API key of mine");
+    await terminal.waitFor("API key for mine");
     terminal.type(`${secret}\r`);
     expect(await terminal.exited).toBe(0);
     expect(terminal.shown()).not.toContain(secret.slice(0, 8));

@@ -54,8 +54,8 @@ async function runEngine(): Promise<void> {
 }
 
 keepLoopbackDirect();
-const wiring = createWiring(process.env, {
-  serve: () => serve({ environment: process.env, version, signals: process }),
+const wiring = createWiring(undefined, {
+  serve: () => serve({ version, signals: process }),
   engine: runEngine,
 });
 const exitCode = await runCli(process.argv.slice(2), wiring, version);

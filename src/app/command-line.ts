@@ -8,9 +8,9 @@ import type { Operations } from "../platform/operations.ts";
 const lockTries = 30;
 const lockPauseMs = 100;
 
-/** What commands get from us: all of it by the settings of this environment. */
+/** What commands get from us: all of it by the settings of this environment, or of the process. */
 export function createWiring(
-  environment: Configuration["environment"],
+  environment: Configuration["environment"] | undefined,
   processes: Pick<Wiring, "serve" | "engine">,
 ): Wiring {
   return {

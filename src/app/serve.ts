@@ -3,7 +3,8 @@ import { type Configuration, loadConfiguration } from "../config/load.ts";
 import type { RunningServer } from "./server.ts";
 
 export interface ServeOptions {
-  readonly environment: Configuration["environment"];
+  /** Of the process, if absent. */
+  readonly environment?: Configuration["environment"];
   readonly version: string;
   /** The process, or what stands for it where several servers run in one. */
   readonly signals: NodeJS.EventEmitter;

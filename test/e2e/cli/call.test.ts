@@ -89,7 +89,7 @@ describe("svc chat", () => {
   test("reports a reply that ended early, after printing its start", async () => {
     for (const [recording, says] of [
       [chatStreams.errorAfterStart(), "The model failed"],
-      [chatStreams.cutBeforeFinish(), "broke off"],
+      [chatStreams.cutBeforeFinish(), "ended early"],
     ] as const) {
       calls.upstream.replyWith(recording);
       const { code, stdout, stderr } = await calls.svc(["chat", "Hi"]);

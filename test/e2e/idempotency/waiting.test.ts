@@ -148,7 +148,7 @@ describe("on a disk that fails", () => {
     disk.setReadOnly(true);
     goOn();
     await waitUntil("the disk is known to fail", () =>
-      lines.some((line) => line.includes("cannot be written")),
+      lines.some((line) => line.includes("ledger is not writable")),
     );
     leaving.abort();
     expect(await first).toBe("left");

@@ -236,7 +236,7 @@ models:
     await fetch(`${gateway.origin}/healthz`);
     const busy = await payer.chat({ max_tokens: 50 });
     expect(busy.status).toBe(429);
-    expect(await busy.text()).toContain("1 request at a time");
+    expect(await busy.text()).toContain("1 concurrent request");
     gate.resolve();
     await payer.receipt();
     const over = await payer.chat({ max_tokens: 1_000 });

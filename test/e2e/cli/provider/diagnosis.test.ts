@@ -144,7 +144,7 @@ describe("a vendor that hangs", () => {
     await applied(openai(), "timeouts: { first_byte: 0.5 }, ");
     expect(await problemOf()).toMatchObject({
       trouble: "timeout",
-      what: "p did not respond within 1 s.",
+      what: "p did not respond within 0.5 s.",
     });
   });
 

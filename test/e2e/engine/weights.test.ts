@@ -180,7 +180,7 @@ describe("svc engine", () => {
       })),
     });
     const shown = await svcEngine(["status"]);
-    expect(shown.stdout).toContain("engine: switched off (SVC_ENGINE=off)\n");
+    expect(shown.stdout).toContain("engine: off (SVC_ENGINE=off)\n");
     expect(shown.stdout).toContain("svc engine pull text chat speech image");
   });
 

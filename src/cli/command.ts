@@ -132,7 +132,7 @@ export function readInvocation(
 /** An argument that may be a secret is not repeated. */
 function unexpected(words: readonly string[]): string {
   const shown = words.map((word) =>
-    /^[\w.:/@-]{1,20}$/.test(word) && !/^sk-/.test(word) ? `"${word}"` : "…",
+    /^[\w.:/@-]{1,20}$/.test(word) && !word.startsWith("sk-") ? `"${word}"` : "…",
   );
   return `Unexpected argument${words.length === 1 ? "" : "s"}: ${shown.join(", ")}.`;
 }

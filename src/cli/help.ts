@@ -129,7 +129,7 @@ function printCommands(commands: readonly Command[], width?: number): void {
 }
 
 /** Two columns; the second one is wrapped. */
-export function printColumns(
+function printColumns(
   rows: readonly (readonly [string, string])[],
   options: { readonly paint?: (text: string) => string; readonly width?: number | undefined } = {},
 ): void {

@@ -115,7 +115,7 @@ describe("a dying engine", () => {
     const { engine: failed } = await home.json<{ engine: object }>(["engine", "status"]);
     expect(failed).toMatchObject({
       state: "failed",
-      problem: expect.stringContaining("ends with 5"),
+      problem: expect.stringContaining("exits with 5"),
     });
     const early = await embed();
     expect(early.status).toBe(503);

@@ -53,7 +53,7 @@ test("refuses a database that a newer version wrote, and leaves it as it was", a
   const later = { "0001-a": { up: async () => {} }, "0002-later": { up: async () => {} } };
   await migrate(sqlite.db, later);
   await expect(createStore(sqlite, "x")).rejects.toThrow(
-    "newer version (it has 0001-a, 0002-later)",
+    "newer version (it has the migrations 0001-a, 0002-later)",
   );
   expect((await sqlite.db.introspection.getTables()).map(({ name }) => name)).toEqual([]);
 });

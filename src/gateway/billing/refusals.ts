@@ -19,7 +19,7 @@ export function storeUnavailable(cause?: unknown): ApiError {
 export function accountSuspended(): ApiError {
   return new ApiError({
     code: "account_suspended",
-    message: "This key's account is suspended. Ask the operator to reactivate it.",
+    message: "This key's account is suspended. Ask the operator to resume it.",
   });
 }
 

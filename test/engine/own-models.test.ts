@@ -53,7 +53,9 @@ models: { mine: { endpoint: chat, price: { input: 0, output: 0 }, routes: [{ pro
     const { error } = (await reply.json()) as ErrorBody;
     expect(error.code).toBe("upstream_unavailable");
     expect(error.message).not.toContain("nowhere.gguf");
-    expect(engine.server.stdout()).toMatch(/mine +the file of mine, .*nowhere\.gguf, does not exist/);
+    expect(engine.server.stdout()).toMatch(
+      /mine +the file of mine, .*nowhere\.gguf, does not exist/,
+    );
     await engine.server.waitForLog("nowhere.gguf");
   });
 

@@ -119,7 +119,8 @@ function step(name, command, commandWords) {
 function runTier(name) {
   if (name !== "test") return runTests(tiers[name]);
   const others = Object.values(tiers).flatMap(({ paths }) => paths);
-  return runTests({ paths: ["."], without: others, workers: 3 });
+  // More than cores: many tests wait for a while, for a timeout or a browser.
+  return runTests({ paths: ["."], without: others, workers: 5 });
 }
 
 /** Ends the process. After several tiers, the last line is the total. */

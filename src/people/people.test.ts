@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import { Invites } from "./invites.ts";
+import { Passwords } from "./passwords.ts";
 import { People, type Visitor } from "./people.ts";
 
 const password = "a long enough password";
@@ -59,6 +61,7 @@ test("a session that is used every day ends after ninety days all the same", asy
 });
 
 test("one address that fails with many emails has to wait, for every email; others do not", async () => {
+  people = new People(store.people, clock, new Passwords(cheapPasswords));
   for (let at = 0; at < 50; at++)
     await expect(signIn(guess(at), home)).rejects.toThrow("Incorrect email address or password");
   await expect(signIn(guess(50), home)).rejects.toThrow("Too many failed attempts");

@@ -40,7 +40,7 @@ models:
   server = await home.serve({
     ...unlimited,
     SVC_LOG_LEVEL: "silent",
-    SVC_READER_S: "5",
+    SVC_READER_S: "2",
     SVC_GRACE_S: "600",
   });
   key = server.key ?? "";

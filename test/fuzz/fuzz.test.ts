@@ -1,4 +1,4 @@
-/** The fuzzers' own tests: a run of 2,000 cases, and proof that each way to fail is seen. */
+/** The fuzzers' own tests: a run of 1,000 cases, and proof that each way to fail is seen. */
 
 import { describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
@@ -19,12 +19,12 @@ import { forThisGateway, problemsOf } from "./schemathesis.ts";
 
 const seed = 20_261_115;
 
-test("2,000 odd requests find no 5xx, no hang, no unshaped error and no leak", async () => {
-  const result = await runOurs({ seed, first: 0, cases: 2_000 });
+test("1,000 odd requests find no 5xx, no hang, no unshaped error and no leak", async () => {
+  const result = await runOurs({ seed, first: 0, cases: 1_000 });
   const { problems, casesRun, distinct, groups, statuses } = result;
   expect(problems).toEqual([]);
-  expect(casesRun).toBe(2_000);
-  expect(distinct).toBeWithin(1_950, 2_001);
+  expect(casesRun).toBe(1_000);
+  expect(distinct).toBeWithin(975, 1_001);
   // All kinds of cases were among them, and all kinds of answers.
   expect(Object.keys(groups).length).toBeGreaterThanOrEqual(15);
   for (const status of [200, 204, 400, 401, 404, 405, 415])
@@ -47,7 +47,7 @@ describe("cases", () => {
     const sent = new Map<string, string>();
     const repeats: Record<string, number> = {};
     const all: Record<string, number> = {};
-    for (let at = 0; at < 20_000; at++) {
+    for (let at = 0; at < 5_000; at++) {
       const { group, bytes } = makeCase(seed, at, "sk-svc-0123456789abcdef");
       const hash = String(Bun.hash(bytes));
       all[group] = (all[group] ?? 0) + 1;

@@ -1,6 +1,6 @@
 /** The log of the gateway: a line for each failure, and in none of them what somebody said or a key. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { modelEndpoint } from "../../../src/gateway/pipeline.ts";
 import { type ApiVersion, post, v1 } from "../../../src/gateway/versions.ts";
 import {
@@ -61,8 +61,6 @@ let isRunning = false;
 /** The reply has begun: what breaks from here on breaks in the middle of it. */
 let heard = Promise.withResolvers<void>();
 
-afterEach(() => stop());
-
 async function stop(): Promise<void> {
   if (isRunning) await gateway.stop();
   isRunning = false;
@@ -82,9 +80,24 @@ async function start(level: string, options: TestGatewayOptions = {}): Promise<v
     },
   });
   isRunning = true;
+  await begin();
+}
+
+/** A payer of its own, and an empty log, for the next test. */
+async function begin(): Promise<void> {
   heard = Promise.withResolvers();
   payer = await openPayer(gateway);
   text = "";
+}
+
+/** One gateway for all tests around it. */
+function useLevel(level: string): void {
+  beforeAll(() => start(level));
+  beforeEach(async () => {
+    gateway.upstream.reset();
+    await begin();
+  });
+  afterAll(() => stop());
 }
 
 /** All that was written; every line is one JSON object. */
@@ -206,7 +219,7 @@ const upstreamFailures: Readonly<Record<string, Failure>> = {
 
 for (const level of ["info", "debug"])
   describe(`at level ${level}, an upstream that`, () => {
-    beforeEach(() => start(level));
+    useLevel(level);
 
     for (const [what, { reply, ask = () => chat(), line }] of Object.entries(upstreamFailures))
       test(`${what} is one line, with nothing of what was said`, async () => {
@@ -228,6 +241,8 @@ for (const level of ["info", "debug"])
   });
 
 describe("a failure of our own is a line at level error:", () => {
+  afterEach(() => stop());
+
   test("one that nobody foresaw, by the place where it was thrown and not by its words", async () => {
     await start("debug");
     const response = await fetch(`${gateway.origin}/broken/chat`, {
@@ -309,10 +324,8 @@ for (const [level, count] of [
   ["debug", 1],
 ] as const)
   describe(`at level ${level} there ${count === 0 ? "is no line" : "is one line"}`, () => {
-    beforeEach(async () => {
-      await start(level);
-      gateway.upstream.replyWith(chatJson({ text: canary.answer }));
-    });
+    useLevel(level);
+    beforeEach(() => gateway.upstream.replyWith(chatJson({ text: canary.answer })));
 
     for (const [what, [code, ask]] of Object.entries(refusals))
       test(`for ${what}`, async () => {
@@ -348,4 +361,5 @@ test("what succeeds has no line at any level, also where another target had to m
   expect((await drain(chat())).status).toBe(200);
   await payer.settled(2);
   expect(readLines()).toEqual([]);
+  await stop();
 });

@@ -36,6 +36,9 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const serve = (environment: Environment = {}) => home.serve({ FAKE_KEY: "x", ...environment });
+/** In the tests' own process: for what does not hang on the end of a process. */
+const serveHere = (environment: Environment = {}) =>
+  home.serve({ FAKE_KEY: "x", ...environment }, { isProcess: false });
 const clientOf = ({ baseUrl, key = "" }: ChildServer) =>
   new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
 const post = ({ baseUrl, key }: ChildServer, path: string, body: object) =>
@@ -102,7 +105,7 @@ describe("SIGTERM", () => {
   test("a call that waits for its first byte beyond the grace is told 503", async () => {
     upstream.replyWith([{ hang: true }]);
     const arrival = upstream.nextRequest();
-    const server = await serve({ SVC_GRACE_S: "0.05" });
+    const server = await serveHere({ SVC_GRACE_S: "0.05" });
     const reply = post(server, "/chat/completions", chat);
     await arrival;
     server.signal("SIGTERM");
@@ -180,7 +183,7 @@ describe("SIGTERM", () => {
     const rest = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
     upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
-    const server = await serve();
+    const server = await serveHere();
     const stream = await post(server, "/chat/completions", { ...chat, stream: true });
     const kept = openConnection(server);
     kept.get("/readyz");
@@ -242,7 +245,7 @@ test("what breaks is one line of JSON in the log, without key, prompt or stack",
   const seen = Promise.withResolvers<void>();
   const recording = speechReplies.pcmChunked();
   upstream.replyWith(cutAfter({ recording, parts: 2, by: "reset", until: seen.promise }));
-  const server = await serve();
+  const server = await serveHere();
   const body = { model: "svc-2.5-flash-tts", input: "a secret wish", voice: "Kore" };
   const reader = (await post(server, "/audio/speech", body)).body?.getReader();
   await reader?.read();

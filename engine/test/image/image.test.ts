@@ -126,7 +126,7 @@ test.each([
 test.each([
   ["truncated.jpg", "it is damaged or truncated"],
   ["header-only.png", "it is damaged or truncated"],
-  ["text.png", "it is not a PNG, JPEG, WebP or GIF"],
+  ["text.png", "it is not a PNG, JPEG, WebP or GIF file"],
 ])("%s fails the whole job and is named by its place", async (name, reason) => {
   await expect(embed("cat.jpg", "coffee.jpg", name, "cat.png")).rejects.toMatchObject({
     name: "EngineError",

@@ -293,7 +293,7 @@ test("while weights come, callers and the first screen are told how far they are
     sets: [],
     environment: { SVC_CACHE_DIR: cache, npm_config_registry: registry.url.href },
   });
-  await engine.server.waitForOutput("text: fetching, 30 %");
+  await engine.server.waitForOutput("text: downloading, 30%");
   const reply = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
   expect(reply.status).toBe(503);
   expect(((await reply.json()) as ErrorBody).error.message).toContain(

@@ -56,14 +56,10 @@ const tasks = {
   "test-engine": () => conclude([runTier("engine")]),
   "test-browser": () => conclude([runTier("browser")]),
   "test-install": () => conclude([runTier("install")]),
-  // What CI runs.
-  ci: () => {
-    checkStatic();
-    conclude(["test", "engine", "browser", "install"].map(runTier));
-  },
+  ci: () => runCi(),
   "test-all": () => runAll(),
-  check: () => {
-    checkStatic();
+  check: async () => {
+    await checkStatic();
     conclude([runTier("test")]);
   },
 };
@@ -94,13 +90,26 @@ if (
   !ensureConsoleBuilt()
 )
   giveUp("The console build failed. See its output above.");
-tasks[task]();
+await tasks[task]();
 
-function checkStatic() {
-  step("format", tool("biome"), ["check", "."]);
-  step("lint", tool("oxlint"), ["--quiet"]);
-  step("types", tool("tsc"), []);
-  step("dead code", tool("knip"), []);
+/** All at once: each takes one core. Ends the process where one fails. */
+async function checkStatic() {
+  const checks = {
+    format: ["biome", "check", "."],
+    lint: ["oxlint", "--quiet"],
+    types: ["tsc"],
+    "dead code": ["knip"],
+  };
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, [command, ...commandWords]]) => {
+      const { status, output } = await runBuffered(tool(command), commandWords);
+      process.stderr.write(`${name}: ${status === 0 ? "ok" : "failed"}\n`);
+      return { status, output };
+    }),
+  );
+  const failed = results.filter(({ status }) => status !== 0);
+  for (const { output } of failed) process.stderr.write(output);
+  if (failed.length > 0) process.exit(1);
 }
 
 function step(name, command, commandWords) {
@@ -116,11 +125,45 @@ function step(name, command, commandWords) {
   }
 }
 
+/** Its output comes whole, at its end: others may run beside it. */
+async function runBuffered(command, commandWords) {
+  const child = spawn(command, commandWords, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes) => chunks.push(bytes));
+  const status = await new Promise((resolve) => child.once("close", resolve));
+  return { status, output: Buffer.concat(chunks).toString("utf8") };
+}
+
+/** What CI runs. The other tiers wait more than they work, so they run beside each other. */
+async function runCi() {
+  await checkStatic();
+  const first = runTier("test");
+  const lines = [["engine"], ["browser", "install"]];
+  const rest = await Promise.all(
+    lines.map(async (names) => {
+      const results = [];
+      for (const name of names) results.push(await runTierBuffered(name));
+      return results;
+    }),
+  );
+  conclude([first, ...rest.flat()]);
+}
+
+/** A tier by a process of its own, which ends with its counts. */
+async function runTierBuffered(name) {
+  const script = join(root, "scripts", "task.mjs");
+  const { status, output } = await runBuffered(process.execPath, [script, `test-${name}`]);
+  process.stdout.write(`\n== ${name}\n${output}`);
+  const [, passed = "0", failed = "1"] = /(\d+) passed, (\d+) failed\s*$/.exec(output) ?? [];
+  return { passed: Number(passed), failed: Number(failed), isGreen: status === 0 };
+}
+
 function runTier(name) {
   if (name !== "test") return runTests(tiers[name]);
   const others = Object.values(tiers).flatMap(({ paths }) => paths);
   // More than cores: many tests wait for a while, for a timeout or a browser.
-  return runTests({ paths: ["."], without: others, workers: 5 });
+  return runTests({ paths: ["."], without: others, workers: 4 });
 }
 
 /** Ends the process. After several tiers, the last line is the total. */

@@ -198,7 +198,7 @@ describe("what to do is told for the command that was given", () => {
 
   test("where the address is the vendor's own, nobody is sent to check it", async () => {
     // The call hangs; the list of models, which is asked for beside it, fails at once.
-    stage.upstream.replyWith(httpReply({ status: 502, body: [] }));
+    stage.upstream.replyWith(httpReply({ status: 502, body: [], framing: "length" }));
     const vendor = 'vendor: groq, api_key: "${P_KEY}"';
     for (const [fields, words] of [
       [vendor, "the vendor's status page"],

@@ -167,14 +167,14 @@ describe("a new secret", () => {
     const { page } = window;
     const rotate = async (overlap: string) => {
       const form = await act("app", "Rotate");
-      if (overlap === "24 hours") await openedDialog(window, "Rotate “app”");
+      if (overlap === "Keep for 24 hours") await openedDialog(window, "Rotate “app”");
       await form.getByLabel(overlap, { exact: true }).check();
       await form.getByRole("button", { name: "Rotate key" }).click();
       const next = await shownSecret(await shownDialog(window, "Secret of “app”"));
       await stored();
       return next;
     };
-    const second = await rotate("24 hours");
+    const second = await rotate("Keep for 24 hours");
     expect([await answerTo(secret), await answerTo(second)]).toEqual(["200", "200"]);
     await rowOf("app").getByText("Old secret").waitFor();
     const third = await rotate("Revoke now");

@@ -84,14 +84,14 @@ test("the figures are told apart by key, and for other times", async () => {
   const { series } = await usage({ by: "key" });
   expect(await table.innerText()).toContain(series[0].label);
   await page.getByRole("radiogroup", { name: "Time range" }).getByText("1h").click();
-  await page.getByText("Usage of this account in the last hour.").waitFor();
+  await page.getByText("Usage for this account in the last hour.").waitFor();
   await tile(window, "Requests").getByText("2", { exact: true }).waitFor();
   expect([...new URL(page.url()).searchParams]).toEqual([
     ["by", "key"],
     ["range", "1h"],
   ]);
   await page.reload();
-  await page.getByText("Usage of this account in the last hour.").waitFor();
+  await page.getByText("Usage for this account in the last hour.").waitFor();
   await table.waitFor();
 });
 

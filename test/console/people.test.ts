@@ -121,7 +121,7 @@ describe("an owner", () => {
     const seen = await (await asThem()).ask("GET /api/accounts/:account", { params: params() });
     expect(seen.status).toBe(404);
     await theirs.goto("/");
-    await theirs.page.getByText("You don't belong to any account yet").waitFor();
+    await theirs.page.getByText("You are not a member of any account yet").waitFor();
     expect(await theirs.page.getByRole("link", { name: "Keys" }).count()).toBe(0);
   });
 

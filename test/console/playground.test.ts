@@ -228,7 +228,7 @@ describe("the playground's other modes", () => {
     const viewer = await home.joined("viewer");
     const other = await home.openOther(viewer);
     await other.goto(home.path("playground"));
-    await other.page.getByText("Only developers can use the playground").waitFor();
+    await other.page.getByText("Only developers and owners can use the playground").waitFor();
     const refused = await viewer.ask("POST /api/accounts/:account/playground-key", {
       params: { account: home.gateway.account },
     });

@@ -45,7 +45,7 @@ export function Home() {
       <PageHeader title="Welcome" about={`You are signed in as ${user.email}.`} />
       <EmptyState
         icon={IconBuilding}
-        title="You don't belong to any account yet"
+        title="You are not a member of any account yet"
         about="Ask an account owner for an invitation link and open it in this browser."
       />
     </>

@@ -83,7 +83,7 @@ test("a price for a day to come waits for it, and calls keep the one in force", 
   await button("Set price of svc-3-flash").click();
   const dialog = await openedDialog(window, "Price of svc-3-flash");
   await dialog.getByLabel("From a date").check();
-  await dialog.getByLabel(/^Starts at the beginning of this day/).fill("2999-01-01");
+  await dialog.getByLabel(/^Date/).fill("2999-01-01");
   await dialog.getByLabel(/^Input, USD/).fill("900");
   await dialog.getByRole("button", { name: "Set price" }).click();
   await dialog.waitFor({ state: "detached" });

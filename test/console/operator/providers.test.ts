@@ -173,7 +173,7 @@ describe("a provider that is added by the form", () => {
     await form.getByLabel("Allow a private address").check();
     await form.getByRole("button", { name: "Add provider" }).click();
 
-    const offer = await openedDialog(window, "Models of mine");
+    const offer = await openedDialog(window, "Add models from mine");
     await offer.getByLabel("big-chat").check();
     await offer.getByRole("button", { name: "Add 1 model" }).click();
     await offer.waitFor({ state: "detached" });

@@ -20,7 +20,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   "key.temporary": "created a 15-minute key",
   "key.update": "changed the key",
   "manifest.add": "added entries to the",
-  "manifest.release": "released the entries of a file in the",
+  "manifest.release": "released a file's entries in the",
   "manifest.apply": "applied a file to the",
   "member.invite": "created a member invitation for",
   "member.remove": "removed the member",

@@ -102,7 +102,7 @@ function Nothing({ action, onShowAll }: NothingProps) {
     <EmptyState
       icon={IconFileText}
       title="No matches"
-      about={`No entry for “${wordsOf(action)}” yet.`}
+      about={`No entries for “${wordsOf(action)}” yet.`}
       action={
         <Button variant="default" onClick={onShowAll}>
           Show all actions

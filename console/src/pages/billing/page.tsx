@@ -65,7 +65,7 @@ function Figures({ billing }: { readonly billing: Billing }) {
         note="For calls in flight"
       />
       <StatTile
-        label="Free"
+        label="Available"
         value={<Money usd={billing.free_usd} digits="balance" />}
         note="For new calls"
       />

@@ -42,7 +42,7 @@ export const lifetimes = [
   { value: "30", label: "In 30 days" },
   { value: "90", label: "In 90 days" },
   { value: "365", label: "In 1 year" },
-  { value: "day", label: "On a date" },
+  { value: "day", label: "Custom date" },
 ];
 
 export interface Expiry {

@@ -38,7 +38,7 @@ export function NewSecret({ made, models }: NewSecretProps) {
         </ShownOnce>
         {made.previous !== null && (
           <p>
-            The old secret <code>{made.previous.hint}</code> also works, and expires{" "}
+            The old secret <code>{made.previous.hint}</code> still works and expires{" "}
             <Moment at={made.previous.expires_at} />. Replace it before then.
           </p>
         )}

@@ -14,9 +14,9 @@ const overlaps = [
     label: "Revoke now",
     about: "The old secret stops working immediately. Choose this if it leaked.",
   },
-  { value: "1h", label: "1 hour", about: "Both secrets work for 1 hour." },
-  { value: "24h", label: "24 hours", about: "Both secrets work for 24 hours." },
-  { value: "7d", label: "7 days", about: "Both secrets work for 7 days." },
+  { value: "1h", label: "Keep for 1 hour", about: "Both secrets work for 1 hour." },
+  { value: "24h", label: "Keep for 24 hours", about: "Both secrets work for 24 hours." },
+  { value: "7d", label: "Keep for 7 days", about: "Both secrets work for 7 days." },
 ];
 
 export function RotateKey({ of, models }: { readonly of: Key; readonly models: readonly Model[] }) {
@@ -34,7 +34,7 @@ export function RotateKey({ of, models }: { readonly of: Key; readonly models: r
         same.
       </p>
       <Radio.Group
-        label={`Keep the old secret ${of.hint} for`}
+        label={`Old secret ${of.hint}`}
         value={form.values.overlap}
         onChange={(overlap) => form.edit({ overlap })}
         error={form.error("overlap")}
@@ -71,7 +71,7 @@ export function RevokeKey({ of }: { readonly of: Key }) {
           </p>
           <p>
             {lastUsed === null ? (
-              "This key was never used."
+              "This key has never been used."
             ) : (
               <>
                 Last used <Moment at={lastUsed} />.

@@ -94,8 +94,8 @@ function Actions({ account, member, onChangeRole }: ActionsProps) {
         question={isMe ? "Leave this account?" : `Remove ${name} from this account?`}
         consequence={
           isMe
-            ? "You will lose access to this account. Keys you created keep working."
-            : `${name} will lose access to this account immediately. Keys they created keep working, so revoke the ones only they knew.`
+            ? "You will lose access to this account. Tokens you created are revoked. Keys you created keep working."
+            : `${name} will lose access to this account immediately. Tokens they created are revoked. Keys they created keep working until you revoke them.`
         }
         verb={isMe ? "Leave" : "Remove"}
         route="DELETE /api/accounts/:account/members/:id"

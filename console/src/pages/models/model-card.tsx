@@ -29,7 +29,7 @@ export function ModelCard({ account, model }: ModelCardProps) {
           <h3>
             <code>{id}</code>
           </h3>
-          <CopyButton text={id} what={`the id ${id}`} />
+          <CopyButton text={id} what={`the ID ${id}`} />
           {status !== "active" && <StateBadge state={status} />}
         </div>
         {status !== "retired" && (
@@ -116,7 +116,7 @@ function Code({ model }: { readonly model: Model }) {
   const { gateway_url: baseUrl } = useSession();
   return (
     <div className={classes.code}>
-      <CodeBlock what={`a call of ${model.id}`} samples={firstCallSamples({ baseUrl, model })} />
+      <CodeBlock what={`a call to ${model.id}`} samples={firstCallSamples({ baseUrl, model })} />
     </div>
   );
 }

@@ -82,7 +82,7 @@ export function NoCallsYet() {
       about={
         first === undefined
           ? "Create an account and a key for it. Calls appear here as soon as they finish."
-          : `Try a model in the playground, charged to the account “${first.name}”. Calls appear here as soon as they finish.`
+          : `Try a model in the playground. Calls are charged to the account “${first.name}” and appear here as soon as they finish.`
       }
       action={
         <>

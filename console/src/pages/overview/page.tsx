@@ -119,7 +119,9 @@ function Header({ view, live, onChange, hasControls }: HeaderProps) {
       title="Overview"
       mark={<LiveSign state={live} />}
       about={
-        hasControls ? `Usage of ${whose} in ${words}.` : `Spend, requests and latency of ${whose}.`
+        hasControls
+          ? `Usage for ${whose} in ${words}.`
+          : `Spend, requests and latency for ${whose}.`
       }
       actions={
         hasControls && (

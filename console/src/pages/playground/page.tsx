@@ -54,7 +54,7 @@ function OnlyLooking() {
   return (
     <EmptyState
       icon={IconTerminal2}
-      title="Only developers can use the playground"
+      title="Only developers and owners can use the playground"
       about="Your role is read-only. Ask an owner to change it under Members."
     />
   );

@@ -54,8 +54,8 @@ export function Intro({ gateway, platform, endpoints }: IntroProps) {
           <Words text={platform.info.description} />
         </p>
         <p className={classes.about}>
-          A token with the right scopes can do everything the console can, except manage people,
-          passwords and tokens.
+          A token with the right scopes can do everything the console can, except invite people,
+          change roles, reset passwords, end sessions or create tokens.
         </p>
       </Panel>
       <p className={classes.about}>

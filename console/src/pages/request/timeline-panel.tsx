@@ -102,7 +102,7 @@ function AttemptBars({ receipt }: { readonly receipt: Receipt }) {
 
 function wordsFor({ first_byte_ms, duration_ms }: Receipt["timeline"]): string {
   const { waitingMs, answeringMs } = timelineOf(first_byte_ms, duration_ms);
-  if (first_byte_ms === null) return `No reply was sent in ${formatMs(duration_ms)}.`;
+  if (first_byte_ms === null) return `Ended after ${formatMs(duration_ms)} without a reply.`;
   if (answeringMs === 0) return `The complete reply was sent after ${formatMs(waitingMs)}.`;
   return `First byte after ${formatMs(waitingMs)}, then ${formatMs(answeringMs)} of streaming.`;
 }

@@ -52,7 +52,7 @@ function Requests({ account }: { readonly account: string | undefined }) {
         mark={<LiveSign state={live} />}
         about={
           account === undefined
-            ? "All admitted calls of all accounts, newest first."
+            ? "All admitted calls from all accounts, newest first."
             : "All admitted calls, newest first."
         }
         actions={<CsvButton account={account} filters={filters} />}

@@ -7,7 +7,7 @@ import { CreatedToken } from "./created-token.tsx";
 import { ScopeGrid } from "./scope-grid.tsx";
 
 const roles: readonly { readonly value: Role; readonly label: string }[] = [
-  { value: "viewer", label: "Viewer: read only" },
+  { value: "viewer", label: "Viewer: read-only" },
   { value: "developer", label: "Developer: read, and manage keys" },
   { value: "owner", label: "Owner: full access" },
 ];
@@ -82,7 +82,7 @@ export function CreateToken() {
         {account !== undefined && (
           <NativeSelect
             label="Role"
-            description="The token can never do more than this role."
+            description="The token cannot do more than this role allows."
             data={[...roles]}
             {...form.text("role")}
           />

@@ -71,8 +71,8 @@ function LimitsForm({ account }: { readonly account: Details }) {
     <FormDialog title={`Limits of ${account.name}`} form={form} submit="Save changes">
       <LimitFields value={form.values} onChange={form.edit} problem={form.problem} />
       <p className="soft">
-        Leave empty for no limit. A budget includes what was already spent in its period. Calls over
-        it are rejected.
+        Leave empty for no limit. Spend earlier in the period counts toward the budget. Calls over
+        the budget are rejected.
       </p>
     </FormDialog>
   );

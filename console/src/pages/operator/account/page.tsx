@@ -48,7 +48,7 @@ function Account({ details }: { readonly details: Details }) {
         about={
           <Group gap={4} component="span" wrap="nowrap">
             <code className="soft small anywhere">{details.id}</code>
-            <CopyButton text={details.id} what="the account's id" />
+            <CopyButton text={details.id} what="the account ID" />
           </Group>
         }
         actions={
@@ -73,7 +73,7 @@ function Account({ details }: { readonly details: Details }) {
       />
       {isSuspended && (
         <p className="notice below" role="status">
-          All calls of this account are rejected with 402 account_suspended until you resume it.
+          All calls from this account are rejected with 402 account_suspended until you resume it.
         </p>
       )}
       <Figures details={details} />
@@ -119,7 +119,7 @@ function Figures({ details }: { readonly details: Details }) {
         note="For calls in flight"
       />
       <StatTile
-        label="Free"
+        label="Available"
         value={<Money usd={details.free_usd} digits="balance" />}
         note="For new calls"
       />

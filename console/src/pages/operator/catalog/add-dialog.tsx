@@ -79,7 +79,7 @@ export function AddModel() {
     <FormDialog title="Add model" form={form} submit="Add model">
       <TextInput
         label="Model ID"
-        description="The name that callers send as model."
+        description="The name that callers send in the model field."
         required
         maxLength={128}
         data-autofocus

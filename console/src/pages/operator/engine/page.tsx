@@ -105,7 +105,7 @@ function Running({ engine }: { readonly engine: Engine }) {
       </Tiles>
       <Panel
         title="Models"
-        about="Each model runs in its own process and is loaded by its first call."
+        about="Each model runs in its own process and loads on its first call."
         isFlush
       >
         <DataTable
@@ -118,7 +118,7 @@ function Running({ engine }: { readonly engine: Engine }) {
               <EmptyState
                 icon={IconCpu}
                 title="No models loaded"
-                about="A model is loaded by its first call."
+                about="A model loads on its first call."
               />
             </div>
           }

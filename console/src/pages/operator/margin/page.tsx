@@ -50,7 +50,7 @@ export function Page() {
           <EmptyState
             icon={IconTrendingUp}
             title="No calls in this period"
-            about="Choose another period above. Calls count on the day they started."
+            about="Choose another period above. Calls count toward the day they started."
           />
         </Panel>
       )}

@@ -32,7 +32,7 @@ export function Deprecate({ entry }: { readonly entry: Entry }) {
         <EmptyState
           icon={IconBox}
           title="No replacement available"
-          about="A replacement must be active, served and have the same endpoint. Add one first."
+          about="A replacement must be active and served, and have the same endpoint. Add one first."
         />
       )}
     </DialogBody>

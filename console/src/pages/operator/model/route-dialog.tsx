@@ -58,8 +58,8 @@ export function RouteDialog({ entry, route }: RouteDialogProps) {
       {isLocked && <FileNote source={entry.source} isPartial />}
       {endpoint === "embeddings" && at > 0 && (
         <p className="notice">
-          All routes of an embeddings model must lead to the same model. Vectors of different models
-          cannot be compared.
+          All routes of an embeddings model must lead to the same upstream model. Vectors from
+          different models cannot be compared.
         </p>
       )}
       <TargetFields {...fields} />

@@ -71,7 +71,7 @@ export function UseFields(props: RouteFieldsProps) {
         />
         <NumberInput
           label="Weight"
-          description="The share among routes with the same priority."
+          description="The share of calls among routes with the same priority."
           min={0}
           max={1_000_000}
           allowDecimal={false}
@@ -84,7 +84,7 @@ export function UseFields(props: RouteFieldsProps) {
       {endpoint === "embeddings" && (
         <LockableSelect
           label="Dimensions"
-          description="What to request when the caller does not set dimensions."
+          description="The value to request if the caller does not set dimensions."
           isLocked={isLocked}
           value={draft.dimensions}
           onChange={(value) =>

@@ -24,7 +24,7 @@ export function RoutesPanel({ entry }: { readonly entry: Entry }) {
   return (
     <Panel
       title="Routes"
-      about="The lowest priority is tried first. Routes with the same priority share calls by weight. When they fail, the next priority is tried."
+      about="Routes with the lowest priority number are tried first and share calls by weight. If they fail, the next priority is tried."
       actions={
         !isLocked && (
           <Button

@@ -29,7 +29,7 @@ const limits = [
   {
     name: "max_image_tokens",
     label: "Max tokens per image",
-    about: "For the worst-case price of a call.",
+    about: "Used for the maximum cost of a call.",
     endpoints: ["chat"],
   },
   {

@@ -92,8 +92,8 @@ function RemoveOperator({ person, isMe }: OwnProps) {
       question={isMe ? "Give up your operator role?" : `Remove the operator role from ${name}?`}
       consequence={
         isMe
-          ? "You will only have access to your own accounts. To undo this, another operator has to invite you again."
-          : `${name} will only have access to their own accounts. Operator tokens they created keep working, so revoke the ones only they knew.`
+          ? "You will have access only to your own accounts, and operator tokens you created are revoked. To undo this, another operator has to invite you again."
+          : `${name} will have access only to their own accounts. Operator tokens they created are revoked.`
       }
       verb={isMe ? "Give up role" : "Remove role"}
       route="DELETE /api/people/:id/operator"

@@ -33,7 +33,7 @@ export function Page() {
     <>
       <PageHeader
         title="Prices"
-        about="Prices that callers pay. Each change creates a new version. Receipts keep the version they were charged with."
+        about="Prices that callers pay. Each change creates a new version. Each receipt records the version it was charged at."
         actions={
           <Button
             variant="default"

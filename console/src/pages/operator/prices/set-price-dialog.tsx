@@ -22,7 +22,7 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
         ...(when === "later" ? { from } : {}),
       },
     }),
-    onDone: () => say(`Set the price of ${entry.id}.`),
+    onDone: () => say(`Saved the price of ${entry.id}.`),
   });
   const { texts, when } = form.values;
   return (
@@ -42,7 +42,8 @@ export function SetPrice({ entry }: { readonly entry: Entry }) {
       </Radio.Group>
       {when === "later" && (
         <TextInput
-          label="Starts at the beginning of this day, UTC."
+          label="Date"
+          description="The price applies from the start of this day, UTC."
           type="date"
           required
           {...form.text("from")}

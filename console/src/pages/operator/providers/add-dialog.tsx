@@ -133,7 +133,7 @@ function addressProps(choice: string, vendor: Vendor | undefined) {
     return { description: "Leave empty for the default.", placeholder: "", required: false };
   const isForm = usual.includes("{");
   return {
-    description: isForm ? `In the form ${usual}` : "Leave empty for the default.",
+    description: isForm ? `Format: ${usual}` : "Leave empty for the default.",
     placeholder: usual,
     required: isForm,
   };

@@ -17,7 +17,7 @@ type Offer = Reply<"GET /api/providers/:name/offer">;
 export function OfferedModels({ name }: { readonly name: string }) {
   const offer = useApi("GET /api/providers/:name/offer", { params: { name } });
   return (
-    <DialogBody title={`Models of ${name}`}>
+    <DialogBody title={`Add models from ${name}`}>
       <Loaded from={offer} lines={5} label="Loading models">
         {(data) => <Choice name={name} offer={data} />}
       </Loaded>

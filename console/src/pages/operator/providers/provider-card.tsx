@@ -144,15 +144,15 @@ function TargetState({ target, isUnlisted }: TargetStateProps) {
           {since !== null && (
             <>
               {" "}
-              Since <Moment at={since} />
+              Started <Moment at={since} />.
             </>
           )}
           {isAhead && (
             <>
-              , next try <Moment at={until} />
+              {" "}
+              Next try <Moment at={until} />.
             </>
           )}
-          .
         </small>
       )}
       {isUnlisted && (

@@ -71,7 +71,7 @@ export function TestResults({ test }: { readonly test: Test }) {
       <div className={classes.testHead}>
         <strong role="status">
           {isRunning
-            ? `Call ${running + 1} of ${steps.length} …`
+            ? `Call ${running + 1} of ${steps.length}…`
             : failed === 0 && problem === null
               ? "All calls worked."
               : `${failed} of ${steps.length} calls failed.`}

@@ -71,19 +71,19 @@ const shapeOf = (kind: string) =>
 
 export const optionTexts: Readonly<Record<string, { readonly label: string; about: string }>> = {
   project: { label: "Project", about: "The Google Cloud project ID." },
-  location: { label: "Location", about: "For example us-central1." },
+  location: { label: "Location", about: "For example, us-central1." },
   credentials: { label: "Service account key", about: "The JSON itself. Stored encrypted." },
   credentials_file: {
     label: "Service account key file",
-    about: "The path of the JSON file where the gateway runs.",
+    about: "The path to the JSON file on the gateway's machine.",
   },
-  region: { label: "Region", about: "For example us-east-1." },
+  region: { label: "Region", about: "For example, us-east-1." },
   access_key_id: { label: "Access key ID", about: "Instead of an API key." },
   secret_access_key: { label: "Secret access key", about: "Belongs to the access key ID." },
   session_token: { label: "Session token", about: "Only for temporary credentials." },
   package: {
     label: "Package",
-    about: "An installed AI SDK provider package, for example @ai-sdk/mistral.",
+    about: "An installed AI SDK provider package, such as @ai-sdk/mistral.",
   },
   factory: {
     label: "Factory",

@@ -37,7 +37,7 @@ export function ParametersForm({ value, onChange, mostTokens }: ParametersFormPr
         />
         <Textarea
           label="Stop sequences"
-          description="One per line. The reply ends before it."
+          description="One per line. The reply stops before the first match."
           autosize
           minRows={1}
           maxRows={4}

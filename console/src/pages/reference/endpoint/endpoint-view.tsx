@@ -149,15 +149,20 @@ function ReplyView({ document, content }: ReplyViewProps) {
     <section className={classes.columns}>
       <div className={classes.told}>
         <h3>
-          Reply <code>{type}</code>
+          Response <code>{type}</code>
         </h3>
         {schema !== undefined && (
-          <FieldList document={document} schema={schema} label={`Reply fields, ${type}`} isReply />
+          <FieldList
+            document={document}
+            schema={schema}
+            label={`Response fields, ${type}`}
+            isReply
+          />
         )}
       </div>
       {example !== undefined && (
         <div className={classes.beside}>
-          <CodeBlock what="a reply" samples={[{ label: type, code: shown }]} />
+          <CodeBlock what="a response" samples={[{ label: type, code: shown }]} />
         </div>
       )}
     </section>

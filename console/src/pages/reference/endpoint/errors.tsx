@@ -72,7 +72,7 @@ function ofDocument({ replies }: Endpoint): readonly Refused[] {
       code: status === "default" ? undefined : codeOf(contents[0]?.example),
       when:
         status === "default"
-          ? "400 for an invalid request (`param` names the field); 404, 405, 413 or 415 if it cannot be read; 502, 503 or 504 if no provider could serve it. See `code`."
+          ? "400, 404, 405, 413 or 415 for an invalid request (`param` names the field). 5xx if the gateway or the provider failed. See `code`."
           : description,
     }));
 }

@@ -56,7 +56,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   );
   if (isAlive)
     throw new Error(
-      `An engine is already listening on ${socket}. Stop it first; svc serve starts one by itself.`,
+      `An engine is already listening on ${socket}. Stop it first; svc serve starts one automatically.`,
     );
   // Left by a process that is dead.
   rmSync(socket, { force: true });

@@ -54,9 +54,9 @@ const diskSentences: Readonly<Record<string, (path: string, cacheDir: string) =>
   SQLITE_READONLY: (_path, cacheDir) => notAllowed(cacheDir),
   EROFS: (path) => `${path} is on a read-only file system. Make it writable, ${elsewhere}.`,
   ENOTDIR: (path) =>
-    `Part of the path ${path} is a file, not a directory. Move that file away, ${elsewhere}.`,
+    `Part of the path ${path} is a file, not a directory. Move or rename that file, ${elsewhere}.`,
   EEXIST: (path) =>
-    `${path} is a file, but must be a directory. Move that file away, ${elsewhere}.`,
+    `${path} is a file, but must be a directory. Move or rename that file, ${elsewhere}.`,
 };
 
 export function megabytes(bytes: number): string {

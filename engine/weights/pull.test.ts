@@ -258,18 +258,18 @@ describe("a failure says what to do", () => {
   test("when the disk has too little room, before a byte is fetched", async () => {
     const freeBytesOf = async () => 200_000;
     expect(await problemOf([first], { freeBytesOf })).toBe(
-      `first needs 0.6 MB in ${home.cacheDir} (0.3 MB to download, 0.3 MB unpacked), but only 0.2 MB are free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
+      `first needs 0.6 MB in ${home.cacheDir} (0.3 MB to download, 0.3 MB unpacked), but only 0.2 MB is free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
     );
     const neededBytes = one.packed.bytes + 300_000;
     expect(await problemOf([first], { freeBytesOf: async () => neededBytes - 1 })).toMatch(
-      /needs 0\.6 MB .* only 0\.6 MB are free/,
+      /needs 0\.6 MB .* only 0\.6 MB is free/,
     );
     expect(home.registry.requests).toEqual([]);
   });
 
   test("when a file stands where the cache belongs", async () => {
     writeFileSync(home.cacheDir, "a file");
-    expect(await problemOf([first])).toMatch(/Move that file away, or set SVC_CACHE_DIR/);
+    expect(await problemOf([first])).toMatch(/Move or rename that file, or set SVC_CACHE_DIR/);
   });
 });
 

@@ -250,7 +250,7 @@ async function checkSpace(set: WeightSet, { cacheDir, from, ...pull }: Pull): Pr
     .filter(([bytes]) => bytes > 0)
     .map(([bytes, word]) => `${megabytes(bytes)} MB ${word}`);
   throw new WeightsProblem(
-    `${set.name} needs ${megabytes(neededBytes)} MB in ${cacheDir} (${shown.join(", ")}), but only ${megabytes(freeBytes)} MB are free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
+    `${set.name} needs ${megabytes(neededBytes)} MB in ${cacheDir} (${shown.join(", ")}), but only ${megabytes(freeBytes)} MB is free. Free some space and run the command again, or set SVC_CACHE_DIR to another directory.`,
   );
 }
 

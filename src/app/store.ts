@@ -104,7 +104,7 @@ export async function refuseBelowZero({ checkBalances, ledger }: Store): Promise
   const { accountId, name, missingNano } = belowZero;
   throw new Problem({
     code: "failed",
-    message: `Account ${name} (${accountId}) is overdrawn by ${toUsd(missingNano)} USD, so the server does not start. Find the cause, then credit the account by that amount.`,
+    message: `Account ${name} (${accountId}) is overdrawn by ${toUsd(missingNano)} USD, so the server cannot start. Find the cause, then credit the account by that amount.`,
     command: "ledger verify",
   });
 }

@@ -29,7 +29,7 @@ const serve: Command = {
 
 const engine: Command = {
   name: "engine",
-  about: "Run the process of the embedded models by hand. svc serve starts it by itself.",
+  about: "Run the engine for the embedded models manually. svc serve starts it automatically.",
   examples: ["svc engine"],
   run: ({ wiring }) => wiring.engine(),
 };
@@ -56,7 +56,7 @@ const config: Command = {
 
 const changelog: Command = {
   name: "changelog",
-  about: "Show API changes: new features, deprecations and their end dates.",
+  about: "Show API changes: new features, deprecations and removal dates.",
   flags: jsonFlag,
   examples: ["svc changelog", "svc changelog --json"],
   async run({ switches }) {

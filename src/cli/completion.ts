@@ -221,7 +221,7 @@ function zshScript(nodes: readonly Node[]): string {
   });
   const known = nodes.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
   return `#compdef svc
-# zsh completion for svc. Save it as _svc in a folder of $fpath, or: source <(svc completion zsh)
+# zsh completion for svc. Save it as _svc in a directory of $fpath, or: source <(svc completion zsh)
 _svc() {
   local at typed="" paths="" current="\${words[CURRENT]}" previous="\${words[CURRENT - 1]}"
   local -a choices flags

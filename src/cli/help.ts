@@ -108,7 +108,7 @@ export function printOverview(groups: readonly CommandGroup[], version: string):
     print();
   }
   for (const text of [
-    "svc COMMAND --help shows the flags and examples of a command. In a clone, the command is ./svc.",
+    "svc COMMAND --help shows a command's flags and examples. In a clone, the command is ./svc.",
     "Commands work with or without a running server. With --json, output and errors are JSON.",
     "Exit codes: 0 success, 1 failure, 2 invalid usage or value, 3 not found, 4 conflict, 5 in use.",
   ])
@@ -120,7 +120,7 @@ export function printGroup(words: string, group: readonly Command[]): void {
   print(`${style.bold("Usage")}\n  svc ${words} COMMAND [ARGUMENTS] [FLAGS]\n`);
   print(style.bold("Commands"));
   printCommands(group);
-  print(`\nsvc ${words} COMMAND --help shows the flags and examples of a command.`);
+  print(`\nsvc ${words} COMMAND --help shows a command's flags and examples.`);
 }
 
 function printCommands(commands: readonly Command[], width?: number): void {

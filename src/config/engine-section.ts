@@ -72,6 +72,6 @@ function missing(at: string, problems: string[]): string {
 function asMap(value: unknown, at: string, problems: string[]): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  problems.push(`${at} must be a map.`);
+  problems.push(`${at} must be a mapping.`);
   return {};
 }

@@ -109,7 +109,7 @@ function settingsSection(file: { path: string; text: string }): Record<string, u
   if (!isRecord(section))
     throw new Problem({
       code: "invalid",
-      message: `${file.path}: settings must be a map, such as { port: 8080 }.`,
+      message: `${file.path}: settings must be a mapping, such as { port: 8080 }.`,
     });
   return section;
 }

@@ -132,13 +132,13 @@ export const settingList = {
   },
   dataDir: {
     env: "SVC_DATA_DIR",
-    about: "folder of the database, master secret and control socket",
+    about: "directory of the database, master secret and control socket",
     fallback: ".svc",
     read: path,
   },
   cacheDir: {
     env: "SVC_CACHE_DIR",
-    about: "folder for files that can be downloaded again",
+    about: "directory for files that can be downloaded again",
     fallback: resolve(homedir(), ".cache/svc-gateway"),
     read: path,
   },

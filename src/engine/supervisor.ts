@@ -352,7 +352,7 @@ export class EngineSupervisor {
       case "fetching": {
         const { doneBytes, totalBytes } = progress;
         const percent = Math.floor((100 * doneBytes) / Math.max(1, totalBytes));
-        return `${percent}% of its ${Math.round(totalBytes / 1e6)} MB of weights are downloaded`;
+        return `${percent}% of its ${Math.round(totalBytes / 1e6)} MB of weights have been downloaded`;
       }
       case "preparing":
         return "its weights are being prepared";

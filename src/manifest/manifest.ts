@@ -202,7 +202,7 @@ function checkClasses(options: {
   const { fields, endpoint, input } = options;
   for (const key of billedClasses(endpoint, input))
     if (!fields.has(key))
-      fields.wrong(key, `is missing: ${describe(endpoint, input)} is billed by it (0 is allowed)`);
+      fields.wrong(key, `is missing: ${describe(endpoint, input)} is billed for it (0 is allowed)`);
 }
 
 const describe = (endpoint: Endpoint, input: InputKind) =>

@@ -38,7 +38,10 @@ export type AddressCheck = (baseUrl: string, allowPrivate: boolean) => string | 
 export function readProvider(fields: Fields, checkAddress: AddressCheck): ManifestProvider {
   const name = fields.ownName(/^[A-Za-z0-9][\w-]{0,62}$/, "letters, digits, - and _");
   if (name === engineProvider)
-    fields.wrong("kind", "cannot be set: the provider engine is reserved for the embedded models");
+    fields.wrong(
+      "kind",
+      'cannot be set: the provider name "engine" is reserved for the embedded models',
+    );
   const vendor = readVendor(fields);
   const kind = readKind(fields, vendor);
   const shape = providerKindShapes[kind];

@@ -33,7 +33,7 @@ export function startControl(dataDir: string, operations: Operations): { close()
   const folder = join(path, "..");
   if (folder !== dataDir) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(folder).uid !== ownUid())
-    throw new Problem({ code: "failed", message: `Folder ${folder} belongs to another user.` });
+    throw new Problem({ code: "failed", message: `Directory ${folder} belongs to another user.` });
   // Only the holder of the lock comes here: a socket that is there was left by a dead process.
   // Under its own name first: Bun removes that name when the server stops, even if it is another file.
   const ownPath = join(folder, `c${process.pid}`);

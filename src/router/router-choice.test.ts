@@ -57,12 +57,12 @@ test("among targets that can be asked, weights count; the share of one that is o
 describe("targets that are out", () => {
   test("are not asked, and the caller hears what put them out, in our words", async () => {
     const served = new Served();
-    served.answers["a"] = [failure("auth", undefined, "a answered 401")];
+    served.answers["a"] = [failure("auth", undefined, "a returned 401")];
     await served.call(one);
     const told = await served.call(one);
     expect(served.takeAsked()).toBe("a");
     expect(told).toMatchObject({ code: "upstream_unavailable", message: "auth" });
-    expect((told as ApiError).detail).toContain("another 30 s: a answered 401");
+    expect((told as ApiError).detail).toContain("another 30 s: a returned 401");
     expect((told as ApiError).retryAfterMs).toBe(30_000);
   });
 

@@ -144,11 +144,11 @@ describe("a failed call", () => {
     const answered = new ApiError({
       code: "upstream_error",
       message: "failed",
-      detail: "a answered 500, oddly",
+      detail: "a returned 500, oddly",
       upstream: { reason: "failed", status: 500 },
     });
     served.answers["a"] = [answered, "ok"];
-    served.answers["b"] = [failure("auth", undefined, "b answered 401")];
+    served.answers["b"] = [failure("auth", undefined, "b returned 401")];
     served.onAsk = () => (served.nowMs += 40);
     const startedMs = served.nowMs;
     expect(await served.call(ranked)).toBe("a");
@@ -159,7 +159,7 @@ describe("a failed call", () => {
         model: "m",
         code: "upstream_error",
         status: 500,
-        detail: "a answered 500, oddly",
+        detail: "a returned 500, oddly",
         startedMs,
         endedMs: startedMs + 40,
       },
@@ -168,7 +168,7 @@ describe("a failed call", () => {
         model: "m",
         code: "upstream_unavailable",
         status: undefined,
-        detail: "b answered 401",
+        detail: "b returned 401",
         startedMs: startedMs + 40,
         endedMs: startedMs + 80,
       },

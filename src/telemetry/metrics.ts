@@ -178,7 +178,7 @@ export class Metrics {
     text.family({
       name: "svc_target_resting",
       type: "gauge",
-      help: "1 while a target is skipped because it asked for a pause (rate limit).",
+      help: "1 while a target is skipped because it returned a rate limit or asked to retry later.",
     });
     for (const { labels, target } of told)
       text.add(labels, target.some(({ state }) => state === "resting") ? 1 : 0);
@@ -221,7 +221,7 @@ function addProcess(text: Exposition, startedS: number): void {
     .family({
       name: "svc_process_cpu_seconds_total",
       type: "counter",
-      help: "CPU time of this process, all threads.",
+      help: "CPU time of this process, across all threads.",
     })
     .add("", (user + system) / 1e6)
     .family({

@@ -44,7 +44,7 @@ test("what a call cost beyond what its account had is a shortfall", () => {
 test("every attempt is counted by its provider and its code, whatever its names and words", () => {
   const model = "a model, other/large upstream_overloaded";
   const attempts = [
-    { provider: "acme", model, code: "upstream_error", detail: "acme answered 500, other/large" },
+    { provider: "acme", model, code: "upstream_error", detail: "acme returned 500, other/large" },
     { provider: "other", model: "large", code: "upstream_timeout" },
     { provider: "acme", model },
   ];

@@ -207,7 +207,7 @@ test("each attempt has a bar of its own on the timeline, which older receipts la
 
   const raw = new Database(join(dataDir, "svc.db"));
   raw.run("update receipts set attempts = ? where id = ?", [
-    "fake/upstream-a upstream_error (fake answered 500), fake/upstream-b",
+    "fake/upstream-a upstream_error (fake returned 500), fake/upstream-b",
     id,
   ]);
   raw.close();

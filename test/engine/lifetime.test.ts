@@ -297,7 +297,7 @@ test("while weights come, callers and the first screen are told how far they are
   const reply = await engine.call("/embeddings", { model: "svc-embedding-2", input: "hello" });
   expect(reply.status).toBe(503);
   expect(((await reply.json()) as ErrorBody).error.message).toContain(
-    "30% of its 17 MB of weights are downloaded",
+    "30% of its 17 MB of weights have been downloaded",
   );
   const chat = await engine.call("/chat/completions", story);
   expect(((await chat.json()) as ErrorBody).error.message).toContain("are queued for download");

@@ -241,7 +241,7 @@ function attemptTests(opened: () => Opened): void {
       model: "m",
       code: "upstream_error",
       status: 500,
-      detail: 'answered 500, oddly ("x")',
+      detail: 'returned 500, oddly ("x")',
       startedMs: 0,
       durationMs: 2,
     };

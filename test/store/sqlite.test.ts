@@ -241,7 +241,7 @@ test("the attempt of a call that was served at once is in columns, and old recei
   await store.ledger.commit([plain, twice, old].map((receipt) => write(receipt)));
   sqlite.raw.run(
     "update receipts set attempts = ?, upstream_model = null, attempt_started_ms = null where id = ?",
-    ["p/a model upstream_error (p answered 500; oddly), q/m", old.id],
+    ["p/a model upstream_error (p returned 500; oddly), q/m", old.id],
   );
   const stored = sqlite.raw
     .query("select attempts, upstream_model, attempt_started_ms from receipts where id = ?")
@@ -254,7 +254,7 @@ test("the attempt of a call that was served at once is in columns, and old recei
   const reader = openLedgerReader(path);
   expect(await reader.receipt(twice.id)).toEqual(twice);
   expect((await reader.receipt(old.id))?.attempts).toEqual([
-    { provider: "p", model: "a model", code: "upstream_error", detail: "p answered 500; oddly" },
+    { provider: "p", model: "a model", code: "upstream_error", detail: "p returned 500; oddly" },
     { provider: "q", model: "m" },
   ]);
   await reader.close();

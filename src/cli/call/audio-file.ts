@@ -15,11 +15,14 @@ export class AudioFile {
   constructor(path: string) {
     this.#path = path;
     if (existsSync(path) && statSync(path).isDirectory())
-      throw new Problem({ code: "invalid", message: `${path} is a folder. Name a file in it.` });
+      throw new Problem({
+        code: "invalid",
+        message: `${path} is a directory. Specify a file in it.`,
+      });
     if (!existsSync(dirname(path)))
       throw new Problem({
         code: "not_found",
-        message: `Folder ${dirname(path)} does not exist.`,
+        message: `Directory ${dirname(path)} does not exist.`,
       });
   }
 

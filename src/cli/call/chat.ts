@@ -26,7 +26,7 @@ export const chat: Command = {
     ...callFlags,
     system: { about: "system prompt", value: "TEXT" },
     temperature: { about: "sampling temperature, 0 to 2; higher is more random", value: "N" },
-    "max-tokens": { about: "maximum tokens of the reply", value: "N" },
+    "max-tokens": { about: "maximum tokens in the reply", value: "N" },
     seed: { about: "the same seed tends to produce the same reply", value: "N" },
     stop: { about: "end the reply before this text", value: "TEXT", multiple: true },
     json: { about: "print the whole chat.completion as JSON" },

@@ -14,7 +14,7 @@ export const callFlags = {
   },
   key: { about: "API key to use (default: a temporary key)", value: "KEY" },
   url: { about: "address of another gateway; requires --key", value: "URL" },
-  curl: { about: "print the equivalent curl command instead of calling" },
+  curl: { about: "print the equivalent curl command instead of calling the model" },
 } as const;
 
 /** The gateway that a command calls, as any client would. */

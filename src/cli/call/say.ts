@@ -26,7 +26,7 @@ type Format = "wav" | "pcm";
 export const say: Command = {
   name: "say",
   about:
-    "Convert text to speech and save it to a file. Default: speech.wav in this folder, or the next free name.",
+    "Convert text to speech and save it to a file. Default: speech.wav in this directory, or the next free name.",
   positionals: ["TEXT"],
   variadic: "WORD",
   flags: {
@@ -59,7 +59,7 @@ export const say: Command = {
         code: "invalid",
         field: "output",
         message:
-          "Audio cannot be written to a terminal. Name a file, or pipe the output to a player.",
+          "Audio cannot be written to a terminal. Specify a file, or pipe the output to a player.",
       });
     const gateway = await openGateway(invocation);
     if (switches.has("curl")) {
@@ -224,7 +224,7 @@ function freeName(format: Format): string {
   throw new Problem({
     code: "invalid",
     field: "output",
-    message: "This folder has 1000 speech files. Choose a name.",
+    message: "This directory already has 1000 speech files. Choose a file name.",
   });
 }
 

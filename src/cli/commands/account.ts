@@ -98,7 +98,7 @@ function entryCommand(options: {
     positionals: ["ID", "USD"],
     flags: {
       reference: {
-        about: "your own reference; reusing one has no effect",
+        about: "your own reference; each one takes effect only once",
         value: "TEXT",
       },
       note: { about: "a note about the entry", value: "TEXT" },
@@ -124,7 +124,7 @@ const entryCommands = [
   entryCommand({
     word: "credit",
     kind: "credit",
-    about: "Add credit to an account. Reusing a reference has no effect.",
+    about: "Add credit to an account. Each reference takes effect only once.",
     done: "credited",
     examples: [
       "svc account credit acme 25 --reference invoice-1042",

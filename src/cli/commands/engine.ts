@@ -26,7 +26,7 @@ const pull: Command = {
   variadic: "SET",
   choices: setNames,
   flags: {
-    from: { about: "use tarballs created by npm pack from this folder", value: "DIR" },
+    from: { about: "use npm pack tarballs from this directory", value: "DIR" },
     ...jsonFlag,
   },
   examples: [

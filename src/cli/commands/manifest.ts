@@ -29,7 +29,7 @@ const apply: Command = {
   ],
   more: () => [
     "Without FILE, the config file is applied. Entries from standard input (-) belong to no file. They",
-    "are created and changed as by other commands, and nothing is removed.",
+    "are created and changed as if by other commands, and nothing is removed.",
   ],
   async run({ positionals: [named], switches, wiring }) {
     const dryRun = switches.has("dry-run");

@@ -64,10 +64,10 @@ const modelFlags = {
     choices: ["text", "media"],
   },
   "owned-by": { about: "owner, as shown to callers", value: "TEXT" },
-  "context-length": { about: `maximum tokens of a request and its reply; ${none}`, value: "N" },
-  "max-output-tokens": { about: `maximum tokens of a reply; ${none}`, value: "N" },
-  "max-image-tokens": { about: `maximum tokens of an image; ${none}`, value: "N" },
-  "max-audio-seconds": { about: `maximum length of speech; ${none}`, value: "N" },
+  "context-length": { about: `maximum tokens in a request and its reply; ${none}`, value: "N" },
+  "max-output-tokens": { about: `maximum tokens in a reply; ${none}`, value: "N" },
+  "max-image-tokens": { about: `maximum tokens per image; ${none}`, value: "N" },
+  "max-audio-seconds": { about: `maximum length of speech, in seconds; ${none}`, value: "N" },
   timeout: {
     about: `connect, first_byte, idle or total timeout, such as idle=60; ${none}`,
     value: "name=SECONDS",
@@ -137,14 +137,15 @@ function readPairs<const T extends string>(
 
 const routeFlags = {
   priority: { about: "1 to 100; the lowest is tried first", value: "N" },
-  weight: { about: "share of the requests among routes with the same priority", value: "N" },
+  weight: { about: "share of requests among routes with the same priority", value: "N" },
   voice: {
-    about: "speech only: the provider's name for a voice, such as Kore=nova, or same",
+    about:
+      "speech only: the provider's name for a voice, such as Kore=nova, or same if the names match",
     value: "NAME=THEIRS",
     multiple: true,
   },
   dimensions: {
-    about: `embeddings only: own or 3072; ${none}`,
+    about: `embeddings only: default vector length, own (the model's) or 3072; ${none}`,
     value: "WORD",
     choices: ["own", "3072", "none"],
   },

@@ -17,7 +17,7 @@ const priceFlags = {
 const priceSet = viewCommand({
   name: "price set",
   about:
-    "Set the price of a model, now or from a date. Include every class the model is billed by. Calls in flight keep their price.",
+    "Set the price of a model, now or from a date. Include every class the model is billed for. Calls in flight keep their price.",
   positionals: ["MODEL"],
   flags: {
     ...priceFlags,
@@ -141,10 +141,11 @@ function printImport({ set, left, unknown, notes, applied }: ImportView, dryRun:
   for (const row of unknown) print(`${style.yellow("?")} ${nameOf(row)}: ${row.reason}`);
   for (const row of notes) print(`${style.yellow("!")} ${row.model} on ${row.route}: ${row.note}`);
   if (set.length === 0) return print("Nothing to set.");
-  if (dryRun) return print(`${set.length} to set. Nothing was changed (--dry-run).`);
+  const count = `${set.length} ${set.length === 1 ? "price" : "prices"}`;
+  if (dryRun) return print(`${count} to set. Nothing was changed (--dry-run).`);
   if (!applied) return;
   print(
-    `${style.green("set")} ${set.length}. These are list prices. Check them against your contracts.`,
+    `${style.green("set")} ${count}. These are list prices. Check them against your contracts.`,
   );
   print(
     style.dim(

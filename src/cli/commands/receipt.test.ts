@@ -31,7 +31,7 @@ const twice = [
     model: "first",
     code: "upstream_error",
     status: 500,
-    detail: "p answered 500, oddly",
+    detail: "p returned 500, oddly",
     startedMs: 1,
     durationMs: 3,
   },
@@ -187,7 +187,7 @@ test("a receipt shows each attempt with what is known of it", () => {
   const of = (attempts: Receipt["attempts"]) =>
     receiptLines({ receipt: receiptOf({ attempts }), price, account: "acme" }).join("\n");
   expect(of(twice)).toMatch(
-    /attempts +p\/first: upstream_error, status 500, 1–4 ms \(p answered 500, oddly\)\n +p\/second: served, 5–12 ms\n/,
+    /attempts +p\/first: upstream_error, status 500, 1–4 ms \(p returned 500, oddly\)\n +p\/second: served, 5–12 ms\n/,
   );
   expect(of([])).toMatch(/attempts +none\n/);
   expect(of([{ provider: "", model: "", code: "upstream_error", detail: "out" }])).toMatch(
@@ -219,14 +219,14 @@ describe("svc receipt", () => {
       cost_usd: "0.030030501",
       input: 7,
       estimated: false,
-      attempts: "p/first upstream_error (p answered 500; oddly), p/second",
+      attempts: "p/first upstream_error (p returned 500; oddly), p/second",
       attempt_list: [
         {
           provider: "p",
           model: "first",
           code: "upstream_error",
           status: 500,
-          detail: "p answered 500, oddly",
+          detail: "p returned 500, oddly",
           started_ms: 1,
           duration_ms: 3,
         },

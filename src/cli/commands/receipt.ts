@@ -41,7 +41,7 @@ const receiptList: Command = {
   },
   examples: [
     "svc receipt list",
-    "svc receipt list --account acme --from 2027-01-01 --to 2027-02-01 --csv > january.csv",
+    "svc receipt list --account acme --from 2027-01-01 --to 2027-01-31 --csv > january.csv",
     "svc receipt list --outcome left --limit 10 --json",
   ],
   run: ({ flags, switches, wiring }) =>
@@ -91,7 +91,7 @@ const receiptShow: Command = {
 
 const ledgerVerify: Command = {
   name: "ledger verify",
-  about: "Recompute the whole ledger and report every sum that is wrong.",
+  about: "Recompute the whole ledger and report any discrepancies.",
   flags: jsonFlag,
   examples: ["svc ledger verify", "svc ledger verify --json"],
   run: ({ switches, wiring }) =>

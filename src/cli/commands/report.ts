@@ -14,7 +14,7 @@ const reportMargin = viewCommand({
       choices: ["model", "account", "provider"],
     },
     from: { about: "first day (UTC)", value: "DATE" },
-    to: { about: "last day (UTC), included", value: "DATE" },
+    to: { about: "last day (UTC), inclusive", value: "DATE" },
   },
   examples: [
     "svc report margin",

@@ -46,7 +46,7 @@ export const withNothing = () =>
   });
 
 const nothingFound =
-  "No provider found: no vendor key is set, and no model server runs on this machine.";
+  "No provider found: no vendor key is set, and no model server is running on this machine.";
 
 const toFoundView = ({ name, vendor, title, by, isLocal, isShared, problem, notes }: Found) => ({
   name,

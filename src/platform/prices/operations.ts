@@ -172,7 +172,7 @@ function readPrice({ id, endpoint, input }: Model, texts: PriceTexts): Price {
     throw new Problem({
       code: "invalid",
       field: useless[0],
-      message: `${id} is not billed by ${useless.join(" or ")}. Its price classes are ${pricedClasses(endpoint, input).join(", ")}.`,
+      message: `${id} is not billed for ${useless.join(" or ")}. Its price classes are ${pricedClasses(endpoint, input).join(", ")}.`,
     });
   const lacking = billedClasses(endpoint, input).filter((key) => price[key] === undefined);
   if (lacking.length > 0)

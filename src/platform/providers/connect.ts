@@ -135,7 +135,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
   const baseUrl = given.base_url === "" ? undefined : given.base_url;
   if (name === engineProvider)
     throw invalid({
-      name: "The name engine is reserved for the embedded models. Choose another name.",
+      name: 'The name "engine" is reserved for the embedded models. Choose another name.',
     });
   if (vendor !== undefined && findVendor(vendor) === undefined)
     throw invalid({ vendor: `Unknown vendor "${vendor}".` });

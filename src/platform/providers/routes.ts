@@ -26,7 +26,7 @@ export const providerRoutes = [
     about: "Lists the providers with the source of their keys and the health of their targets.",
     reply: Type.Object({
       providers: Type.Array(providerReply),
-      has_file: Type.Boolean({ description: "Whether a file defines some of them." }),
+      has_file: Type.Boolean({ description: "Whether a file defines any of them." }),
     }),
     async handle({ operations }) {
       const providers = await operations.providers.list({});
@@ -56,7 +56,9 @@ export const providerRoutes = [
     about: "Removes a provider and all routes to it.",
     query: fields({
       empties_models: Type.Optional(
-        Type.Boolean({ description: "Also if this leaves models without a route." }),
+        Type.Boolean({
+          description: "Whether to remove it even if this leaves models without a route.",
+        }),
       ),
     }),
     reply: removedProvider,

@@ -115,7 +115,7 @@ export function findEntry({ providers }: CatalogContent, name: string): Provider
   if (name === engineProvider)
     throw new Problem({
       code: "invalid",
-      message: "The provider engine belongs to the embedded models and cannot be changed.",
+      message: 'Provider "engine" belongs to the embedded models and cannot be changed.',
       command: "engine status",
     });
   const known = providers.map((one) => one.name).join(", ");

@@ -3,7 +3,7 @@ import { route } from "../context.ts";
 import { fields, oneOf, text } from "../http/schemas.ts";
 import { marginReply } from "./schemas.ts";
 
-const day = text({ most: 10, about: "Day in UTC, for example 2027-01-31; included." });
+const day = text({ most: 10, about: "Day in UTC, for example 2027-01-31; inclusive." });
 
 export const marginRoutes = [
   route("GET /api/margin", {

@@ -19,7 +19,7 @@ export type MarginRow = View<typeof rowReply>;
 
 export const marginReply = Type.Object({
   by: Type.String(),
-  from: Type.String({ description: "First and last day, both included." }),
+  from: Type.String({ description: "First and last day, both inclusive." }),
   to: Type.String(),
   rows: Type.Array(rowReply),
   total: rowReply,

@@ -20,7 +20,7 @@ const filters = {
   ),
   id: Type.Optional(text({ most: 60, about: "Request id or its beginning." })),
   from: Type.Optional(text({ most: 40, about: "Day or time in UTC." })),
-  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; excluded." })),
+  to: Type.Optional(text({ most: 40, about: "Day or time in UTC; exclusive." })),
 };
 const paging = {
   after: Type.Optional(text({ most: 60, about: "Cursor from the previous page." })),

@@ -164,7 +164,7 @@ function hasTag(given: string | null, tag: string): boolean {
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>svc gateway</title>
 <h1>The console is not built</h1>
-<p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and load this page again. The API under /api works without it.</p>`;
+<p>Start the server with <code>npm start</code>, which builds it, or run <code>node_modules/.bin/bun console/build.ts</code> and reload this page. The API under /api works without it.</p>`;
 
 interface PageHeaderOptions {
   /** Per reply: style elements without it are blocked. */

@@ -54,14 +54,14 @@ test("what an upstream wrote is in neither message nor detail, except the words 
     error: { message: "key sk-secret and prompt", code: "some_code", type: "Some<script>Error" },
   });
   expect(error.message).not.toContain("sk-secret");
-  expect(error.detail).toBe("acme answered 400 (some_code)");
-  expect(failure(500, "<html>sk-secret</html>").detail).toBe("acme answered 500");
+  expect(error.detail).toBe("acme returned 400 (some_code)");
+  expect(failure(500, "<html>sk-secret</html>").detail).toBe("acme returned 500");
 });
 
 test("a key that a server echoes where its code should stand is not told", () => {
   for (const code of ["sk-proj-abcdefgh", "gsk_4f9a8c7b6d5e", "AIzaSyD4x9Qm2v7", "key-verysecret"])
     expect(failure(401, { error: { code, type: "auth_error" } }).detail).toBe(
-      "acme answered 401 (auth_error)",
+      "acme returned 401 (auth_error)",
     );
 });
 
@@ -137,7 +137,7 @@ test("an error that another vendor's error wraps is read one level deep, and bou
   });
   const inner = { error: { message: "prompt is too long: 9 tokens", type: "inner_type" } };
   expect(failure(400, wrap(inner)).code).toBe("context_length_exceeded");
-  expect(failure(400, wrap(JSON.stringify(inner))).detail).toBe("acme answered 400 (inner_type)");
+  expect(failure(400, wrap(JSON.stringify(inner))).detail).toBe("acme returned 400 (inner_type)");
   expect(failure(400, wrap(JSON.stringify(wrap(JSON.stringify(inner))))).code).toBe(
     "upstream_rejected",
   );

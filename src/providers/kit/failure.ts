@@ -49,7 +49,7 @@ export function toApiFailure(failure: UpstreamFailure): ApiError {
   const { provider, status, headers, isSignIn } = failure;
   return upstreamError(code, {
     // Messages are left out: upstreams quote keys and prompts in them.
-    detail: `${placeName(provider, isSignIn)} answered ${status}${said.code === "" ? "" : ` (${said.code})`}`,
+    detail: `${placeName(provider, isSignIn)} returned ${status}${said.code === "" ? "" : ` (${said.code})`}`,
     reason,
     status,
     vendorCode: said.code === "" ? undefined : said.code,

@@ -357,8 +357,8 @@ test("wrong words are refused before anything is called", async () => {
     ["embed --image text.txt", 2, "text.txt is not a PNG"],
     ["say Hi -o speech.mp3", 2, "not mp3"],
     ["say Hi --format ogg", 2, "--format: Expected wav or pcm"],
-    ["say Hi -o none/a.wav", 3, "Folder none does not exist"],
-    ["say Hi -o .", 2, ". is a folder"],
+    ["say Hi -o none/a.wav", 3, "Directory none does not exist"],
+    ["say Hi -o .", 2, ". is a directory"],
   ];
   writeFileSync(join(calls.folder, "text.txt"), "text");
   for (const [words, code, says] of cases) {

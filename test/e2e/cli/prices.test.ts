@@ -142,7 +142,7 @@ describe("prices", () => {
       [
         "set svc-2.5-pro-tts --input 1 --audio-output 2 --output 3",
         2,
-        "--output: svc-2.5-pro-tts is not billed by output",
+        "--output: svc-2.5-pro-tts is not billed for output",
       ],
       [
         "set svc-3-flash --input 10001 --output 1",

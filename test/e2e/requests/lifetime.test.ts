@@ -262,7 +262,7 @@ test("what breaks is one line of JSON in the log, without key, prompt or stack",
     .map((line) => JSON.parse(line));
   expect(lines.map(({ message }) => message)).toEqual([
     "request failed",
-    "stopping; calls in flight may finish",
+    "stopping; waiting for calls in flight to finish",
   ]);
   expect(lines[0]).toMatchObject({
     level: "warn",

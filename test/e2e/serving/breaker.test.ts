@@ -94,7 +94,7 @@ describe("when there is no other target", () => {
       Array.from({ length: 3 }, () => [0n, "upstream_unavailable"]),
     );
     // The first was asked; the others were not, and tell why.
-    const why = "first answered 401 (invalid_api_key invalid_request_error))";
+    const why = "first returned 401 (invalid_api_key invalid_request_error))";
     expect(
       receipts.map(({ attempts }) => attempts.replace(/another \d+ s/, "another N s")),
     ).toEqual([
@@ -105,7 +105,7 @@ describe("when there is no other target", () => {
     // The operator finds the reason in the log, though not the key.
     const told = lines.filter((line) => line.includes("skipped for another"));
     expect(told.length).toBe(2);
-    expect(told[0]).toContain("first answered 401");
+    expect(told[0]).toContain("first returned 401");
     expect(lines.join("")).not.toContain("vendor-secret");
   });
 

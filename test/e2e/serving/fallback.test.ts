@@ -177,7 +177,7 @@ describe("each attempt is a whole request of its own:", () => {
     expect((await payer.chat({ model: "only" })).status).toBe(200);
     const { attempts, charged, outcome } = await payer.receipt();
     expect(attempts).toMatch(
-      /^first\/m1 upstream_error \(first answered 500 \(server_error\)\), first\/m1 upstream_error \(first: .+\), first\/m1$/,
+      /^first\/m1 upstream_error \(first returned 500 \(server_error\)\), first\/m1 upstream_error \(first: .+\), first\/m1$/,
     );
     expect({ charged, outcome }).toEqual({ charged: chatCost, outcome: "ok" });
     expect(home.first.requests.length).toBe(3);
@@ -190,7 +190,7 @@ describe("each attempt is a whole request of its own:", () => {
     const stream = parseStream(await (await payer.chat({ model: "only", stream: true })).text());
     expect([textOf(stream), stream.isDone]).toEqual(["after a wait", true]);
     const { attempts, charged } = await payer.receipt();
-    expect(attempts).toStartWith("first/m1 upstream_rate_limited (first answered 429");
+    expect(attempts).toStartWith("first/m1 upstream_rate_limited (first returned 429");
     expect(attempts).toEndWith("), first/m1");
     expect(charged).toBe(chatCost);
   });
@@ -213,7 +213,7 @@ test("a receipt has each attempt with what went wrong, its start and its duratio
   home.second.replyWith(chatAnswers.plain({ usage }));
   expect((await payer.chat({ model: "chat" })).status).toBe(200);
   const { attemptList, durationMs } = await payer.receipt();
-  const detail = "first answered 500 (server_error)";
+  const detail = "first returned 500 (server_error)";
   const times = { startedMs: expect.any(Number), durationMs: expect.any(Number) };
   expect(attemptList).toEqual([
     { provider: "first", model: "m1", code: "upstream_error", status: 500, detail, ...times },
@@ -237,8 +237,8 @@ describe("when nobody serves, there is one receipt of nothing, and it names ever
     expect({ status, code }).toEqual({ status: 502, code: "upstream_unavailable" });
     const { attempts, outcome, charged, cost } = await payer.receipt();
     expect(attempts).toBe(
-      "first/m1 upstream_unavailable (first answered 401 (invalid_api_key invalid_request_error)), " +
-        "second/m2 upstream_unavailable (second answered 402 (credit_balance_exhausted invalid_request_error))",
+      "first/m1 upstream_unavailable (first returned 401 (invalid_api_key invalid_request_error)), " +
+        "second/m2 upstream_unavailable (second returned 402 (credit_balance_exhausted invalid_request_error))",
     );
     expect({ outcome, charged, cost }).toEqual({
       outcome: "upstream_unavailable",
@@ -256,7 +256,7 @@ describe("when nobody serves, there is one receipt of nothing, and it names ever
     expect(attempts.split(", ")).toEqual(
       Array.from(
         { length: 3 },
-        () => "first/m1 upstream_error (first answered 500 (server_error))",
+        () => "first/m1 upstream_error (first returned 500 (server_error))",
       ),
     );
     expect(charged).toBe(0n);
@@ -272,7 +272,7 @@ describe("when nobody serves, there is one receipt of nothing, and it names ever
     expect([home.first.requests.length, home.second.requests.length]).toEqual([1, 0]);
     expect(await payer.receipt()).toMatchObject({
       attempts:
-        "first/m1 context_length_exceeded (first answered 400 (context_length_exceeded invalid_request_error))",
+        "first/m1 context_length_exceeded (first returned 400 (context_length_exceeded invalid_request_error))",
       charged: 0n,
     });
   });

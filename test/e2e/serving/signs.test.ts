@@ -146,7 +146,7 @@ describe("an error whose body does not come", () => {
       home.second.replyWith(chatAnswers.plain({ text: "from the second", usage }));
       expect(await (await payer.chat({ model: "chat" })).text()).toContain("from the second");
       expect(await payer.receipt()).toMatchObject({
-        attempts: `first/m1 ${code} (first answered ${status}), second/m2`,
+        attempts: `first/m1 ${code} (first returned ${status}), second/m2`,
         charged: cost,
       });
       const request = await arrived;
@@ -196,7 +196,7 @@ describe("a caller who leaves in the pause behind an answer that began with a fa
         charged: 0n,
         worth: 0n,
       });
-      expect(attempts).toStartWith("first/m1 upstream_rate_limited (first answered 429");
+      expect(attempts).toStartWith("first/m1 upstream_rate_limited (first returned 429");
       expect(home.first.requests.length).toBe(1);
     });
 

@@ -26,7 +26,7 @@ export const providerAdd: Command = {
   flags: {
     name: { about: "name of the provider (default: the vendor's id)", value: "NAME" },
     kind: {
-      about: `protocol of a server of an unknown vendor: ${providerKinds.join(", ")}`,
+      about: `protocol, if the vendor is unknown: ${providerKinds.join(", ")}`,
       value: "KIND",
       choices: providerKinds,
     },
@@ -35,7 +35,7 @@ export const providerAdd: Command = {
     "key-stdin": { about: "read the key from standard input and store it encrypted" },
     "allow-private": { about: "allow a private or loopback address" },
     option: {
-      about: "option of its kind, such as region=us-east-1",
+      about: "option for its kind, such as region=us-east-1",
       value: "name=value",
       multiple: true,
     },
@@ -45,7 +45,7 @@ export const providerAdd: Command = {
     },
     "all-models": { about: "serve all models that it offers" },
     unlisted: { about: "accept names in --models that the provider does not list" },
-    "no-models": { about: "serve no models yet, and do not list them" },
+    "no-models": { about: "only connect the provider; do not list or serve its models" },
     "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },

@@ -21,7 +21,7 @@ const providerEdit: Command = {
     "allow-private": { about: "allow a private or loopback address" },
     "refuse-private": { about: "reject a private or loopback address" },
     option: {
-      about: "option of its kind; name= removes it",
+      about: "option for its kind; name= removes it",
       value: "name=value",
       multiple: true,
     },
@@ -163,7 +163,7 @@ const providerRemove: Command = {
   about: "Remove a provider and all routes to it. Models stay.",
   positionals: ["NAME"],
   flags: {
-    yes: { about: "confirm, even if models are then no longer served" },
+    yes: { about: "confirm the removal, even if some models will no longer be served" },
     "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },

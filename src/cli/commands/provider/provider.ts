@@ -71,7 +71,7 @@ function printTargets(providers: readonly ProviderView[]): void {
   if (isOut)
     print(
       style.dim(
-        "\nTargets that are out of service are skipped until they recover.\nsvc provider test NAME finds the cause. svc provider reset NAME restores them at once.",
+        "\nTargets that are out of service are skipped until they recover.\nsvc provider test NAME finds the cause. svc provider reset NAME restores them immediately.",
       ),
     );
 }
@@ -83,8 +83,8 @@ const hasKey = (provider: ProviderView) => secretsOf(provider).every((one) => on
 const stateTexts: Readonly<Record<TargetView["state"], string>> = {
   closed: style.green("in service"),
   open: style.red("out of service"),
-  "half-open": style.yellow("being tested"),
-  resting: style.yellow("resting"),
+  "half-open": style.yellow("retrying"),
+  resting: style.yellow("backing off"),
 };
 
 const reasons: Readonly<Record<string, string>> = {
@@ -165,7 +165,7 @@ async function printStillOut(options: {
     if (!good.has(model) || (state !== "open" && state !== "resting")) continue;
     const end = until === null ? "" : ` until ${until}`;
     print(
-      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "resting"}${end}. svc provider reset ${name} restores it at once.`,
+      `${style.yellow("!")} ${model} is still ${state === "open" ? "out of service" : "backing off"}${end}. svc provider reset ${name} restores it immediately.`,
     );
   }
 }
@@ -201,7 +201,7 @@ function printTrial(
 
 const providerReset = viewCommand({
   name: "provider reset",
-  about: "Put the targets of a provider back in service at once.",
+  about: "Put the targets of a provider back in service immediately.",
   positionals: ["NAME"],
   optional: ["MODEL"],
   examples: ["svc provider reset groq", "svc provider reset groq llama-3.3-70b-versatile"],

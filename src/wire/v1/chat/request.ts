@@ -131,7 +131,7 @@ const message = tagged(
         content: plainContent,
         name,
       },
-      named("InstructionMessage", "Instructions to the model."),
+      named("InstructionMessage", "Instructions for the model."),
     ),
     Type.Object(
       {
@@ -151,8 +151,8 @@ const message = tagged(
           nullable(
             content([textPart, refusalPart], "text, refusal"),
             told(
-              "The reply of the model. May be null or omitted only with tool_calls or a refusal.",
-              "text, a list of text parts, or null beside tool_calls",
+              "The model's reply. May be null or omitted only with tool_calls or a refusal.",
+              "text, a list of text parts, or null with tool_calls",
             ),
           ),
         ),
@@ -160,11 +160,11 @@ const message = tagged(
           nullable(Type.String(), told("The refusal text of an earlier reply.", "a string")),
         ),
         tool_calls: Type.Optional(
-          nullable(Type.Array(toolCall), told("Tool calls of the model.", "a list of tool calls")),
+          nullable(Type.Array(toolCall), told("The model's tool calls.", "a list of tool calls")),
         ),
         name,
       },
-      { ...named("AssistantMessage", "An earlier reply of the model."), anyOf: assistantSays },
+      { ...named("AssistantMessage", "An earlier reply from the model."), anyOf: assistantSays },
     ),
     Type.Object(
       {
@@ -176,7 +176,7 @@ const message = tagged(
     ),
   ],
   {
-    ...named("Message", "A message of the conversation."),
+    ...named("Message", "A message in the conversation."),
     "x-tag": "one of: system, developer, user, assistant, tool",
     "x-says": "an object with role and content",
   },
@@ -333,8 +333,12 @@ export const chatRequest = Type.Object(
         told("Seed for reproducible replies, as far as the model supports it.", "an integer"),
       ),
     ),
-    presence_penalty: between(-2, 2, "Above 0, tokens that already appeared are less likely."),
-    frequency_penalty: between(-2, 2, "Above 0, frequent tokens are less likely."),
+    presence_penalty: between(
+      -2,
+      2,
+      "Positive values make tokens that already appeared less likely.",
+    ),
+    frequency_penalty: between(-2, 2, "Positive values make frequent tokens less likely."),
     logprobs: flag("Whether to return log probabilities of the output tokens."),
     top_logprobs: integer(0, 20, "Alternatives per token. Requires logprobs."),
     logit_bias: Type.Optional(

@@ -236,7 +236,7 @@ const errorWords: Readonly<Record<ErrorStatus, string>> = {
   401: "Missing or invalid API key.",
   402: "The balance or a budget does not cover the request, or the account is suspended.",
   403: "The key cannot use the model, or the model is retired.",
-  429: "Rate limit of the gateway or the provider. The headers show when to retry.",
+  429: "A rate limit of the gateway or the provider was reached. The headers show when to retry.",
   default: "Any other error, in the same format.",
 };
 
@@ -265,10 +265,10 @@ const headers = {
   Deprecation: header("When the model was deprecated, as @seconds (RFC 9745)."),
   Sunset: header("When the model retires (RFC 8594)."),
   Link: header('The replacement model, as rel="successor-version".'),
-  LimitRequests: header("Limit of requests per minute, if there is one.", "integer"),
+  LimitRequests: header("Limit on requests per minute, if there is one.", "integer"),
   RemainingRequests: header("Remaining requests.", "integer"),
   ResetRequests: header("Time until the full request limit is available, such as 12ms or 1m30s."),
-  LimitTokens: header("Limit of tokens per minute, if there is one.", "integer"),
+  LimitTokens: header("Limit on tokens per minute, if there is one.", "integer"),
   RemainingTokens: header("Remaining tokens.", "integer"),
   ResetTokens: header("Time until the full token limit is available, such as 12ms or 1m30s."),
   MaxTokens: header(

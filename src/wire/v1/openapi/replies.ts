@@ -18,7 +18,7 @@ export const usage = Type.Object(
     prompt_tokens_details: Type.Optional(
       Type.Object(
         {
-          cached_tokens: Type.Optional(count("Input tokens read from the cache of the provider.")),
+          cached_tokens: Type.Optional(count("Input tokens read from the provider's cache.")),
           audio_tokens: Type.Optional(count("Audio tokens.")),
         },
         told("Details, if the provider reports them."),
@@ -57,7 +57,7 @@ const replyToolCall = Type.Object(
 const finishReason = Type.Enum(
   [...finishReasons],
   told(
-    "Why generation ended: finished (stop), reached max_tokens (length), was filtered (content_filter), or calls tools (tool_calls).",
+    "Why generation ended: the reply is complete (stop), reached max_tokens (length), was filtered (content_filter), or calls tools (tool_calls).",
   ),
 );
 const logprobs = nullable(
@@ -74,9 +74,9 @@ const identity = {
 /** What a vendor reports beside the answer. */
 const extras = {
   system_fingerprint: Type.Optional(
-    Type.String(told("Configuration of the vendor that produced the reply, if reported.")),
+    Type.String(told("The vendor configuration that produced the reply, if reported.")),
   ),
-  service_tier: Type.Optional(Type.String(told("Service tier of the vendor, if reported."))),
+  service_tier: Type.Optional(Type.String(told("The vendor's service tier, if reported."))),
   citations: Type.Optional(
     Type.Array(Type.Unknown(), told("Sources of the reply, from vendors with web search.")),
   ),
@@ -101,10 +101,7 @@ const choice = Type.Object(
           nullable(Type.String(), told("Reasoning text, if the model returns it.")),
         ),
       },
-      named(
-        "ReplyMessage",
-        "The message of the model. Other fields from the model are passed through.",
-      ),
+      named("ReplyMessage", "The model's message. Other fields from the model are passed through."),
     ),
     logprobs,
     finish_reason: finishReason,
@@ -116,7 +113,7 @@ export const chatCompletion = Type.Object(
   {
     ...identity,
     object: Type.Literal("chat.completion"),
-    choices: Type.Array(choice, { minItems: 1, ...told("The choices; n of them.") }),
+    choices: Type.Array(choice, { minItems: 1, ...told("The choices. There are n of them.") }),
     usage,
     ...extras,
   },
@@ -169,7 +166,9 @@ export const chatCompletionChunk = Type.Object(
     usage: Type.Optional(
       nullable(
         usage,
-        told("With stream_options.include_usage: the usage in the last event, null before."),
+        told(
+          "With stream_options.include_usage: the usage in the last event, null in earlier events.",
+        ),
       ),
     ),
     ...extras,

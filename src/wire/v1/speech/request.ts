@@ -49,7 +49,7 @@ export const speechRequest = Type.Object(
       Type.String({
         maxLength: maxInstructions,
         ...told(
-          "How to speak, in words. Models without instructions reject them.",
+          "How to speak, in words. Models that do not support instructions reject them.",
           `text of at most ${maxInstructions} characters`,
         ),
       }),

@@ -76,7 +76,7 @@ export function AddCredit({ account }: { readonly account: Details }) {
       />
       <TextInput
         label="Reference (optional)"
-        description="For example, an invoice number. Each reference can be used only once."
+        description="For example an invoice number. Each reference takes effect only once."
         maxLength={200}
         {...form.text("reference")}
       />

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/app/server.ts";
+import { openStore } from "../../src/app/store.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ApiVersion } from "../../src/gateway/versions.ts";
@@ -60,6 +61,20 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
+let empty: Promise<string> | undefined;
+
+/** A data directory as a first start leaves it: migrating takes half of a start, and is done once. */
+function emptyStore(): Promise<string> {
+  empty ??= (async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-empty-"));
+    process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+    const environment = { SVC_DATA_DIR: dataDir, SVC_CONFIG: "", SVC_ENGINE: "off" };
+    await (await openStore(loadConfiguration(environment))).close();
+    return dataDir;
+  })();
+  return empty;
+}
+
 export async function startTestGateway({
   environment = {},
   manifest = standardManifest,
@@ -73,6 +88,9 @@ export async function startTestGateway({
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
+  // Some open the store in a way of their own, or with a secret of their own.
+  if (open === undefined && environment["SVC_SECRET"] === undefined)
+    cpSync(await emptyStore(), dataDir, { recursive: true });
   const config = join(dataDir, "svc.yaml");
   const text = manifest.replaceAll("UPSTREAM", upstream.baseUrl);
   writeFileSync(config, isInStore ? "" : text);

@@ -163,7 +163,7 @@ function runTier(name) {
   if (name !== "test") return runTests(tiers[name]);
   const others = Object.values(tiers).flatMap(({ paths }) => paths);
   // More than cores: many tests wait for a while, for a timeout or a browser.
-  return runTests({ paths: ["."], without: others, workers: 4 });
+  return runTests({ paths: ["."], without: others, workers: 3 });
 }
 
 /** Ends the process. After several tiers, the last line is the total. */

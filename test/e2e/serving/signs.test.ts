@@ -33,9 +33,9 @@ beforeAll(async () => {
     models: `
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
   shared: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
-  lively: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: ${only} }
-  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: [{ provider: other, model: m3 }] }
-  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: [{ provider: bridged, model: m4 }] }
+  lively: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: ${only} }
+  lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: other, model: m3 }] }
+  lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: bridged, model: m4 }] }
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.2" },
   });
@@ -75,7 +75,7 @@ describe("a target that sends nothing but comments within its answer", () => {
     return [
       { send: Buffer.concat([head, ...parts.slice(0, 2)]) },
       ...Array.from({ length: comments }, (_, at) => [
-        { until: Bun.sleep(200 * (at + 1)) },
+        { until: Bun.sleep(400 * (at + 1)) },
         { send: httpChunk(": PROCESSING\n\n") },
       ]).flat(),
       { send: Buffer.concat([...parts.slice(2), end]) },

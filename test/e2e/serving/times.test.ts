@@ -39,7 +39,7 @@ beforeAll(async () => {
   halved: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
   shorter: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5, total: 1 }, routes: ${both} }
   lively: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: ${both} }
-  slower: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: ${both} }
+  slower: { endpoint: chat, ${price}, timeouts: { idle: 3 }, routes: ${both} }
 `,
     environment: { SVC_KEEP_ALIVE_S: "0.1" },
   });
@@ -253,7 +253,7 @@ describe("silence within an answer", () => {
     return [
       { send: recording.head },
       ...recording.parts.flatMap((send, at) => [
-        ...(between(at) ? [{ until: Bun.sleep(450 * at) }] : []),
+        ...(between(at) ? [{ until: Bun.sleep(900 * at) }] : []),
         { send },
       ]),
       { send: recording.end },

@@ -65,7 +65,7 @@ describe("a provider", () => {
     await button("Test fake").click();
     await first;
     const steps = card("fake").getByRole("listitem");
-    await card("fake").getByText("Call 1 of 5 …").waitFor();
+    await card("fake").getByText("Call 1 of 5…").waitFor();
     expect(await steps.filter({ hasText: "Waiting" }).count()).toBe(4);
     expect(gateway.upstream.requests).toHaveLength(1);
     gate.resolve();

@@ -60,5 +60,6 @@ const wiring = createWiring(undefined, {
 });
 const exitCode = await runCli(process.argv.slice(2), wiring, version);
 // Waits until the last output has reached a pipe.
-await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+for (const stream of [process.stdout, process.stderr])
+  await new Promise<void>((resolve) => stream.write("", () => resolve()));
 process.exit(exitCode);

@@ -90,7 +90,7 @@ function textsOfPage(path: string): readonly Text[] {
 function textsOfCode(path: string): readonly Text[] {
   const loader = path.endsWith(".tsx") ? "tsx" : "ts";
   const code = new Bun.Transpiler({ loader }).transformSync(readFileSync(join(root, path), "utf8"));
-  const literals = code.match(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
+  const literals = code.match(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g) ?? [];
   return literals
     .filter((literal) => /[a-z] [a-z]|^.[A-Z][a-z]+.$/.test(literal))
     .map((text) => ({ place: path, text: text.replaceAll(allowed, "") }));

@@ -171,7 +171,7 @@ function flagProblem(
   options: Options,
 ): string | undefined {
   const { name, rawName, value, inlineValue } = token;
-  const option = options[name];
+  const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
     const known = Object.keys(options).map((one) => `--${one}`);
     return `Unknown flag "${rawName}".${didYouMean(rawName, [...known, "--help"])}`;

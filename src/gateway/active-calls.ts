@@ -287,7 +287,7 @@ function limitsFor(model: TimedModel, usual: CallLimits): CallLimits {
   const { endpoint, timeouts = {}, routes = [] } = model;
   const { connect, firstByte, idle, total } = timeouts;
   const ms = (seconds: number | undefined, otherwise: number) =>
-    seconds === undefined ? otherwise : seconds * 1000;
+    seconds === undefined ? otherwise : Math.round(seconds * 1000);
   const maxCallMs = ms(total, usual.maxCallMs);
   // A target that says nothing leaves half of the time to the others.
   const shareMs = routes.length > 1 ? maxCallMs / 2 : maxCallMs;

@@ -7,5 +7,7 @@ import { run } from "./run.mjs";
 checkMachine();
 ensureInstalled({ withTools: false });
 // The gateway also works without it; the platform then reports that it is missing.
-if (process.argv[2] === "serve") ensureConsoleBuilt();
-run(bun, ["--no-env-file", join(root, "src", "main.ts"), ...process.argv.slice(2)]);
+const words = process.argv.slice(2);
+const isHelp = words.includes("--help") || words.includes("-h");
+if (words[0] === "serve" && !isHelp) ensureConsoleBuilt();
+run(bun, ["--no-env-file", join(root, "src", "main.ts"), ...words]);

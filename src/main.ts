@@ -5,7 +5,7 @@ import { createLog } from "./base/log.ts";
 import { socketPath } from "./base/network/listen.ts";
 import { Problem } from "./base/problem.ts";
 import { runCli } from "./cli/cli.ts";
-import { print } from "./cli/terminal/output.ts";
+import { print, printError } from "./cli/terminal/output.ts";
 import { loadConfiguration } from "./config/load.ts";
 import { keepLoopbackDirect, wantsColour } from "./config/terminal.ts";
 import { ensureEngineInstalled } from "./engine/install.ts";
@@ -58,8 +58,23 @@ const wiring = createWiring(undefined, {
   serve: () => serve({ version, signals: process }),
   engine: runEngine,
 });
-const exitCode = await runCli(process.argv.slice(2), wiring, version);
-// Waits until the last output has reached a pipe.
+const failed = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
+// A full disk must not end a server, and a reader that has left is none of its business.
 for (const stream of [process.stdout, process.stderr])
-  await new Promise<void>((resolve) => stream.write("", () => resolve()));
-process.exit(exitCode);
+  stream.on("error", (error) => failed.set(stream, error));
+const exitCode = await runCli(process.argv.slice(2), wiring, version);
+await endOutput(process.stdout);
+const error = failed.get(process.stdout);
+const isLost = error !== undefined && error.code !== "EPIPE";
+if (isLost) printError(`Cannot write the output: ${error.message}.`);
+await endOutput(process.stderr);
+process.exit(exitCode === 0 && isLost ? 1 : exitCode);
+
+/** Waits until the last output has reached a pipe. An empty write would not wait for it. */
+function endOutput(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (failed.has(stream)) return resolve();
+    stream.once("error", () => resolve());
+    stream.end(() => resolve());
+  });
+}

@@ -56,8 +56,9 @@ export async function openStore(configuration: Configuration): Promise<Opened> {
   const unwind = () => {
     for (const step of undo.toReversed()) step();
   };
-  const path = realDatabasePath(databasePath(configuration));
+  let path = databasePath(configuration);
   try {
+    path = realDatabasePath(path);
     const lock = lockDataDir(dataDir);
     undo.push(() => lock.release());
     undo.push(lockDatabase(path));

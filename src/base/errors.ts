@@ -53,7 +53,7 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Who has to fix it. */
+/** The side that can fix the error. */
 type Fault = "caller" | "upstream" | "gateway";
 
 export function faultOf(code: ErrorCode): Fault {
@@ -63,7 +63,7 @@ export function faultOf(code: ErrorCode): Fault {
   return status >= 500 ? "gateway" : "caller";
 }
 
-/** Why an upstream did not serve a call, for those who decide whom to ask next. */
+/** Why an upstream did not serve a call, for the code that picks the next target. */
 export type UpstreamReason =
   | "auth"
   | "quota"

@@ -225,8 +225,6 @@ const maxReadOn = 100;
 /** Well below the time after which the runtime cuts a silent connection (server.ts). */
 const longMs = 5_000;
 
-const leftMessage = "The caller disconnected.";
-
 export function shuttingDown(): ApiError {
   return new ApiError({
     code: "shutting_down",
@@ -235,12 +233,14 @@ export function shuttingDown(): ApiError {
 }
 
 export function callerLeft(detail: string): ApiError {
-  return new ApiError({ code: "internal_error", message: leftMessage, detail });
+  return new CallerLeft({ code: "internal_error", message: "The caller disconnected.", detail });
 }
 
-export function isCallerLeft({ message }: ApiError): boolean {
-  return message === leftMessage;
+export function isCallerLeft(error: ApiError): boolean {
+  return error instanceof CallerLeft;
 }
+
+class CallerLeft extends ApiError {}
 
 function tooLong(detail: string): ApiError {
   return new ApiError({

@@ -82,7 +82,7 @@ type TemporaryRecord = KeyRecord & { readonly expiresAtMs: number; readonly owne
 /**
  * All live keys in memory, by the hash of each secret that opens them. A look-up touches no
  * database, whether the key is known or not: a flood of unknown keys costs a hash each and stores
- * nothing. Unknown, revoked and expired keys leave by the same way. About 0.4 KB a key.
+ * nothing. Unknown, revoked and expired keys leave by the same way. About 0.4 kB per key.
  *
  * Temporary keys are here alone: no store has them, and they end with the process.
  */

@@ -31,7 +31,7 @@ const noBudgets: readonly BudgetPot[] = [];
 
 /**
  * The money of all accounts in memory. What calls spend is counted here first and becomes durable
- * with their receipts; money in and out comes from the store. About 0.5 KB an account.
+ * with their receipts; money in and out comes from the store. About 0.5 kB per account.
  */
 export class Purses {
   readonly #accounts: AccountStore;

@@ -143,7 +143,12 @@ function accountChanges(
       const { view } = await change(name, async (account) => {
         const { limits: before, ...rest } = account;
         const limits = readLimits(before, inputs);
-        if (isSameLimits(before, limits)) return account;
+        if (isSameLimits(before, limits)) {
+          // An earlier request may have written them and failed before they took effect.
+          await takeEffect();
+          await sync();
+          return account;
+        }
         const owner = { accountId: rest.id, keyId: undefined };
         await setLimits(dependencies, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };

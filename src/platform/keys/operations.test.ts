@@ -161,3 +161,20 @@ test("the last use of a key is shown as it is written, and null where there was 
   expect(shown.map(({ last_used_at }) => last_used_at)).toEqual(["2027-03-15T11:00:00Z", null]);
   expect((await home.operations.accounts.show({ account })).key_list).toEqual(shown);
 });
+
+describe("limits that are set again", () => {
+  test.each(["key", "account"] as const)("for the %s reach the disk all the same", async (of) => {
+    const { id } = await home.operations.keys.create({ account });
+    let isDiskFull = true;
+    const { keys, accounts } = home.on({
+      sync: () => (isDiskFull ? Promise.reject(new Error("full")) : home.store.sync()),
+    });
+    const set = () =>
+      of === "key" ? keys.setLimits({ id, rpm: "7" }) : accounts.setLimits({ account, rpm: "7" });
+    await expect(set()).rejects.toThrow("full");
+    // They are written now, and equal. That they survive a power cut is still not certain.
+    await expect(set()).rejects.toThrow("full");
+    isDiskFull = false;
+    expect((await set()).limits.rpm).toBe("7");
+  });
+});

@@ -63,7 +63,7 @@ const usualOverlap = "24h";
 const maxOverlapDays = 30;
 
 export function keyOperations(dependencies: KeyDependencies): Implementation {
-  const { accounts, keys, clock, takeEffect } = dependencies;
+  const { accounts, keys, clock, takeEffect, sync } = dependencies;
   const mutex = new Mutex();
   const recordsOf = async (name: string | undefined) => {
     const wanted = name === undefined ? undefined : await findAccount(accounts, name);
@@ -89,7 +89,12 @@ export function keyOperations(dependencies: KeyDependencies): Implementation {
         const record = await findLive(keys, id);
         const { limits: before, accountId, ...rest } = record;
         const limits = readLimits(before, inputs);
-        if (isSameLimits(before, limits)) return keyView(dependencies, record);
+        if (isSameLimits(before, limits)) {
+          // An earlier request may have written them and failed before they took effect.
+          await takeEffect();
+          await sync();
+          return keyView(dependencies, record);
+        }
         const owner = { accountId, keyId: id };
         await setLimits(dependencies, { owner, limits, audit: audit(aboutKey(record)) });
         return keyView(dependencies, {

@@ -46,6 +46,17 @@ test("a file that cannot be opened is named with what to check", async () => {
   expect(String(await problemOf(() => openSqlite(path), path))).toContain("cannot be opened");
 });
 
+test("a directory that cannot be created is named", async () => {
+  const file = fresh();
+  writeFileSync(file, "");
+  const path = join(file, "data", "svc.db");
+  const problem = await problemOf(() => mkdirSync(join(file, "data"), { recursive: true }), path);
+  expect(String(problem)).toContain(`The directory ${join(file, "data")} cannot be created (`);
+  // A file elsewhere that an operation does not find is none of the store's.
+  const other = await problemOf(() => mkdirSync(join(file, "other")), path);
+  expect(other).not.toBeInstanceOf(Problem);
+});
+
 test("what has nothing to do with the database stays as it is", () => {
   const port = Object.assign(new Error("listen EACCES"), { code: "EACCES" });
   expect(toStoreProblem(port, "x")).toBe(port);

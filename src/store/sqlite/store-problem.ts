@@ -1,4 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
+import { dirname } from "node:path";
 import { Problem } from "../../base/problem.ts";
 
 /**
@@ -6,7 +7,7 @@ import { Problem } from "../../base/problem.ts";
  * do. Unknown errors are returned unchanged.
  */
 export function toStoreProblem(error: unknown, path: string): unknown {
-  const code = codeOf(error);
+  const { code, file } = causeOf(error);
   if (code === undefined) return error;
   const say = (what: string, advice: string) =>
     new Problem({ code: "failed", message: `${what} (${code}). ${advice}`, cause: error });
@@ -26,18 +27,27 @@ export function toStoreProblem(error: unknown, path: string): unknown {
       `The disk that holds ${path} cannot be read or written`,
       "Check the disk and its limits.",
     );
+  const folder = dirname(path);
+  if (/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(code) && isAbove(file, path))
+    return say(`The directory ${folder} cannot be created`, "Check SVC_DATA_DIR.");
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return say(`The database ${path} is in use by another program`, "Try again.");
   return error;
 }
 
 /** Of the first error in the chain of causes that SQLite or the file system has named. */
-function codeOf(error: unknown): string | undefined {
+function causeOf(error: unknown): { readonly code?: string; readonly file?: unknown } {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
-    if (at instanceof Problem && at.code === "busy") return undefined;
-    if (at instanceof SQLiteError) return at.code ?? "";
+    if (at instanceof Problem && at.code === "busy") return {};
+    if (at instanceof SQLiteError) return { code: at.code ?? "" };
     // Only of files: a port that may not be listened on has no path.
-    if ("path" in at && "code" in at && typeof at.code === "string") return at.code;
+    if ("path" in at && "code" in at && typeof at.code === "string")
+      return { code: at.code, file: at.path };
   }
-  return undefined;
+  return {};
+}
+
+/** True for the database itself and every directory on the way to it. */
+function isAbove(file: unknown, path: string): boolean {
+  return typeof file === "string" && (file === path || path.startsWith(`${file}/`));
 }

@@ -13,8 +13,8 @@ export function CreatedToken({ token }: { readonly token: NewToken }) {
     <DialogBody title="Token created">
       <Stack>
         <ShownOnce secret={token.token} what="the token">
-          Copy this token now. It is shown only once, and anyone who has it can use the scopes you
-          chose.
+          Copy this token now. You will not see it again. Anyone with the token has the access you
+          selected.
         </ShownOnce>
         {path !== undefined && (
           <CodeBlock
@@ -35,7 +35,7 @@ export function CreatedToken({ token }: { readonly token: NewToken }) {
   );
 }
 
-/** Something to read that the token is let into, as the description of the API has it. */
+/** A route that the token can read, taken from the API description. */
 function useExamplePath(scopes: readonly string[]): string | undefined {
   const account = useAccountId() ?? "";
   const document = usePlatformDocument();

@@ -31,8 +31,8 @@ export function MediaDrop({ media }: { readonly media: Media }) {
         <p>
           <strong>Drop up to eight images and one video here</strong>
           <br />
-          Images are scaled down to 300 KB in your browser. Videos are sent unchanged: MP4 or WebM,
-          up to 6 seconds and 300 KB.
+          Images are scaled down to 300 kB in your browser. Videos are sent unchanged: MP4 or WebM,
+          up to 6 seconds and 300 kB.
         </p>
         <FileButton
           accept="image/*,video/mp4,video/webm"

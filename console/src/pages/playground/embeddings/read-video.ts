@@ -17,7 +17,7 @@ export async function readVideo(file: File): Promise<Video> {
   if (file.type !== "video/mp4" && file.type !== "video/webm")
     throw new Error(`${file.name} must be an MP4 or WebM video.`);
   if (file.size > mostVideoBytes)
-    throw new Error(`${file.name} is ${formatBytes(file.size)}. Videos can be up to 300 KB.`);
+    throw new Error(`${file.name} is ${formatBytes(file.size)}. Videos can be up to 300 kB.`);
   const url = URL.createObjectURL(file);
   try {
     const seconds = await durationOf(url);

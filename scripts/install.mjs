@@ -1,5 +1,5 @@
 // Plain JavaScript for any Node: it runs before anything is installed.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -59,6 +59,12 @@ export function ensureEngineInstalled() {
   underLock(folder, isWhole, () =>
     npmInstall(folder, "the embedded models' runtime", ["--omit=dev", "--ignore-scripts"]),
   );
+}
+
+/** Starts the engine's install beside the root's. A process that needs it waits at the lock. */
+export function beginEngineInstall() {
+  if (isComplete(join(root, "engine"), false)) return;
+  spawn(process.execPath, [fileURLToPath(import.meta.url)], { stdio: ["ignore", 2, 2] }).unref();
 }
 
 /** Bundles the console if its sources changed; false if that failed, with a message. */
@@ -196,3 +202,5 @@ function isAlive(pid) {
     return error.code === "EPERM";
   }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) ensureEngineInstalled();

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  beginEngineInstall,
   bun,
   checkMachine,
   ensureConsoleBuilt,
@@ -67,7 +68,6 @@ const tasks = {
 checkMachine();
 if (!Object.hasOwn(tasks, task))
   giveUp(`Unknown task "${task}". Tasks: ${Object.keys(tasks).join(", ")}.`);
-ensureInstalled({ withTools: true });
 // The types and the tests of the embedded models need their libraries.
 const withoutEngine = [
   "dev",
@@ -84,7 +84,10 @@ const withoutEngine = [
   "test-install",
 ];
 const isTypeScriptOnly = task === "test-clients" && /--only[ =]typescript/.test(words.join(" "));
-if (!withoutEngine.includes(task) && !isTypeScriptOnly) ensureEngineInstalled();
+const isEngineNeeded = !withoutEngine.includes(task) && !isTypeScriptOnly;
+if (isEngineNeeded) beginEngineInstall();
+ensureInstalled({ withTools: true });
+if (isEngineNeeded) ensureEngineInstalled();
 if (
   ["test", "test-engine", "test-browser", "ci", "check", "bench"].includes(task) &&
   !ensureConsoleBuilt()

@@ -64,7 +64,8 @@ export function ensureEngineInstalled() {
 /** Starts the engine's install beside the root's. A process that needs it waits at the lock. */
 export function beginEngineInstall() {
   if (isComplete(join(root, "engine"), false)) return;
-  spawn(process.execPath, [fileURLToPath(import.meta.url)], { stdio: ["ignore", 2, 2] }).unref();
+  const script = join(root, "scripts", "install-engine.mjs");
+  spawn(process.execPath, [script], { stdio: ["ignore", 2, 2] }).unref();
 }
 
 /** Bundles the console if its sources changed; false if that failed, with a message. */
@@ -202,5 +203,3 @@ function isAlive(pid) {
     return error.code === "EPERM";
   }
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) ensureEngineInstalled();

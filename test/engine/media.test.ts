@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { ALL_FORMATS, BufferSource, Input } from "../../engine/test/mediabunny.ts";
 import { recordEmbeddings, recordSpeech } from "../fixtures/embedded-model/record.ts";
 import { readEmbeddings, readSpeech } from "../fixtures/embedded-model/recorded.ts";
 import type { ErrorBody } from "../replies/event-stream.ts";

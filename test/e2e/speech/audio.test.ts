@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+import {
+  ALL_FORMATS,
+  BufferSource,
+  EncodedPacketSink,
+  Input,
+} from "../../../engine/test/mediabunny.ts";
 import { httpReply, speechReplies, tone } from "../../fake/recordings.ts";
 import { byteByByte, cutAfter, pausedAfter } from "../../fake/script.ts";
 import { fixtureBytes } from "../../fixtures/media/fixture.ts";

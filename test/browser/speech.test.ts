@@ -4,12 +4,17 @@
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import type { Page } from "playwright-core";
-import { type Recording, speechReplies, tone } from "../../fake/recordings.ts";
-import { pausedAfter } from "../../fake/script.ts";
-import { sharedBrowser } from "../../setup/browser.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import {
+  ALL_FORMATS,
+  BufferSource,
+  EncodedPacketSink,
+  Input,
+} from "../../engine/test/mediabunny.ts";
+import { type Recording, speechReplies, tone } from "../fake/recordings.ts";
+import { pausedAfter } from "../fake/script.ts";
+import { sharedBrowser } from "../setup/browser.ts";
+import { startTestGateway, type TestGateway } from "../setup/harness.ts";
 
 const spoken = {
   model: "svc-2.5-flash-tts",

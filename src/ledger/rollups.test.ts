@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../test/setup/empty-database.ts";
 import { auditOf } from "../../test/store/audit-sample.ts";
 import { entryOf, maxCallMs, noonMs, receiptOf, write } from "../../test/store/ledger-samples.ts";
 import { newId } from "../base/ids.ts";
-import { openSqlite } from "../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../store/sqlite/store.ts";
 import type { Receipt } from "./receipt.ts";
 import { hourMs, type Rollup, type RollupStore, Rollups } from "./rollups.ts";
@@ -17,7 +17,7 @@ let store: Store;
 /** All that were committed. */
 let committed: Receipt[];
 beforeEach(async () => {
-  store = await createStore(openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db")), "x");
+  store = await createStore(await openEmptyDatabase(root), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000_000n }), auditOf());
   committed = [];

@@ -24,6 +24,7 @@ import { createSecrets } from "../../src/secrets/secrets.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../src/store/sqlite/store.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
+import { copyEmptyDatabase } from "./empty-database.ts";
 
 /** The operations on a real store, as a running server has them or as a command that opened it. */
 export interface OperationsHome {
@@ -53,7 +54,9 @@ export interface OperationsHome {
 export async function openOperations(): Promise<OperationsHome> {
   const dir = mkdtempSync(join(tmpdir(), "svc-operations-"));
   const secrets = createSecrets(masterSecret);
-  const store = await createStore(openSqlite(join(dir, "svc.db")), secrets.fingerprint);
+  const path = join(dir, "svc.db");
+  await copyEmptyDatabase(path);
+  const store = await createStore(openSqlite(path), secrets.fingerprint);
   const clock = { ms: Date.parse("2027-03-15T12:00:00Z") };
   const purses = new Purses(store.accounts, store.ledger);
   const rollups = new Rollups(store.ledger.rollups, 900_000);

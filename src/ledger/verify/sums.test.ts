@@ -2,11 +2,12 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, startSums, write } from "../../../test/store/ledger-samples.ts";
 import { newId } from "../../base/ids.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
+import { type Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import { hourMs } from "../rollups.ts";
 import { Problems } from "./problems.ts";
@@ -18,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 let sqlite: Sqlite;
 let store: Store;
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"])
     await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
@@ -15,7 +16,7 @@ import { newId } from "../../base/ids.ts";
 import type { BudgetLimit } from "../../call/limits.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
+import { type Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import { holdOf } from "../need.ts";
 import type { Receipt, ReceiptTerms } from "../receipt.ts";
@@ -46,7 +47,7 @@ let store: Store;
 
 /** One account and key, both limited an hour before noon; a model with two routes. */
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "one", createdAtMs: 1 }, auditOf());
   const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "i" };

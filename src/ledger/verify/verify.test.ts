@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { plainModel } from "../../../test/store/catalog-samples.ts";
 import {
@@ -14,7 +15,7 @@ import {
 import { newId } from "../../base/ids.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { openSqlite, type Sqlite } from "../../store/sqlite/sqlite.ts";
+import { type Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import type { Receipt } from "../receipt.ts";
 import { hourMs, Rollups } from "../rollups.ts";
@@ -36,7 +37,7 @@ let rollups: Rollups;
 
 /** A day's work: two accounts, a budget of each kind, receipts of two hours. */
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"]) {
     await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());
@@ -111,7 +112,7 @@ test("a ledger that is right is found right, and counted", async () => {
 
 test("an empty ledger is right", async () => {
   await store.close();
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   expect(await verify()).toMatchObject({ ok: true, receipts: 0, accounts: 0, charged: 0n });
 });

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyEmptyDatabase } from "../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../test/store/audit-sample.ts";
 import { entryOf, receiptOf, write } from "../../../test/store/ledger-samples.ts";
 import { verifyLedger } from "../../ledger/verify/verify.ts";
@@ -28,6 +29,7 @@ let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(root, "db-"));
   path = join(folder, "svc.db");
+  await copyEmptyDatabase(path);
   store = await createStore(openSqlite(path), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

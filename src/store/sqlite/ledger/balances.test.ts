@@ -2,11 +2,12 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { entryOf, noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { newId } from "../../../base/ids.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
-import { openSqlite, type Sqlite } from "../sqlite.ts";
+import { type Sqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-balances-"));
@@ -16,7 +17,7 @@ let sqlite: Sqlite;
 let store: Store;
 
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "payer", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { claimOf, entryOf, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { openSqlite } from "../sqlite.ts";
@@ -23,6 +24,7 @@ let errors: string[] = [];
 
 beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
+  await copyEmptyDatabase(path);
   const sqlite = openSqlite(path);
   store = await createStore(sqlite, "fingerprint");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());

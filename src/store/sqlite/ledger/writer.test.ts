@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import {
   claimOf,
@@ -15,7 +16,7 @@ import { idFloor, newId } from "../../../base/ids.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
 import { NotSyncedError, UnwritableError } from "../../../ledger/store.ts";
 import type { SumsMark } from "../reports/rollups.ts";
-import { openSqlite, type Sqlite } from "../sqlite.ts";
+import { type Sqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
 import { LedgerWriter } from "./writer.ts";
 
@@ -31,7 +32,7 @@ let told: string[] = [];
 let writer: LedgerWriter;
 
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "fingerprint");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

@@ -25,13 +25,16 @@ const migrations: Readonly<Record<string, Migration>> = {
 
 /** Brings the schema up to date, whole or not at all; refuses one that a newer version wrote. */
 export async function migrate(db: Db, known = migrations): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
-  const newer = (await appliedNames(db)).filter((name) => known[name] === undefined);
+  const applied = await appliedNames(db);
+  const newer = applied.filter((name) => known[name] === undefined);
   if (newer.length > 0)
     throw new Problem({
       code: "failed",
       message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
     });
+  // The usual case. The migrator would read the whole schema several times to find that out.
+  if (applied.length === Object.keys(known).length) return;
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined)
     throw new Problem({
@@ -42,8 +45,11 @@ export async function migrate(db: Db, known = migrations): Promise<void> {
 }
 
 async function appliedNames(db: Db): Promise<readonly string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === "kysely_migration")) return [];
+  const { rows: tables } =
+    await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(
+      db,
+    );
+  if (tables.length === 0) return [];
   const rows = await db
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { receiptsOf } from "../../../../test/store/plain-reports.ts";
@@ -9,7 +10,7 @@ import { newId } from "../../../base/ids.ts";
 import type { Receipt } from "../../../ledger/receipt.ts";
 import type { ReceiptQuery } from "../../../ledger/reports.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
-import { openSqlite, type Sqlite } from "../sqlite.ts";
+import { type Sqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
 import { readReceipts } from "./receipt-reading.ts";
 
@@ -20,7 +21,7 @@ let sqlite: Sqlite;
 let store: Store;
 let receipts: readonly Receipt[];
 beforeEach(async () => {
-  sqlite = openSqlite(join(mkdtempSync(join(root, "db-")), "svc.db"));
+  sqlite = await openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   receipts = Array.from({ length: 400 }, (_, at) =>

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { copyEmptyDatabase } from "../../../../test/setup/empty-database.ts";
 import { auditOf } from "../../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, write } from "../../../../test/store/ledger-samples.ts";
 import { usageOf } from "../../../../test/store/plain-reports.ts";
@@ -20,6 +21,7 @@ let path: string;
 let store: Store;
 beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
+  await copyEmptyDatabase(path);
   store = await createStore(openSqlite(path), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
 });

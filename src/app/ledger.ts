@@ -36,6 +36,8 @@ export interface MoneyOptions {
   readonly maxCallMs: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Left open at the end: it has other users. Default: one of its own. */
+  readonly sharedCounter?: TokenCounter | undefined;
 }
 
 /** Reports flush at once; this is for everything else. */
@@ -46,7 +48,13 @@ const checkEveryMs = 1_000;
 /** How long shutdown waits for a failing store. Callers already got an error for these calls. */
 const writeWithinMs = 5_000;
 
-export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions): Promise<Money> {
+export async function openMoney({
+  store,
+  maxCallMs,
+  clock,
+  log,
+  sharedCounter,
+}: MoneyOptions): Promise<Money> {
   const { ledger, accounts } = store;
   const rollups = new Rollups(ledger.rollups, maxCallMs);
   // Calls of a dead process cost nothing, so their keys can be used again.
@@ -70,7 +78,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
   });
   const journal = new Journal({ store: ledger, log });
   const limiter = new Limiter();
-  const counter = new TokenCounter();
+  const counter = sharedCounter ?? new TokenCounter();
   const tell = (what: string) => (error: unknown) => {
     // Logged once, by whenTakenOver.
     if (!(error instanceof FencedError)) log.warn(what, { detail: String(error) });
@@ -113,7 +121,7 @@ export async function openMoney({ store, maxCallMs, clock, log }: MoneyOptions):
     async close() {
       await reports.close();
       for (const timer of timers) clearInterval(timer);
-      counter.close();
+      if (counter !== sharedCounter) counter.close();
       tellLost(await journal.idle(writeWithinMs), log);
       journal.close();
       await keyUses.flush().catch(tell("cannot write the last-used times of keys"));

@@ -14,6 +14,7 @@ import { ActiveCalls } from "../gateway/active-calls.ts";
 import type { Billing } from "../gateway/billing/billing.ts";
 import { type ApiVersion, v1 } from "../gateway/versions.ts";
 import { KeyDirectory } from "../keys/directory.ts";
+import type { TokenCounter } from "../ledger/tokens/token-counter.ts";
 import { providerWarnings } from "../manifest/warnings.ts";
 import { type PasswordCost, Passwords } from "../people/passwords.ts";
 import { People } from "../people/people.ts";
@@ -69,6 +70,8 @@ export interface ServerOptions {
   readonly passwordCost?: PasswordCost;
   /** How the data directory is taken; tests of faults put a faulty disk between. */
   readonly open?: (configuration: Configuration) => Promise<Opened>;
+  /** Counts tokens; tests share one, because each loads a vocabulary for most of a second. */
+  readonly sharedCounter?: TokenCounter | undefined;
   /** How upstream names are resolved; default: by the operating system. */
   readonly lookup?: Lookup | undefined;
 }
@@ -83,6 +86,7 @@ export async function startServer({
   clock = systemClock,
   passwordCost,
   open = openStore,
+  sharedCounter,
   lookup,
 }: ServerOptions): Promise<RunningServer> {
   const { settings } = configuration;
@@ -107,6 +111,7 @@ export async function startServer({
     opened.store.startUpkeep((detail) => log.error("database checkpoint failed", { detail }));
     const money = await openMoney({
       store: opened.store,
+      sharedCounter,
       maxCallMs: settings.maxCallMs,
       clock,
       log,

@@ -7,6 +7,7 @@ import { openStore } from "../../src/app/store.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ApiVersion } from "../../src/gateway/versions.ts";
+import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
@@ -61,6 +62,7 @@ models:
   unrouted: { endpoint: chat, price: { input: 1, output: 1 } }
 `;
 
+const sharedCounter = new TokenCounter();
 let empty: Promise<string> | undefined;
 
 /** A data directory as a first start leaves it: migrating takes half of a start, and is done once. */
@@ -102,6 +104,7 @@ export async function startTestGateway({
     ...(clock === undefined ? {} : { clock }),
     ...(open === undefined ? {} : { open }),
     lookup,
+    sharedCounter,
     configuration: loadConfiguration({
       // Each test tells what becomes of one attempt; those of retries and breakers switch them on.
       SVC_RETRIES: "0",

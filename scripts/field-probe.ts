@@ -1,6 +1,7 @@
 // How an adapter translates each field of a chat request: calls it and reads what it sends.
 import { ApiError } from "../src/base/errors.ts";
 import { isJsonObject, type Json, type JsonObject } from "../src/call/chat.ts";
+import type { ProviderKind } from "../src/catalog/provider-kinds.ts";
 import type { Provider } from "../src/providers/contract.ts";
 import { httpReply } from "../test/fake/http/reply.ts";
 import { type FakeUpstream, startFakeUpstream } from "../test/fake/upstream.ts";
@@ -11,8 +12,10 @@ import { bedrockKeyDialect } from "../test/providers/dialects/bedrock.ts";
 import { geminiDialect } from "../test/providers/dialects/gemini.ts";
 import { vertexDialect } from "../test/providers/dialects/vertex.ts";
 
-/** Vendors whose format is not chat completions. */
-const dialects: Readonly<Record<string, Dialect>> = {
+/** How a kind says things on the wire; undefined: it sends chat completions, or any format. */
+const dialects: Readonly<Record<ProviderKind, Dialect | undefined>> = {
+  openai: undefined,
+  "ai-sdk": undefined,
   gemini: geminiDialect,
   vertex: vertexDialect,
   anthropic: anthropicDialect,
@@ -53,11 +56,11 @@ const samples: readonly JsonObject[] = [
   { verbosity: "low" },
 ];
 
-/** Rows of field and treatment; undefined for vendors that accept the fields unchanged. */
+/** Rows of field and treatment; undefined for kinds that send the fields unchanged. */
 export async function probeFields(
-  vendorId: string,
+  kind: ProviderKind,
 ): Promise<readonly (readonly [string, string])[] | undefined> {
-  const dialect = dialects[vendorId];
+  const dialect = dialects[kind];
   if (dialect === undefined) return undefined;
   const upstream = await startFakeUpstream();
   try {
@@ -68,7 +71,7 @@ export async function probeFields(
     });
     upstream.replyWith((request) => framed(dialect.beside?.(request) ?? answer));
     const { origin } = new URL(upstream.baseUrl);
-    const provider = dialect.create({ origin, name: vendorId });
+    const provider = dialect.create({ origin, name: kind });
     const sent = (options: JsonObject) => send({ upstream, provider, dialect, options });
     const rows: [string, string][] = [];
     for (const sample of samples) {

@@ -176,10 +176,7 @@ function failing({ id }: Vendor): string {
       ["treated as", "what the gateway does"],
       [
         ["`caller`", "returns 400"],
-        [
-          "`key`, `credit`, `quota`",
-          "tries the next target; out of service if a probe confirms it",
-        ],
+        ["`key`, `credit`", "tries the next target; out of service if a probe confirms it"],
         ["`limit`, `overloaded`, `model`, `vendor`", "tries the next target"],
       ],
     ),

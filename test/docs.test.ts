@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { vendorPages } from "../scripts/vendor-pages.ts";
 import { type ErrorKind, errorKinds } from "../src/base/errors.ts";
 
@@ -70,6 +70,14 @@ test("every decision has a number, a date and a status, and is in the index with
 
 const place = String.raw`(?:src|test|bench|docs|scripts|console|engine)/[\w./-]*[\w/-]`;
 
+/** What the examples of new files import. */
+function importsOf(recipe: string): readonly string[] {
+  const files = [...recipe.matchAll(/^ *```\w+\n *\/\/ (\S+) \(new\)\n([\s\S]*?)^ *```$/gm)];
+  return files.flatMap(([, path = "", code = ""]) =>
+    [...code.matchAll(/ from "(\..+)";$/gm)].map(([, to = ""]) => join(dirname(path), to)),
+  );
+}
+
 /** What a recipe names: in its sentences, above its examples, and in its commands. */
 function pathsOf(recipe: string) {
   const fences = [...recipe.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)];
@@ -86,6 +94,7 @@ function pathsOf(recipe: string) {
       ...heads.flatMap(([, path = "", mark]) => (mark === undefined ? [path] : [])),
       ...[...prose.matchAll(new RegExp(`\`(${place})\``, "g"))].map(([, path = ""]) => path),
       ...commands.map(([path]) => path),
+      ...importsOf(recipe),
     ],
   };
 }

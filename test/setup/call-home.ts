@@ -2,15 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
-import { type ChildServer, createHome, type Home } from "./child.ts";
+import { type ChildServer, createHome, type Finished, type Home } from "./child.ts";
 import { standardManifest } from "./harness.ts";
 
 const main = resolve(import.meta.dir, "../../src/main.ts");
 
-export interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface Ended extends Finished {
   /** What stdout was, byte for byte. */
   readonly bytes: Buffer;
 }
@@ -24,8 +21,12 @@ export interface CallHome {
   readonly upstream: FakeUpstream;
   /** Where the commands run and leave their files. */
   readonly folder: string;
+  /** A command in a process of its own, for its signals and pipes. */
   start(words: readonly string[], stdin?: string): CallChild;
-  svc(words: readonly string[], stdin?: string): Promise<Ended>;
+  /** The same, to its end. */
+  run(words: readonly string[], stdin?: string): Promise<Ended>;
+  /** One command to its end, in this process. */
+  svc(words: readonly string[], stdin?: string): Promise<Finished>;
   /** Runs a script in a POSIX shell, with the first start's key in KEY. */
   shell(script: string): Promise<Ended>;
   stop(): Promise<void>;
@@ -58,7 +59,16 @@ export async function startCallHome(): Promise<CallHome> {
     upstream,
     folder,
     start,
-    svc: (words, stdin) => ended(start(words, stdin)),
+    run: (words, stdin) => ended(start(words, stdin)),
+    async svc(words, stdin) {
+      const before = process.cwd();
+      process.chdir(folder);
+      try {
+        return await home.svc(words, stdin === undefined ? {} : { stdin });
+      } finally {
+        process.chdir(before);
+      }
+    },
     shell: (script) => ended(spawn(["sh"], { stdin: script, key: server.key ?? "" })),
     async stop() {
       await home.remove();

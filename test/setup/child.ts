@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -39,6 +39,8 @@ interface ServeOptions {
 interface SvcOptions {
   readonly environment?: Environment;
   readonly stdin?: string;
+  /** Gives it a process of its own, with a pipe at its standard input. */
+  readonly isProcess?: boolean;
 }
 
 export interface ChildServer {
@@ -70,6 +72,8 @@ export interface ChildServer {
 export interface HomeOptions {
   /** A folder inside of the home's own. */
   readonly folder?: string;
+  /** A data directory to begin with a copy of, such as `emptyStore`; none by default. */
+  readonly dataFrom?: string;
   /**
    * Gives each server and command a process of its own, which takes a second to start. For what only
    * processes have: signals, exit codes, crashes, locks between them.
@@ -79,12 +83,14 @@ export interface HomeOptions {
 
 export function createHome({
   folder = "",
+  dataFrom,
   isProcess: areProcesses = false,
 }: HomeOptions = {}): Home {
   const root = mkdtempSync(join(tmpdir(), "svc-cli-"));
   const dataDir = join(root, folder, "data");
   const configPath = join(root, "svc.yaml");
   writeFileSync(configPath, "");
+  if (dataFrom !== undefined) cpSync(dataFrom, dataDir, { recursive: true });
   const running = new Set<ChildServer>();
   const environmentWith = (more: Environment = {}): Record<string, string> => ({
     PATH: process.env["PATH"] ?? "",
@@ -98,12 +104,10 @@ export function createHome({
     ...more,
   });
   const svc: Home["svc"] = async (words, options = {}) => {
-    const { environment = {}, stdin } = options;
-    const isProcess =
-      areProcesses || stdin !== undefined || Object.keys(environment).some(isReadByRuntime);
-    const command = isProcess
-      ? startProcess(words, environmentWith(environment), stdin)
-      : startHere(words, environmentWith(environment));
+    const { environment = {}, stdin, isProcess = areProcesses } = options;
+    const start =
+      isProcess || Object.keys(environment).some(isReadByRuntime) ? startProcess : startHere;
+    const command = start(words, environmentWith(environment), stdin);
     const code = await command.exited;
     return { code, stdout: command.stdout.text, stderr: command.stderr.text };
   };
@@ -166,12 +170,16 @@ function startProcess(
   };
 }
 
-function startHere(words: readonly string[], environment: Environment): RunningCommand {
+function startHere(
+  words: readonly string[],
+  environment: Environment,
+  stdin?: string,
+): RunningCommand {
   const stdout = new Collected();
   const stderr = new Collected();
   const signals = new EventEmitter();
   const output = { stdout: stdout.add, stderr: stderr.add };
-  const exited = runCommand({ words, environment, output, signals }).finally(() => {
+  const exited = runCommand({ words, environment, stdin, output, signals }).finally(() => {
     stdout.end();
     stderr.end();
     signals.removeAllListeners();

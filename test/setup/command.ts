@@ -11,8 +11,17 @@ export interface CommandOutput {
   stderr(data: string | Uint8Array): void;
 }
 
+interface RunningCommand {
+  readonly output: CommandOutput;
+  readonly stdin: string;
+}
+
 /** The command on whose behalf code runs; several can run side by side. */
-const running = new AsyncLocalStorage<CommandOutput>();
+const running = new AsyncLocalStorage<RunningCommand>();
+
+// As `svc < file` has it. Nothing else in the tests reads standard input.
+const given = () => new Blob([running.getStore()?.stdin ?? ""]);
+Object.assign(Bun, { stdin: { text: () => given().text(), stream: () => given().stream() } });
 
 for (const name of ["stdout", "stderr"] as const) divert(name);
 // A terminal in front of the tests is none of the commands' business.
@@ -24,9 +33,9 @@ function divert(name: keyof CommandOutput): void {
   const stream = process[name];
   const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
   stream.write = ((data: string | Uint8Array, ...rest: unknown[]) => {
-    const output = running.getStore();
-    if (output === undefined) return write(data, ...rest);
-    output[name](data);
+    const command = running.getStore();
+    if (command === undefined) return write(data, ...rest);
+    command.output[name](data);
     const done = rest.find((word) => typeof word === "function");
     if (done !== undefined) queueMicrotask(done as () => void);
     return true;
@@ -37,11 +46,13 @@ function divert(name: keyof CommandOutput): void {
 export async function runCommand({
   words,
   environment,
+  stdin = "",
   output,
   signals,
 }: {
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  readonly stdin?: string | undefined;
   readonly output: CommandOutput;
   readonly signals: EventEmitter;
 }): Promise<number> {
@@ -52,5 +63,5 @@ export async function runCommand({
     serve: () => serve({ environment, version, signals, writeLog: output.stderr }),
     engine: () => Promise.reject(new Error("the engine needs a process of its own")),
   });
-  return running.run(output, () => runCli(words, wiring, version));
+  return running.run({ output, stdin }, () => runCli(words, wiring, version));
 }

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/app/server.ts";
-import { openStore } from "../../src/app/store.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ApiVersion } from "../../src/gateway/versions.ts";
@@ -11,6 +10,7 @@ import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
+import { emptyStore } from "./empty-store.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
 export interface TestGateway {
@@ -63,19 +63,6 @@ models:
 `;
 
 const sharedCounter = new TokenCounter();
-let empty: Promise<string> | undefined;
-
-/** A data directory as a first start leaves it: migrating takes half of a start, and is done once. */
-function emptyStore(): Promise<string> {
-  empty ??= (async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "svc-empty-"));
-    process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
-    const environment = { SVC_DATA_DIR: dataDir, SVC_CONFIG: "", SVC_ENGINE: "off" };
-    await (await openStore(loadConfiguration(environment))).close();
-    return dataDir;
-  })();
-  return empty;
-}
 
 export async function startTestGateway({
   environment = {},

@@ -5,6 +5,7 @@ import type { ProviderView } from "../../src/platform/providers/schemas.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { createHome, type Finished, type Home } from "./child.ts";
+import { emptyStore } from "./empty-store.ts";
 
 export interface ProviderHome {
   readonly upstream: FakeUpstream;
@@ -26,10 +27,10 @@ export function useProviderHome(reply: ReplySource | undefined = willingVendor):
     upstream = await startFakeUpstream();
   });
   afterAll(() => upstream.stop());
-  beforeEach(() => {
+  beforeEach(async () => {
     upstream.reset();
     upstream.replyWith(reply);
-    home = createHome();
+    home = createHome({ dataFrom: await emptyStore() });
   });
   afterEach(() => home.remove());
   return {

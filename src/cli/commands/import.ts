@@ -58,7 +58,7 @@ async function readSource(options: {
 }): Promise<LitellmImport> {
   const { source, keepKeys, wiring } = options;
   const { variable } = wiring.configuration();
-  const text = readText(source);
+  const text = await readText(source);
   const views = await wiring.withOperations((operations) => operations.providers.list({}));
   const existing = Object.fromEntries(views.map((view) => [view.name, toDraft(view)]));
   try {

@@ -49,7 +49,7 @@ const apply: Command = {
         dryRun ? "Nothing was changed (--dry-run)." : `${style.green("released")} ${path}`,
       );
     }
-    const text = readText(path);
+    const text = await readText(path);
     const isOwnFile = !isStream && filePath === resolve(path);
     checkSettings({ path, text });
     const adopts = switches.has("adopt");
@@ -87,9 +87,9 @@ const exportCommand: Command = {
 export const manifestCommands: readonly Command[] = [apply, exportCommand];
 
 /** A file, or standard input for `-`. */
-export function readText(path: string): string {
+export async function readText(path: string): Promise<string> {
   try {
-    return readFileSync(path === "-" ? 0 : path, "utf8");
+    return path === "-" ? await Bun.stdin.text() : readFileSync(path, "utf8");
   } catch (cause) {
     throw new Problem({ code: "not_found", message: fileProblem(path, cause), cause });
   }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHome, type Home } from "../../setup/child.ts";
+import { emptyStore } from "../../setup/empty-store.ts";
 
 setDefaultTimeout(60_000);
 
@@ -17,8 +18,8 @@ models:
 `;
 
 let home: Home;
-beforeEach(() => {
-  home = createHome();
+beforeEach(async () => {
+  home = createHome({ dataFrom: await emptyStore() });
 });
 afterEach(() => home.remove());
 
@@ -249,7 +250,7 @@ describe("secrets", () => {
   test("<stored> in a store that holds nothing is refused by the provider's name", async () => {
     await apply(manifest);
     const text = await exported();
-    const other = createHome();
+    const other = createHome({ dataFrom: await emptyStore() });
     try {
       const { code, stderr } = await other.svc(["apply", "-"], { stdin: text });
       expect(code).toBe(2);
@@ -368,7 +369,8 @@ test("a provider changes its kind, and options of the old one go", async () => {
 });
 
 test("a file with wrong settings is refused, as a start would refuse it", async () => {
-  const { code, stderr } = await home.svc(["apply", "-"], { stdin: "settings: { prot: 9 }\n" });
+  const stdin = "settings: { prot: 9 }\n";
+  const { code, stderr } = await home.svc(["apply", "-"], { stdin, isProcess: true });
   expect(code).toBe(2);
   expect(stderr).toContain("settings.prot is not a setting");
 });

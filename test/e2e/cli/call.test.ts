@@ -52,7 +52,7 @@ describe("svc chat", () => {
     calls.upstream.replyWith(chatAnswers.plain());
     const options =
       "--system Brief --temperature 0.5 --max-tokens 9 --seed=-1 --stop a --stop b --model svc-2-flash";
-    const { code, stdout } = await calls.svc(
+    const { code, stdout } = await calls.run(
       ["chat", "-", "--json", ...options.split(" ")],
       "A\nB\n",
     );

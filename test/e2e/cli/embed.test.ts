@@ -55,7 +55,7 @@ test("gives all of a reply that no pipe can hold at once", async () => {
   const vector = Array.from({ length: 3072 }, (_, at) => at / 4096);
   calls.upstream.replyWith(embeddingsReply({ vectors: Array(50).fill(vector) }));
   const texts = Array.from({ length: 50 }, (_, at) => `text ${at}`);
-  const { code, stdout } = await calls.svc(["embed", ...texts, "--json"]);
+  const { code, stdout } = await calls.run(["embed", ...texts, "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout).data[49].embedding).toEqual(vector);
 });

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { emptyStore } from "../../setup/empty-store.ts";
 
 setDefaultTimeout(60_000);
 
@@ -24,8 +25,8 @@ interface Imported {
 }
 
 let home: Home;
-beforeEach(() => {
-  home = createHome();
+beforeEach(async () => {
+  home = createHome({ dataFrom: await emptyStore() });
 });
 afterEach(() => home.remove());
 

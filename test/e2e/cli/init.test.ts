@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { emptyStore } from "../../setup/empty-store.ts";
 import { startOnTerminal } from "../../setup/terminal.ts";
 
 let ollama: LocalServer;
@@ -12,8 +13,8 @@ beforeAll(() => {
   ollama = startLocalServer();
 });
 afterAll(() => ollama.stop());
-beforeEach(() => {
-  home = createHome();
+beforeEach(async () => {
+  home = createHome({ dataFrom: await emptyStore() });
 });
 afterEach(() => home.remove());
 
@@ -43,6 +44,7 @@ const chatText = `  llama3.2:3b:
 
 describe("without a terminal", () => {
   test("what was found is told, with the flags to go on with, and nothing is written", async () => {
+    rmSync(home.dataDir, { recursive: true });
     const { code, stdout, stderr } = await init([]);
     expect(code).toBe(2);
     expect(stdout).toContain(`✓ ollama`);

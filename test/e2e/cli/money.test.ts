@@ -14,6 +14,7 @@ import { pausedAfter } from "../../fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
+import { emptyStore } from "../../setup/empty-store.ts";
 import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
@@ -42,7 +43,7 @@ afterAll(() => upstream.stop());
 beforeEach(async () => {
   upstream.reset();
   upstream.replyWith(chatAnswers.plain());
-  home = createHome();
+  home = createHome({ dataFrom: await emptyStore() });
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   await home.json(["account", "create", "acme"]);
 });

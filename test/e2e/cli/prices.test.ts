@@ -14,6 +14,7 @@ import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { createHome, type Home } from "../../setup/child.ts";
+import { emptyStore } from "../../setup/empty-store.ts";
 import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
@@ -48,8 +49,8 @@ beforeAll(async () => {
   upstream.replyWith(chatAnswers.plain());
 });
 afterAll(() => upstream.stop());
-beforeEach(() => {
-  home = createHome();
+beforeEach(async () => {
+  home = createHome({ dataFrom: await emptyStore() });
 });
 afterEach(() => home.remove());
 

@@ -80,7 +80,7 @@ test("without -o takes speech.wav, or the next name that is free", async () => {
 test("gives the audio alone on stdout with -o -, and the figures on stderr", async () => {
   calls.upstream.replyWith(speechReplies.pcmChunked({ seconds: 20 }));
   const text = "Hello there, and a good morning to you all.\n";
-  const { code, bytes, stderr } = await calls.svc(["say", "-", "-o", "-"], text);
+  const { code, bytes, stderr } = await calls.run(["say", "-", "-o", "-"], text);
   expect(code).toBe(0);
   expect(bytes.subarray(44)).toEqual(tone(20));
   expect(sizesOf(bytes)).toEqual([unknownSize, unknownSize]);

@@ -16,19 +16,22 @@ export type Exclusive = <T>(work: () => T, then: (result: T) => void) => Promise
  * for each of them, so that the turn is short.
  */
 export function createLimitsWriter(raw: Database, exclusive: Exclusive): LedgerStore["setLimits"] {
-  const statements = prepare(raw);
-  return (change) =>
-    exclusive((): LimitsSet => {
+  let statements: Statements | undefined;
+  return (change) => {
+    // On first use: most commands that open the store change no limits.
+    const prepared = (statements ??= prepare(raw));
+    return exclusive((): LimitsSet => {
       const nowMs = change.nowMs();
-      const version = writeLimits(statements, change, nowMs);
+      const version = writeLimits(prepared, change, nowMs);
       const budget = change.limits?.budget;
       const periods = budget === undefined ? [] : periodsOf(budget, nowMs);
       return {
         version,
         nowMs,
-        spends: periods.map((period) => writeSpend(statements, change, period)),
+        spends: periods.map((period) => writeSpend(prepared, change, period)),
       };
     }, change.onSet);
+  };
 }
 
 type Statements = ReturnType<typeof prepare>;

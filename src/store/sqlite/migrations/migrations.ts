@@ -32,7 +32,7 @@ export async function migrate(db: Db, known = migrations): Promise<void> {
       code: "failed",
       message: `The database was written by a newer version (it has the migrations ${newer.join(", ")}). Start that version, or use another SVC_DATA_DIR.`,
     });
-  // The usual case. The migrator would read the whole schema several times to find that out.
+  // The usual case. The migrator would read the whole schema several times.
   if (applied.length === Object.keys(known).length) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...known }) } });
   const { error } = await migrator.migrateToLatest();
@@ -45,11 +45,8 @@ export async function migrate(db: Db, known = migrations): Promise<void> {
 }
 
 async function appliedNames(db: Db): Promise<readonly string[]> {
-  const { rows: tables } =
-    await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(
-      db,
-    );
-  if (tables.length === 0) return [];
+  const table = sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`;
+  if ((await table.execute(db)).rows.length === 0) return [];
   const rows = await db
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")

@@ -28,10 +28,17 @@ const lastId = "\u{10ffff}";
  * called within a transaction of the writer's.
  */
 export class RollupFold {
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #raw: Database;
+  #prepared: ReturnType<typeof prepare> | undefined;
 
   constructor(raw: Database) {
-    this.#statements = prepare(raw);
+    this.#raw = raw;
+  }
+
+  /** Prepared on first use: a command that opens the store for a moment folds nothing. */
+  get #statements(): ReturnType<typeof prepare> {
+    this.#prepared ??= prepare(this.#raw);
+    return this.#prepared;
   }
 
   /** Where the oldest hour begins that is not in them; undefined when there is none before the moment. */

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { jsonReply } from "../../../fake/recordings.ts";
 import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
@@ -186,6 +186,7 @@ describe("a config file that SVC_CONFIG names and that is not there", () => {
   });
 
   test("is refused by serve, and by an apply of it", async () => {
+    rmSync(stage.home.dataDir, { recursive: true });
     const serve = await stage.home.svc(["serve"], { environment: environment() });
     // A start with a wrong name has not made a store.
     expect(existsSync(stage.home.dataDir)).toBe(false);

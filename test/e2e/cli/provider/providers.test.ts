@@ -43,6 +43,7 @@ describe("provider add", () => {
     const outputs = [
       await stage.provider(`add ${stage.own(" --key-stdin --all-models")}`, {
         stdin: `${secret}\n`,
+        isProcess: true,
       }),
       await stage.provider("list"),
       await stage.provider("list --json"),

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import { cheapPasswords } from "../../test/setup/cheap-passwords.ts";
 import { Passwords } from "./passwords.ts";
 
 const stranger = (password: string, hash?: string) => ({ password, hash, isKnown: false });
 
 test("a password that is longer than one may be is not looked at, not even the right one", async () => {
-  const passwords = new Passwords();
+  const passwords = new Passwords(cheapPasswords);
   const longest = "long".repeat(50);
   const longer = `${longest}!`;
   expect(await passwords.verify(stranger(longest, await passwords.hash(longest)))).toBe(true);
@@ -12,7 +13,7 @@ test("a password that is longer than one may be is not looked at, not even the r
 });
 
 test("when too many came at once for the first unknown email, the next ones are answered again", async () => {
-  const passwords = new Passwords();
+  const passwords = new Passwords(cheapPasswords);
   const hashes = Array.from({ length: 34 }, () => passwords.hash("a long enough password"));
   await expect(passwords.verify(stranger("a guess"))).rejects.toThrow("Too many sign-ins");
   const [known] = await Promise.all(hashes);
@@ -21,7 +22,7 @@ test("when too many came at once for the first unknown email, the next ones are 
 });
 
 test("however many strangers wait, people who are known are let in, and before them", async () => {
-  const passwords = new Passwords();
+  const passwords = new Passwords(cheapPasswords);
   const password = "a long enough password";
   const hash = await passwords.hash(password);
   // What unknown emails are compared with is there from now on.

@@ -9,7 +9,7 @@ import {
 } from "./campaign.ts";
 import { makeCase } from "./cases/cases.ts";
 import type { Progress } from "./progress.ts";
-import { startFuzzTarget } from "./target.ts";
+import { type FuzzTarget, startFuzzTarget } from "./target.ts";
 
 /** More than this at the end is a leak: the largest body alone is 32 MiB. */
 const mostResidentBytes = 700 * 1024 * 1024;
@@ -19,6 +19,8 @@ export interface OursOptions {
   readonly first: number;
   readonly cases: number;
   readonly make?: typeof makeCase;
+  /** One that is running and stays so; default: one of their own. */
+  readonly target?: FuzzTarget;
   readonly progress?: Progress;
   /** Where cases that fail are written. */
   readonly failuresDir?: string;
@@ -31,10 +33,10 @@ export interface OursResult extends Omit<CampaignResult, "failures"> {
   readonly logBytes: number;
 }
 
-/** Our cases against a gateway of their own, and what its log and memory say afterwards. */
+/** Our cases against a gateway, and what its log and memory say afterwards. */
 export async function runOurs(options: OursOptions): Promise<OursResult> {
   const { seed, first, cases, make, progress, failuresDir } = options;
-  const target = await startFuzzTarget();
+  const target = options.target ?? (await startFuzzTarget());
   try {
     const residentBytesAtStart = await target.residentBytes();
     const { failures, ...result } = await runCampaign({
@@ -63,7 +65,7 @@ export async function runOurs(options: OursOptions): Promise<OursResult> {
     if (failuresDir !== undefined) writeFailures({ failures, failuresDir, seed, key: target.key });
     return { ...result, problems, residentBytesAtStart, residentBytesAtEnd, logBytes: log.length };
   } finally {
-    await target.stop();
+    if (options.target === undefined) await target.stop();
   }
 }
 

@@ -26,14 +26,16 @@ export interface FuzzTarget {
 
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const upstream = await startFakeUpstream();
-  const home = createHome({ isProcess: true });
+  const home = createHome();
   home.writeConfig(capped(standardManifest).replaceAll("UPSTREAM", upstream.baseUrl));
-  const server: ChildServer = await home.serve({
+  const environment = {
     FAKE_KEY: "vendor-secret",
     SVC_LOG_LEVEL: "debug",
     // So that what a request says of its origin comes back in headers.
     SVC_CORS_ORIGINS: "*",
-  });
+  };
+  // Its memory is its own.
+  const server: ChildServer = await home.serve(environment, { isProcess: true });
   // Whatever is valid can be paid for.
   await home.svc(["account", "credit", "default", "1000000", "--reference", "fuzz"]);
   const upstreamProblems: string[] = [];

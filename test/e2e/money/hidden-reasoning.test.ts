@@ -3,13 +3,13 @@
  * pays what the vendor counts, not just what was seen.
  */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { usageOf } from "../../fake/openai/chat-json.ts";
 import { chatChunk, chatStream, DONE, httpChunk, type Recording } from "../../fake/recordings.ts";
 import type { Script } from "../../fake/script.ts";
 import type { RecordedRequest } from "../../fake/upstream.ts";
 import { BodyReader } from "../../replies/event-stream.ts";
-import { startTestGateway, type TestGateway } from "../../setup/harness.ts";
+import { standardManifest, startTestGateway, type TestGateway } from "../../setup/harness.ts";
 import {
   countTokens,
   flash,
@@ -20,12 +20,34 @@ import {
   warmCounter,
 } from "../../setup/money-home.ts";
 
-let gateway: TestGateway;
+/** One for each test: what is known of how much a model thinks is known of that model. */
+const models = Array.from({ length: 12 }, (_, at) => `thinker-${at}`);
+const manifest = `${standardManifest}${models
+  .map(
+    (id) =>
+      `  ${id}: { endpoint: chat, max_output_tokens: 8192, price: { input: "0.30", cached_input: "0.03", output: "2.50" }, routes: [{ provider: fake, model: upstream-${id} }] }\n`,
+  )
+  .join("")}`;
 
-beforeEach(async () => {
-  gateway = await startTestGateway();
+let gateway: TestGateway;
+let model = "";
+let modelsUsed = 0;
+
+// One for all: each thread that counts takes most of a second to start.
+beforeAll(async () => {
+  gateway = await startTestGateway({ manifest });
 });
-afterEach(() => gateway.stop());
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.upstream.reset();
+  model = models[modelsUsed++] ?? "";
+});
+
+/** Calls the model of this test. */
+async function openThinker(): Promise<Payer> {
+  const payer = await openPayer(gateway);
+  return { ...payer, chat: (body = {}, init) => payer.chat({ model, ...body }, init) };
+}
 
 const words = Array.from({ length: 20 }, (_, at) => ` word${at}`);
 const said = words.join("");
@@ -73,7 +95,7 @@ async function leaveAndLose(payer: Payer, body: Record<string, unknown> = {}): P
 
 describe("a caller who leaves after the last word", () => {
   test("pays the reported usage, and keeps hold and place until it comes", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     await gateway.server.operations.keys.setLimits({ id: payer.keyId, concurrency: "1" });
     const gate = Promise.withResolvers<void>();
@@ -88,7 +110,7 @@ describe("a caller who leaves after the last word", () => {
   });
 
   test("pays it also when the count comes long after the finish", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     const gate = Promise.withResolvers<void>();
     const { parts } = streamOf(chatChunk({ finish: "stop" }));
@@ -107,7 +129,7 @@ describe("a caller who leaves after the last word", () => {
 
   test("pays an estimate with the mean of the model's thoughts if the count never comes", async () => {
     await warmCounter(gateway);
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     await leaveAndLose(payer);
     const [, left] = await payer.settled(2);
@@ -117,7 +139,7 @@ describe("a caller who leaves after the last word", () => {
 
   test("pays the estimate within the hold", async () => {
     await warmCounter(gateway);
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     await leaveAndLose(payer, { max_tokens: 1_000 });
     const [, left] = await payer.settled(2);
@@ -125,22 +147,8 @@ describe("a caller who leaves after the last word", () => {
     expect(left !== undefined && left.charged <= left.hold).toBe(true);
   });
 
-  test("pays the estimate at shutdown, which does not wait for the count", async () => {
-    await warmCounter(gateway);
-    const payer = await openPayer(gateway);
-    await learn(payer);
-    await leaveAfterTheWords(payer, [{ hang: true }]);
-    expect((await payer.standing()).held > 0n).toBe(true);
-    await gateway.server.stop();
-    const [, left] = await payer.receipts();
-    expect(left).toMatchObject({ outcome: "left", estimated: true });
-    expect((left?.units.output ?? 0) >= 7_900).toBe(true);
-    await gateway.upstream.stop();
-    gateway = await startTestGateway();
-  });
-
   test("pays it before the model has spoken, too, once the upstream has taken the call", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     const gate = Promise.withResolvers<void>();
     const { signal, leave } = leaver();
@@ -170,7 +178,7 @@ describe("nobody makes it cheap", () => {
   const textChunk = (content: string) => chatChunk({ delta: { content } });
 
   test("by many short calls without thoughts before it", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     for (let at = 0; at < 101; at++) {
       gateway.upstream.replyOnce(cheap());
@@ -183,7 +191,7 @@ describe("nobody makes it cheap", () => {
   });
 
   test("by asking a model to think that did not until now", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     gateway.upstream.replyOnce(cheap());
     await (await payer.chat({ stream: true, max_tokens: 1 })).text();
     const gate = Promise.withResolvers<void>();
@@ -194,7 +202,7 @@ describe("nobody makes it cheap", () => {
   });
 
   test("by a summary of thoughts that stands for all of them", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     await learn(payer);
     const { signal, leave } = leaver();
     const summary = chatChunk({ delta: { reasoning_content: "Thinking" } });
@@ -220,7 +228,7 @@ describe("the upstream is aborted at once", () => {
   };
 
   test("where the model is known not to think", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     const plain = usageOf({ prompt: 10, completion: 20 });
     gateway.upstream.replyOnce(streamOf(...spoken, chatChunk({ choices: [], usage: plain }), DONE));
     await (await payer.chat({ stream: true })).text();
@@ -228,7 +236,7 @@ describe("the upstream is aborted at once", () => {
   });
 
   test("where its thoughts were streamed", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     const thoughts = chatChunk({ delta: { reasoning_content: "Let me think. ".repeat(2_500) } });
     gateway.upstream.replyOnce(streamOf(thoughts, ...spoken, ...ending));
     await (await payer.chat({ stream: true })).text();
@@ -243,7 +251,7 @@ describe("the upstream is aborted at once", () => {
   });
 
   test("where nothing is known of the model, but not for ever", async () => {
-    const payer = await openPayer(gateway);
+    const payer = await openThinker();
     for (let at = 0; at < 10; at++)
       expect(await isAborted(await leaveAfterTheWords(payer, [{ hang: true }]))).toBe(true);
     const gate = Promise.withResolvers<void>();
@@ -252,4 +260,19 @@ describe("the upstream is aborted at once", () => {
     const receipts = await payer.settled(11);
     expect(receipts.at(-1)).toMatchObject({ charged: full, estimated: false });
   });
+});
+
+test("a caller who leaves pays the estimate at shutdown, which does not wait for the count", async () => {
+  await warmCounter(gateway);
+  const payer = await openThinker();
+  await learn(payer);
+  await leaveAfterTheWords(payer, [{ hang: true }]);
+  expect((await payer.standing()).held > 0n).toBe(true);
+  await gateway.server.stop();
+  const [, left] = await payer.receipts();
+  expect(left).toMatchObject({ outcome: "left", estimated: true });
+  expect((left?.units.output ?? 0) >= 7_900).toBe(true);
+  await gateway.upstream.stop();
+  // The last test: the one that is stopped after all has nothing more to do.
+  gateway = await startTestGateway();
 });

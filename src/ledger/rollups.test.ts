@@ -17,7 +17,7 @@ let store: Store;
 /** All that were committed. */
 let committed: Receipt[];
 beforeEach(async () => {
-  store = await createStore(await openEmptyDatabase(root), "x");
+  store = await createStore(openEmptyDatabase(root), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000_000n }), auditOf());
   committed = [];

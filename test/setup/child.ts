@@ -1,9 +1,10 @@
 import { EventEmitter } from "node:events";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { runCommand } from "./command.ts";
+import { copyEmptyDatabase } from "./empty-database.ts";
 
 const main = resolve(import.meta.dir, "../../src/main.ts");
 
@@ -72,25 +73,25 @@ export interface ChildServer {
 export interface HomeOptions {
   /** A folder inside of the home's own. */
   readonly folder?: string;
-  /** A data directory to begin with a copy of, such as `emptyStore`; none by default. */
-  readonly dataFrom?: string;
   /**
    * Gives each server and command a process of its own, which takes a second to start. For what only
    * processes have: signals, exit codes, crashes, locks between them.
    */
   readonly isProcess?: boolean;
+  /** Leaves it to the first command to create the database; otherwise it finds empty tables. */
+  readonly isBare?: boolean;
 }
 
 export function createHome({
   folder = "",
-  dataFrom,
   isProcess: areProcesses = false,
+  isBare = false,
 }: HomeOptions = {}): Home {
   const root = mkdtempSync(join(tmpdir(), "svc-cli-"));
   const dataDir = join(root, folder, "data");
   const configPath = join(root, "svc.yaml");
   writeFileSync(configPath, "");
-  if (dataFrom !== undefined) cpSync(dataFrom, dataDir, { recursive: true });
+  if (!isBare) copyEmptyDatabase(join(dataDir, "svc.db"));
   const running = new Set<ChildServer>();
   const environmentWith = (more: Environment = {}): Record<string, string> => ({
     PATH: process.env["PATH"] ?? "",

@@ -1,30 +1,30 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { migrate } from "../../src/store/sqlite/migrations/migrations.ts";
 import { openSqlite, type Sqlite } from "../../src/store/sqlite/sqlite.ts";
 
-let empty: Promise<string> | undefined;
+/** Migrating is most of the work of opening a new database. It is done once per process. */
+const empty = await createEmpty();
 
-/** Migrating is most of the work of opening a new database. It is done once, and copied. */
-export async function copyEmptyDatabase(path: string): Promise<void> {
-  empty ??= createEmpty();
-  copyFileSync(await empty, path);
+export function copyEmptyDatabase(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  copyFileSync(empty, path);
 }
 
 /** In a folder of its own below `root`. */
-export async function openEmptyDatabase(root: string): Promise<Sqlite> {
+export function openEmptyDatabase(root: string): Sqlite {
   const path = join(mkdtempSync(join(root, "db-")), "svc.db");
-  await copyEmptyDatabase(path);
+  copyEmptyDatabase(path);
   return openSqlite(path);
 }
 
 async function createEmpty(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "svc-empty-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, "svc.db");
-  const { db, raw } = openSqlite(path);
+  const { db, path } = openSqlite(join(folder, "svc.db"));
   await migrate(db);
-  raw.close();
+  // The last connection moves the log into the file.
+  await db.destroy();
   return path;
 }

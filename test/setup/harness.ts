@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OpenAI } from "openai";
@@ -10,7 +10,7 @@ import { TokenCounter } from "../../src/ledger/tokens/token-counter.ts";
 import { type FakeUpstream, startFakeUpstream } from "../fake/upstream.ts";
 import { replyProblems } from "../replies/conformance.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
-import { emptyStore } from "./empty-store.ts";
+import { copyEmptyDatabase } from "./empty-database.ts";
 
 /** The real server in this process, on free ports, in front of the fake upstream. */
 export interface TestGateway {
@@ -79,7 +79,7 @@ export async function startTestGateway({
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   // Some open the store in a way of their own, or with a secret of their own.
   if (open === undefined && environment["SVC_SECRET"] === undefined)
-    cpSync(await emptyStore(), dataDir, { recursive: true });
+    copyEmptyDatabase(join(dataDir, "svc.db"));
   const config = join(dataDir, "svc.yaml");
   const text = manifest.replaceAll("UPSTREAM", upstream.baseUrl);
   writeFileSync(config, isInStore ? "" : text);

@@ -55,7 +55,7 @@ export async function openOperations(): Promise<OperationsHome> {
   const dir = mkdtempSync(join(tmpdir(), "svc-operations-"));
   const secrets = createSecrets(masterSecret);
   const path = join(dir, "svc.db");
-  await copyEmptyDatabase(path);
+  copyEmptyDatabase(path);
   const store = await createStore(openSqlite(path), secrets.fingerprint);
   const clock = { ms: Date.parse("2027-03-15T12:00:00Z") };
   const purses = new Purses(store.accounts, store.ledger);

@@ -5,7 +5,6 @@ import type { ProviderView } from "../../src/platform/providers/schemas.ts";
 import { type FakeUpstream, type ReplySource, startFakeUpstream } from "../fake/upstream.ts";
 import { willingVendor } from "../fake/willing-vendor.ts";
 import { createHome, type Finished, type Home } from "./child.ts";
-import { emptyStore } from "./empty-store.ts";
 
 export interface ProviderHome {
   readonly upstream: FakeUpstream;
@@ -30,7 +29,7 @@ export function useProviderHome(reply: ReplySource | undefined = willingVendor):
   beforeEach(async () => {
     upstream.reset();
     upstream.replyWith(reply);
-    home = createHome({ dataFrom: await emptyStore() });
+    home = createHome();
   });
   afterEach(() => home.remove());
   return {

@@ -24,6 +24,7 @@ import { usage } from "../../src/store/sqlite/migrations/usage.ts";
 import { versions } from "../../src/store/sqlite/migrations/versions.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore } from "../../src/store/sqlite/store.ts";
+import { copyEmptyDatabase } from "../setup/empty-database.ts";
 import { auditContract } from "./audit-contract.ts";
 import { auditOf } from "./audit-sample.ts";
 import { type ContractDatabase, storeContract } from "./contract.ts";
@@ -37,6 +38,7 @@ const fresh = () => mkdtempSync(join(root, "db-"));
 async function create(): Promise<ContractDatabase> {
   const dir = fresh();
   const path = join(dir, "svc.db");
+  copyEmptyDatabase(path);
   return {
     open: (fingerprint = "fingerprint") => createStore(openSqlite(path), fingerprint),
     openReader: () => openLedgerReader(path),

@@ -19,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 let sqlite: Sqlite;
 let store: Store;
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"])
     await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());

@@ -47,7 +47,7 @@ let store: Store;
 
 /** One account and key, both limited an hour before noon; a model with two routes. */
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "one", createdAtMs: 1 }, auditOf());
   const key = { id: "key_1", accountId: "acct_1", name: "k", hash: "h", hint: "i" };

@@ -37,7 +37,7 @@ let rollups: Rollups;
 
 /** A day's work: two accounts, a budget of each kind, receipts of two hours. */
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   for (const id of ["acct_1", "acct_2"]) {
     await store.accounts.insert({ id, name: id, createdAtMs: 1 }, auditOf());
@@ -112,7 +112,7 @@ test("a ledger that is right is found right, and counted", async () => {
 
 test("an empty ledger is right", async () => {
   await store.close();
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   expect(await verify()).toMatchObject({ ok: true, receipts: 0, accounts: 0, charged: 0n });
 });

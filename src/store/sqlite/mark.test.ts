@@ -29,7 +29,7 @@ let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(root, "db-"));
   path = join(folder, "svc.db");
-  await copyEmptyDatabase(path);
+  copyEmptyDatabase(path);
   store = await createStore(openSqlite(path), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHome, type Home } from "../../setup/child.ts";
-import { emptyStore } from "../../setup/empty-store.ts";
 
 setDefaultTimeout(60_000);
 
@@ -19,7 +18,7 @@ models:
 
 let home: Home;
 beforeEach(async () => {
-  home = createHome({ dataFrom: await emptyStore() });
+  home = createHome();
 });
 afterEach(() => home.remove());
 
@@ -250,7 +249,7 @@ describe("secrets", () => {
   test("<stored> in a store that holds nothing is refused by the provider's name", async () => {
     await apply(manifest);
     const text = await exported();
-    const other = createHome({ dataFrom: await emptyStore() });
+    const other = createHome();
     try {
       const { code, stderr } = await other.svc(["apply", "-"], { stdin: text });
       expect(code).toBe(2);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome();
+  home = createHome({ isBare: true });
 });
 afterEach(() => home.remove());
 

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { chatAnswers } from "../../fake/recordings.ts";
 import { startFakeUpstream } from "../../fake/upstream.ts";
 import { createHome, type Home } from "../../setup/child.ts";
-import { emptyStore } from "../../setup/empty-store.ts";
 
 setDefaultTimeout(60_000);
 
@@ -26,7 +25,7 @@ interface Imported {
 
 let home: Home;
 beforeEach(async () => {
-  home = createHome({ dataFrom: await emptyStore() });
+  home = createHome();
 });
 afterEach(() => home.remove());
 

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type LocalServer, startLocalServer } from "../../fake/local-server.ts";
 import { createHome, type Home } from "../../setup/child.ts";
-import { emptyStore } from "../../setup/empty-store.ts";
 import { startOnTerminal } from "../../setup/terminal.ts";
 
 let ollama: LocalServer;
@@ -14,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => ollama.stop());
 beforeEach(async () => {
-  home = createHome({ dataFrom: await emptyStore() });
+  home = createHome();
 });
 afterEach(() => home.remove());
 

@@ -14,7 +14,6 @@ import { pausedAfter } from "../../fake/script.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { type ChildServer, createHome, type Home } from "../../setup/child.ts";
-import { emptyStore } from "../../setup/empty-store.ts";
 import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
@@ -43,7 +42,7 @@ afterAll(() => upstream.stop());
 beforeEach(async () => {
   upstream.reset();
   upstream.replyWith(chatAnswers.plain());
-  home = createHome({ dataFrom: await emptyStore() });
+  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
   await home.json(["account", "create", "acme"]);
 });

@@ -14,7 +14,6 @@ import { chatAnswers } from "../../fake/recordings.ts";
 import { type FakeUpstream, startFakeUpstream } from "../../fake/upstream.ts";
 import { thrownBy } from "../../replies/refusal.ts";
 import { createHome, type Home } from "../../setup/child.ts";
-import { emptyStore } from "../../setup/empty-store.ts";
 import { standardManifest } from "../../setup/harness.ts";
 
 setDefaultTimeout(60_000);
@@ -50,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(async () => {
-  home = createHome({ dataFrom: await emptyStore() });
+  home = createHome();
 });
 afterEach(() => home.remove());
 

@@ -32,14 +32,14 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 beforeEach(() => {
-  home = createHome();
+  home = createHome({ isBare: true });
   database = join(home.dataDir, "svc.db");
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterEach(() => home.remove());
 
 const serve = () => home.serve({ FAKE_KEY: "x" });
-const serveInProcess = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
+const serveApart = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
 
 /** With 1 USD, made through the running server. */
 async function openAccount(): Promise<string> {
@@ -90,13 +90,14 @@ describe("a database that is missing", () => {
   });
 
   test("beside its write-ahead log leaves the log as it is", async () => {
-    const server = await serveInProcess();
+    const server = await serve();
     await call(server, await openAccount());
-    server.signal("SIGKILL");
-    await server.exited;
+    const log = readFileSync(`${database}-wal`);
+    await server.stop();
     renameSync(database, `${database}.away`);
     rmSync(join(home.dataDir, "secret"));
-    const log = readFileSync(`${database}-wal`);
+    // As a crash would have left it.
+    writeFileSync(`${database}-wal`, log);
     expect(log.length).toBeGreaterThan(0);
     expect(await refusal()).toContain(`${database}-wal`);
     expect(readFileSync(`${database}-wal`).equals(log)).toBe(true);
@@ -180,12 +181,11 @@ describe("receipts that the disk had confirmed and that are gone", () => {
     await call(first, key);
     await first.stop();
     const before = readFileSync(database);
-    const server = await serveInProcess();
+    const server = await serve();
     const lost = await call(server, key);
-    server.signal("SIGKILL");
-    await server.exited;
+    await server.stop();
     // The disk is back where it was, and only the mark knows better.
-    rmSync(`${database}-wal`);
+    rmSync(`${database}-wal`, { force: true });
     writeFileSync(database, before);
     const verified = async () => {
       const { code, stdout } = await home.svc(["ledger", "verify", "--json"]);
@@ -202,7 +202,7 @@ describe("receipts that the disk had confirmed and that are gone", () => {
   });
 
   test("are not seen where none are: after a crash, a restart and a command in between", async () => {
-    const server = await serveInProcess();
+    const server = await serveApart();
     const key = await openAccount();
     for (let calls = 0; calls < 3; calls++) await call(server, key);
     server.signal("SIGKILL");

@@ -17,7 +17,7 @@ let sqlite: Sqlite;
 let store: Store;
 
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "payer", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

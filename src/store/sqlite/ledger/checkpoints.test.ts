@@ -24,7 +24,7 @@ let errors: string[] = [];
 
 beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
-  await copyEmptyDatabase(path);
+  copyEmptyDatabase(path);
   const sqlite = openSqlite(path);
   store = await createStore(sqlite, "fingerprint");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());

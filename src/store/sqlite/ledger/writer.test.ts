@@ -32,7 +32,7 @@ let told: string[] = [];
 let writer: LedgerWriter;
 
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "fingerprint");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   await store.ledger.addEntry(entryOf({ nano: 1_000n }), auditOf());

@@ -21,7 +21,7 @@ let sqlite: Sqlite;
 let store: Store;
 let receipts: readonly Receipt[];
 beforeEach(async () => {
-  sqlite = await openEmptyDatabase(root);
+  sqlite = openEmptyDatabase(root);
   store = await createStore(sqlite, "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
   receipts = Array.from({ length: 400 }, (_, at) =>

@@ -21,7 +21,7 @@ let path: string;
 let store: Store;
 beforeEach(async () => {
   path = join(mkdtempSync(join(root, "db-")), "svc.db");
-  await copyEmptyDatabase(path);
+  copyEmptyDatabase(path);
   store = await createStore(openSqlite(path), "x");
   await store.accounts.insert({ id: "acct_1", name: "default", createdAtMs: 1 }, auditOf());
 });

@@ -137,7 +137,7 @@ describe("an upstream that falls silent", () => {
 });
 
 describe("an upstream that never falls silent", () => {
-  const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "2" } });
+  const gateway = useTestGateway({ environment: { SVC_MAX_CALL_S: "0.6" } });
 
   test("for longer than max_call: an error event, no [DONE], and the upstream is let go", async () => {
     const { head, parts, end } = chatStreams.openai();

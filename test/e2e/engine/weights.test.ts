@@ -25,7 +25,7 @@ let home: PullHome;
 let commandLine: Home;
 beforeEach(async () => {
   home = await createPullHome();
-  commandLine = createHome({ isProcess: true });
+  commandLine = createHome();
 });
 afterEach(async () => {
   home.remove();

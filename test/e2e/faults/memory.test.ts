@@ -114,11 +114,11 @@ function flood(sizeBytes: number): Script {
 /** What the runtime allocates once for large streams is there before the measurement. */
 async function warmUp(): Promise<void> {
   const end = httpChunk(`data: ${JSON.stringify(chatChunk({ finish: "stop" }))}\n\n${DONE}\n\n`);
-  upstream.replyOnce([...flood(100 * megabyte), { send: end }, { send: "0\r\n\r\n" }]);
+  upstream.replyOnce([...flood(30 * megabyte), { send: end }, { send: "0\r\n\r\n" }]);
   const response = await post(bodyOf("x", true));
   let readBytes = 0;
   for await (const bytes of response.body ?? []) readBytes += bytes.length;
-  expect(readBytes).toBeGreaterThan(50 * megabyte);
+  expect(readBytes).toBeGreaterThan(15 * megabyte);
 }
 
 interface StuckReader {

@@ -30,15 +30,14 @@ beforeAll(async () => {
 afterAll(() => upstream.stop());
 beforeEach(() => {
   upstream.reset();
-  home = createHome({ isProcess: true });
+  home = createHome();
   home.writeConfig(standardManifest.replaceAll("UPSTREAM", upstream.baseUrl));
 });
 afterEach(() => home.remove());
 
 const serve = (environment: Environment = {}) => home.serve({ FAKE_KEY: "x", ...environment });
-/** In the tests' own process: for what does not hang on the end of a process. */
-const serveHere = (environment: Environment = {}) =>
-  home.serve({ FAKE_KEY: "x", ...environment }, { isProcess: false });
+/** In a process of its own, whose end cuts what it has not sent. */
+const serveApart = () => home.serve({ FAKE_KEY: "x" }, { isProcess: true });
 const clientOf = ({ baseUrl, key = "" }: ChildServer) =>
   new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 });
 const post = ({ baseUrl, key }: ChildServer, path: string, body: object) =>
@@ -69,7 +68,7 @@ describe("SIGTERM", () => {
     const rest = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
     upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
-    const server = await serve();
+    const server = await serveApart();
     const stream = await clientOf(server).chat.completions.create({ ...chat, stream: true });
     const chunks = stream[Symbol.asyncIterator]();
     let text = (await chunks.next()).value?.choices[0]?.delta.content ?? "";
@@ -105,7 +104,7 @@ describe("SIGTERM", () => {
   test("a call that waits for its first byte beyond the grace is told 503", async () => {
     upstream.replyWith([{ hang: true }]);
     const arrival = upstream.nextRequest();
-    const server = await serveHere({ SVC_GRACE_S: "0.05" });
+    const server = await serve({ SVC_GRACE_S: "0.05" });
     const reply = post(server, "/chat/completions", chat);
     await arrival;
     server.signal("SIGTERM");
@@ -117,16 +116,16 @@ describe("SIGTERM", () => {
 
   test("a reply in one piece that is under way arrives whole, however large", async () => {
     const until = Promise.withResolvers<void>();
-    const vectors = Array.from({ length: 100 }, (_, at) => Array(3072).fill(at / 7));
+    const vectors = Array.from({ length: 30 }, (_, at) => Array(3072).fill(at / 7));
     const text = "x".repeat(8_000_000);
     const replies: Promise<boolean>[] = [];
-    const server = await serve();
+    const server = await serveApart();
     for (const [path, body, recording, isWhole] of [
       [
         "/embeddings",
         { model: "svc-embedding-2", input: vectors.map(() => "x") },
         embeddingsReply({ vectors }),
-        (json: string) => JSON.parse(json).data.length === 100,
+        (json: string) => JSON.parse(json).data.length === vectors.length,
       ],
       [
         "/chat/completions",
@@ -154,17 +153,17 @@ describe("SIGTERM", () => {
       {
         model: "svc-2.5-flash-tts",
         // Speech is broken off when it is far longer than its text.
-        input: "x".repeat(2_400),
+        input: "x".repeat(1_280),
         voice: "Kore",
         response_format: "pcm",
       },
-      speechReplies.pcmChunked({ seconds: 600, partBytes: 64_000 }),
+      speechReplies.pcmChunked({ seconds: 320, partBytes: 64_000 }),
     ],
   ] as const)
     test(`a caller that reads late still gets the end of a long ${what}`, async () => {
       upstream.replyWith(reply);
       const arrival = upstream.nextRequest();
-      const server = await serve();
+      const server = await serveApart();
       const caller = openConnection(server);
       caller.socket.pause();
       caller.post(path, body);
@@ -183,7 +182,7 @@ describe("SIGTERM", () => {
     const rest = Promise.withResolvers<void>();
     const recording = chatStreams.openai();
     upstream.replyWith(pausedAfter({ recording, parts: 2, until: rest.promise }));
-    const server = await serveHere();
+    const server = await serve();
     const stream = await post(server, "/chat/completions", { ...chat, stream: true });
     const kept = openConnection(server);
     kept.get("/readyz");
@@ -226,7 +225,7 @@ describe("SIGTERM", () => {
 
 describe("SIGKILL", () => {
   test("leaves nothing that a command or the next start would trip over", async () => {
-    const first = await serve();
+    const first = await serveApart();
     first.signal("SIGKILL");
     await first.exited;
     const keys = await home.json<readonly unknown[]>(["key", "list"]);
@@ -245,7 +244,7 @@ test("what breaks is one line of JSON in the log, without key, prompt or stack",
   const seen = Promise.withResolvers<void>();
   const recording = speechReplies.pcmChunked();
   upstream.replyWith(cutAfter({ recording, parts: 2, by: "reset", until: seen.promise }));
-  const server = await serveHere();
+  const server = await serve();
   const body = { model: "svc-2.5-flash-tts", input: "a secret wish", voice: "Kore" };
   const reader = (await post(server, "/audio/speech", body)).body?.getReader();
   await reader?.read();

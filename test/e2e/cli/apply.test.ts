@@ -17,7 +17,7 @@ models:
 `;
 
 let home: Home;
-beforeEach(async () => {
+beforeEach(() => {
   home = createHome();
 });
 afterEach(() => home.remove());

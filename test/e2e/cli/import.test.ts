@@ -24,7 +24,7 @@ interface Imported {
 }
 
 let home: Home;
-beforeEach(async () => {
+beforeEach(() => {
   home = createHome();
 });
 afterEach(() => home.remove());

@@ -12,7 +12,7 @@ beforeAll(() => {
   ollama = startLocalServer();
 });
 afterAll(() => ollama.stop());
-beforeEach(async () => {
+beforeEach(() => {
   home = createHome();
 });
 afterEach(() => home.remove());

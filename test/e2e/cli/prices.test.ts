@@ -48,7 +48,7 @@ beforeAll(async () => {
   upstream.replyWith(chatAnswers.plain());
 });
 afterAll(() => upstream.stop());
-beforeEach(async () => {
+beforeEach(() => {
   home = createHome();
 });
 afterEach(() => home.remove());

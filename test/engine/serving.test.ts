@@ -18,6 +18,9 @@ import { callsTo } from "../setup/serving-home.ts";
 
 setDefaultTimeout(300_000);
 
+/** A busy machine may take many seconds for twelve tokens, and a whole reply is one first byte. */
+const patientS = 120;
+
 let vendor: FakeUpstream;
 let engine: EngineHome;
 
@@ -30,7 +33,8 @@ beforeAll(async () => {
 providers:
   vendor: { kind: openai, base_url: "${vendor.baseUrl}", api_key: "\${VENDOR_KEY}", allow_private: true }
 models:
-  answers: { endpoint: chat, max_output_tokens: 64, price: { input: 1, output: 2 }, timeouts: { first_byte: 10 }, routes: [{ provider: vendor, model: big }, { provider: engine, model: chat, priority: 2 }] }
+  answers: { endpoint: chat, max_output_tokens: 64, price: { input: 1, output: 2 }, timeouts: { first_byte: ${patientS} }, routes: [{ provider: vendor, model: big }, { provider: engine, model: chat, priority: 2 }] }
+  impatient: { endpoint: chat, max_output_tokens: 64, price: { input: 1, output: 2 }, timeouts: { first_byte: 15 }, routes: [{ provider: vendor, model: big }, { provider: engine, model: chat, priority: 2 }] }
   vectors: { endpoint: embeddings, input: text, price: { input: 1 }, routes: [{ provider: vendor, model: small }, { provider: engine, model: text, priority: 2 }] }
 `,
   });
@@ -51,9 +55,9 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await Bun.sleep(200);
 }
 
-const answer = (content: string, stream = false) =>
+const answer = (content: string, { stream = false, model = "answers" } = {}) =>
   engine.call("/chat/completions", {
-    model: "answers",
+    model,
     messages: [{ role: "user", content }],
     max_tokens: 12,
     temperature: 0,
@@ -75,7 +79,6 @@ const lastReceipt = async () => {
 const troubles: Readonly<Record<string, { reply: () => Reply; code: string }>> = {
   "resets the connection": { reply: () => [{ reset: true }], code: "upstream_error" },
   "refuses the operator's key": { reply: operatorErrors.badKey, code: "upstream_unavailable" },
-  "does not answer": { reply: () => [{ hang: true }], code: "upstream_timeout" },
 };
 
 for (const [trouble, { reply, code }] of Object.entries(troubles))
@@ -98,13 +101,24 @@ for (const [trouble, { reply, code }] of Object.entries(troubles))
 
     test("a streamed chat", async () => {
       vendor.replyWith(reply());
-      const stream = parseStream(await (await answer(question, true)).text());
+      const stream = parseStream(await (await answer(question, { stream: true })).text());
       expect(textOf(stream)).toContain("Paris");
       expect([stream.isDone, stream.error]).toEqual([true, undefined]);
       expect(stream.chunks.length).toBeGreaterThan(4);
       expect(callsTo(vendor).length).toBe(1);
     });
   });
+
+test("when the vendor does not answer, the embedded model streams a chat", async () => {
+  vendor.replyWith([{ hang: true }]);
+  const response = await answer(question, { stream: true, model: "impatient" });
+  const stream = parseStream(await response.text());
+  expect(textOf(stream)).toContain("Paris");
+  expect(callsTo(vendor).length).toBe(1);
+  const { attempts = "", provider, outcome } = (await lastReceipt()) ?? {};
+  expect(attempts).toMatch(/^vendor\/big upstream_timeout \(.+\), engine\/chat$/);
+  expect({ provider, outcome }).toEqual({ provider: "engine", outcome: "ok" });
+});
 
 test("embeddings come from the embedded model when the vendor fails", async () => {
   vendor.replyWith(failures.internal());

@@ -7,7 +7,7 @@ import { auditOf } from "../../../test/store/audit-sample.ts";
 import { noonMs, receiptOf, startSums, write } from "../../../test/store/ledger-samples.ts";
 import { newId } from "../../base/ids.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { type Sqlite } from "../../store/sqlite/sqlite.ts";
+import type { Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import { hourMs } from "../rollups.ts";
 import { Problems } from "./problems.ts";

@@ -16,7 +16,7 @@ import { newId } from "../../base/ids.ts";
 import type { BudgetLimit } from "../../call/limits.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { type Sqlite } from "../../store/sqlite/sqlite.ts";
+import type { Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import { holdOf } from "../need.ts";
 import type { Receipt, ReceiptTerms } from "../receipt.ts";

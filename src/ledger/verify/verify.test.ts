@@ -15,7 +15,7 @@ import {
 import { newId } from "../../base/ids.ts";
 import { costOf, type Price } from "../../call/price.ts";
 import { openLedgerReader } from "../../store/sqlite/ledger/reader.ts";
-import { type Sqlite } from "../../store/sqlite/sqlite.ts";
+import type { Sqlite } from "../../store/sqlite/sqlite.ts";
 import { createStore, type Store } from "../../store/sqlite/store.ts";
 import type { Receipt } from "../receipt.ts";
 import { hourMs, Rollups } from "../rollups.ts";

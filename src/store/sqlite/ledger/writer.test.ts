@@ -16,7 +16,7 @@ import { idFloor, newId } from "../../../base/ids.ts";
 import { hourMs } from "../../../ledger/rollups.ts";
 import { NotSyncedError, UnwritableError } from "../../../ledger/store.ts";
 import type { SumsMark } from "../reports/rollups.ts";
-import { type Sqlite } from "../sqlite.ts";
+import type { Sqlite } from "../sqlite.ts";
 import { createStore, type Store } from "../store.ts";
 import { LedgerWriter } from "./writer.ts";
 

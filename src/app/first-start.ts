@@ -43,6 +43,6 @@ async function createFirstKey(operations: Operations): Promise<FirstStart["key"]
 /** The owner of the first account most likely runs the gateway and can add credit. */
 export function creditAdvice({ name }: { readonly name: string }): string {
   return name === firstAccount
-    ? `Add credit: svc account credit ${firstAccount} ${firstCreditUsd} --reference top-up-1`
-    : "Ask the operator to add credit.";
+    ? `add credit: svc account credit ${firstAccount} ${firstCreditUsd} --reference top-up-1`
+    : "ask the operator to add credit.";
 }

@@ -141,7 +141,7 @@ export class Metrics {
       .family({
         name: "svc_held_usd",
         type: "gauge",
-        help: "Money on hold for calls in flight, across all accounts.",
+        help: "Money held for calls in flight, across all accounts.",
       })
       .add("", toUsd(purses.heldNano()))
       .family({

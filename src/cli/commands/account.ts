@@ -198,15 +198,15 @@ function printAccount(view: AccountDetails): void {
   print(`${style.bold(view.name)}  ${style.dim(view.id)}`);
   print(`${state}, created ${view.created_at}\n`);
   const [balance = "", free = "", held = ""] = alignUsd([balance_usd, free_usd, held_usd]);
-  print(`  balance  ${style.bold(balance)} USD`);
-  print(`  free     ${free} USD`);
-  print(`  held     ${held} USD`);
+  print(`  balance    ${style.bold(balance)} USD`);
+  print(`  available  ${free} USD`);
+  print(`  held       ${held} USD`);
   if (budget !== null) {
     const period = budget.period === "total" ? "" : ` this ${budget.period}`;
-    print(`  budget   ${budget.spent_usd} of ${budget.limit_usd} USD spent${period}`);
+    print(`  budget     ${budget.spent_usd} of ${budget.limit_usd} USD spent${period}`);
   }
-  print(`  limits   ${limitsText(view.limits) ?? "none"}`);
-  print(`  receipts ${view.receipts}`);
+  print(`  limits     ${limitsText(view.limits) ?? "none"}`);
+  print(`  receipts   ${view.receipts}`);
   if (view.shortfall_usd !== "0.00")
     print(`  ${style.yellow(`${view.shortfall_usd} USD of cost could not be charged`)}`);
   if (view.receipts > 0) {

@@ -36,7 +36,7 @@ export function overLimit({ kind, owner, limit, needed, retryAfterMs }: LimitRef
       : `${limit} ${limit === 1 ? kind.slice(0, -1) : kind} per minute`;
   return new ApiError({
     code: "rate_limit_exceeded",
-    message: `The ${owner} reached its limit of ${what}. Try again in ${toSeconds(retryAfterMs)} s.`,
+    message: `This ${owner} has reached its limit of ${what}. Try again in ${toSeconds(retryAfterMs)} s.`,
     retryAfterMs,
   });
 }
@@ -58,12 +58,12 @@ export function notCovered(options: {
     const owner = budget.ownerId === account.id ? "account" : "key";
     return new ApiError({
       code: "budget_exceeded",
-      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD on hold for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
+      message: `This request can cost up to ${toUsd(needed)} USD, but the ${owner}'s budget of ${toUsd(budget.limit)} USD has ${toUsd(atLeastZero(budget.free))} USD left and ${toUsd(budget.held)} USD held for requests in flight. ${advice(need)}${renewal(budget)}, or ask for a higher budget.`,
     });
   }
   return new ApiError({
     code: "insufficient_quota",
-    message: `This request can cost up to ${toUsd(needed)} USD, but the account has ${toUsd(pot.free)} USD available and ${toUsd(pot.held)} USD on hold for requests in flight. ${advice(need)}. ${options.creditAdvice(account)}`,
+    message: `This request can cost up to ${toUsd(needed)} USD, but the account has ${toUsd(pot.free)} USD available and ${toUsd(pot.held)} USD held for requests in flight. ${advice(need)}, or ${options.creditAdvice(account)}`,
   });
 }
 
@@ -71,7 +71,7 @@ const atLeastZero = (nano: bigint) => (nano > 0n ? nano : 0n);
 
 /** Only chats have a length that a caller can lower. */
 const advice = ({ perToken }: Need) =>
-  perToken > 0n ? "Lower max_tokens or shorten the prompt" : "Send less input";
+  perToken > 0n ? "Lower max_tokens, shorten the prompt" : "Send less input";
 
 function renewal({ periodEndMs }: BudgetPot): string {
   return Number.isFinite(periodEndMs)

@@ -1,19 +1,21 @@
 import { ApiError } from "../../base/errors.ts";
 import type { KeyDirectory, KeyRecord } from "../../keys/directory.ts";
 
-/** Missing, malformed, unknown, revoked and expired keys get one and the same answer. */
+/** Malformed, unknown, revoked and expired keys get one and the same answer. */
 export function authenticate(request: Request, keys: KeyDirectory, nowMs: number): KeyRecord {
-  const key = keys.verify(bearerOf(request), nowMs);
+  const secret = bearerOf(request);
+  const key = keys.verify(secret, nowMs);
   if (key !== undefined) return key;
-  throw invalidKey();
+  throw invalidKey(secret === "");
 }
 
-export function invalidKey(): ApiError {
+export function invalidKey(isMissing = false): ApiError {
   return new ApiError({
     code: "invalid_api_key",
     // These words first: LiteLLM knows a wrong key by them alone.
-    message:
-      "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`. You can create one in the console or ask the operator for one.",
+    message: isMissing
+      ? "Incorrect API key provided: the request has no bearer key. Send your key as `Authorization: Bearer sk-svc-…`."
+      : "Incorrect API key provided. Send a valid key as `Authorization: Bearer sk-svc-…`. You can create one in the console or ask the operator for one.",
   });
 }
 

@@ -213,6 +213,10 @@ function notJson(request: Request): (cause: unknown) => never {
         message:
           "Compressed bodies are not supported. Send the body without a Content-Encoding header.",
       });
-    throw new ApiError({ code: "invalid_json", message: "The body is not valid JSON.", cause });
+    const isEmpty = request.headers.get("content-length") === "0";
+    const message = isEmpty
+      ? "The body is empty. Send a JSON object."
+      : "The body is not valid JSON.";
+    throw new ApiError({ code: "invalid_json", message, cause });
   };
 }

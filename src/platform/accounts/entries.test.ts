@@ -145,7 +145,7 @@ describe("a withdrawal", () => {
     expect(await problemOf(enter("withdrawal", "6.000000001"))).toEqual({
       code: "conflict",
       field: "usd",
-      message: expect.stringMatching(/6\.00 USD free and 4\.00 USD held/),
+      message: expect.stringMatching(/6\.00 USD available and 4\.00 USD held/),
     });
     expect((await enter("withdrawal", "6")).balance_usd).toBe("4.00");
     expect(potOf()).toMatchObject({ limit: 4n * usd, held: 4n * usd, spent: 0n });
@@ -156,7 +156,7 @@ describe("a withdrawal", () => {
   test("never takes what was spent but is not written yet", async () => {
     await enter("credit", "10");
     hold(7n * usd)?.settle(7n * usd);
-    expect((await problemOf(enter("withdrawal", "4"))).message).toContain("3.00 USD free");
+    expect((await problemOf(enter("withdrawal", "4"))).message).toContain("3.00 USD available");
     expect((await enter("withdrawal", "3")).balance_usd).toBe("0.00");
   });
 
@@ -209,7 +209,7 @@ describe("a withdrawal", () => {
     expect(await problemOf(withdraw("6.000000001"))).toEqual({
       code: "conflict",
       field: "usd",
-      message: expect.stringContaining("6.00 USD free"),
+      message: expect.stringContaining("6.00 USD available"),
     });
     expect((await withdraw("6")).balance_usd).toBe("0.00");
     expect(await balance()).toBe("0.00");

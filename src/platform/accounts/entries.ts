@@ -147,7 +147,7 @@ function notCovered(options: {
   const { account, free, held } = options;
   const wait = held === 0n ? "" : ", or wait until the calls in flight have ended";
   return conflict({
-    usd: `${account.name} has ${toUsd(free)} USD free and ${toUsd(held)} USD held for calls in flight. Nothing was changed. Withdraw at most the free amount${wait}.`,
+    usd: `${account.name} has ${toUsd(free)} USD available and ${toUsd(held)} USD held for calls in flight. Nothing was changed. Withdraw at most the available amount${wait}.`,
   });
 }
 

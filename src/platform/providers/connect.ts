@@ -158,7 +158,7 @@ function readNew(given: NewProvider, isSet: (name: string) => boolean): NamedDra
   });
   if (drafted.lacksKey !== undefined)
     throw invalid({
-      api_key: `${drafted.title} requires an API key. Send the key, or \${NAME} for an environment variable of the gateway.`,
+      api_key: `${drafted.title} requires an API key. Enter the key, or \${NAME} to read it from the gateway's environment.`,
     });
   const literals =
     literal === undefined ? drafted.literals : { ...drafted.literals, api_key: literal };

@@ -83,14 +83,14 @@ describe("without a server", () => {
     await entry("refund acme 2 --reference ticket --note sorry");
     expect((await entry("withdraw acme 1.999999999")).balance_usd).toBe("0.000000002");
     const over = await home.svc(words("account withdraw acme 0.000000003"));
-    expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("0.000000002 USD free")]);
+    expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("0.000000002 USD available")]);
     const { stdout } = await home.svc(words("account entries acme"));
     expect(stdout).toMatch(/credit +0\.000000001/);
     expect(stdout).toMatch(/refund +2\.00 +ticket +sorry/);
     expect(stdout).toMatch(/withdrawal +-1\.999999999/);
     expect((await home.svc(words("account list"))).stdout).toMatch(/acme +active +0\.000000002/);
     expect((await home.svc(words("account show acme"))).stdout).toMatch(
-      /balance +0\.000000002 USD\n +free +0\.000000002 USD\n +held +0\.00 USD/,
+      /balance +0\.000000002 USD\n +available +0\.000000002 USD\n +held +0\.00 USD/,
     );
   });
 
@@ -98,7 +98,7 @@ describe("without a server", () => {
     const set = await home.svc(words("account limit acme --rpm 60 --budget 5/day"));
     expect(set.stdout).toContain("60 requests per minute, 5.00 USD per day");
     const shown = await home.svc(words("account show acme"));
-    expect(shown.stdout).toContain("budget   0.00 of 5.00 USD spent this day");
+    expect(shown.stdout).toContain("budget     0.00 of 5.00 USD spent this day");
     const none = await home.svc(words("account limit acme --rpm none --budget none"));
     expect(none.stdout).toContain("no limits");
     const { id } = await home.json<{ id: string }>(words("key create --account acme --tpm 1000"));
@@ -175,7 +175,7 @@ describe("beside a running server", () => {
     expect(during.held_usd).not.toBe("0.00");
     const whole = await home.svc(words("account withdraw acme 5"));
     expect([whole.code, whole.stdout]).toEqual([4, ""]);
-    expect(whole.stderr).toContain(`${during.free_usd} USD free and ${during.held_usd} USD held`);
+    expect(whole.stderr).toContain(`${during.free_usd} USD available and ${during.held_usd} USD held`);
     expect(await entry(`withdraw acme ${during.free_usd}`)).toMatchObject({
       balance_usd: during.held_usd,
     });

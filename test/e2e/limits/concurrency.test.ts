@@ -57,7 +57,7 @@ async function expectFull(payer: Payer, places: number, owner = "key"): Promise<
   const { status, code, message } = await refusalOf(payer.chat());
   expect({ status, code }).toEqual({ status: 429, code: "rate_limit_exceeded" });
   expect(message).toContain(
-    `The ${owner} reached its limit of ${places} concurrent request${places === 1 ? "" : "s"}`,
+    `This ${owner} has reached its limit of ${places} concurrent request${places === 1 ? "" : "s"}`,
   );
 }
 

@@ -88,7 +88,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(21_000);
     expect(await waitOf(payer.chat())).toBe(22_000);
     const { message } = await refusalOf(payer.chat());
-    expect(message).toContain("The key reached its limit of 3 requests per minute");
+    expect(message).toContain("This key has reached its limit of 3 requests per minute");
     expect(gateway.upstream.requests.length).toBe(3);
     await payer.settled(3);
   });
@@ -137,7 +137,7 @@ describe("requests a minute", () => {
     expect(await waitOf(payer.chat())).toBe(30_000);
     expect(await waitOf(other())).toBe(31_000);
     const { message } = await refusalOf(other());
-    expect(message).toContain("The account reached its limit of 2 requests per minute");
+    expect(message).toContain("This account has reached its limit of 2 requests per minute");
   });
 
   test("of one key are nothing to another of the same account", async () => {

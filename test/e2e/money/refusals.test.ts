@@ -57,8 +57,8 @@ describe("who named max_tokens", () => {
     const { code, message } = await expectRefused(payer, { max_tokens: 100 });
     expect(code).toBe("insufficient_quota");
     expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
-    expect(message).toContain(`${toUsd(credit)} USD available and 0.00 USD on hold`);
-    expect(message).toContain("Ask the operator to add credit.");
+    expect(message).toContain(`${toUsd(credit)} USD available and 0.00 USD held`);
+    expect(message).toContain("or ask the operator to add credit.");
   });
 
   test("is refused by the name max_completion_tokens too", async () => {
@@ -83,7 +83,7 @@ test("the message counts what running calls hold", async () => {
   await arrived;
   expect(await payer.standing()).toMatchObject({ held: worst(100), free: 5n });
   const { message } = await refusalOf(payer.chat({ max_tokens: 100 }));
-  expect(message).toContain(`${toUsd(5n)} USD available and ${toUsd(worst(100))} USD on hold`);
+  expect(message).toContain(`${toUsd(5n)} USD available and ${toUsd(worst(100))} USD held`);
   gate.resolve();
   expect((await running).status).toBe(200);
   await payer.settled(1);
@@ -92,7 +92,7 @@ test("the message counts what running calls hold", async () => {
 test("the account `default` is told the command that adds credit", async () => {
   const payer = await openPayer(gateway, { credit: 0n, name: "default" });
   const { message } = await expectRefused(payer, { max_tokens: 1 });
-  expect(message).toEndWith("Add credit: svc account credit default 5 --reference top-up-1");
+  expect(message).toEndWith("or add credit: svc account credit default 5 --reference top-up-1");
 });
 
 test("a spent budget says whose it is, what it is, and what is left of it", async () => {
@@ -102,7 +102,7 @@ test("a spent budget says whose it is, what it is, and what is left of it", asyn
   expect(message).toContain(`up to ${toUsd(worst(100))} USD`);
   const left = toUsd(worst(100) - 1n);
   expect(message).toContain(
-    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD on hold`,
+    `the key's budget of ${left} USD has ${left} USD left and 0.00 USD held`,
   );
 });
 

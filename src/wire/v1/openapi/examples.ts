@@ -116,7 +116,7 @@ export const examples = {
     },
     402: {
       message:
-        "This request can cost up to 0.0205 USD, but the account has 0.0131 USD available and 0.00 USD on hold for requests in flight. Lower max_tokens or shorten the prompt. Ask the operator to add credit.",
+        "This request can cost up to 0.0205 USD, but the account has 0.0131 USD available and 0.00 USD held for requests in flight. Lower max_tokens, shorten the prompt, or ask the operator to add credit.",
       type: "insufficient_quota",
       param: null,
       code: "insufficient_quota",
@@ -129,7 +129,7 @@ export const examples = {
       code: "model_not_allowed",
     },
     429: {
-      message: "The key reached its limit of 60 requests per minute. Try again in 0.84 s.",
+      message: "This key has reached its limit of 60 requests per minute. Try again in 0.84 s.",
       type: "rate_limit_error",
       param: null,
       code: "rate_limit_exceeded",

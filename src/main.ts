@@ -62,18 +62,24 @@ const failed = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 // A full disk must not end a server, and a reader that has left is none of its business.
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error) => failed.set(stream, error));
-const exitCode = await runCli(process.argv.slice(2), wiring, version);
+const words = process.argv.slice(2);
+const exitCode = await runCli(words, wiring, version);
+const isServer = words[0] === "serve";
 await endOutput(process.stdout);
 const error = failed.get(process.stdout);
-const isLost = error !== undefined && error.code !== "EPIPE";
+const isLost = !isServer && error !== undefined && error.code !== "EPIPE";
 if (isLost) printError(`Cannot write the output: ${error.message}.`);
 await endOutput(process.stderr);
 process.exit(exitCode === 0 && isLost ? 1 : exitCode);
 
-/** Waits until the last output has reached a pipe. An empty write would not wait for it. */
+/**
+ * Waits until the last output has reached a pipe. An empty write would not wait for it. A server
+ * does not wait for long: a log reader that is stuck must not keep it from stopping.
+ */
 function endOutput(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (failed.has(stream)) return resolve();
+    if (isServer) setTimeout(resolve, 500);
     stream.once("error", () => resolve());
     stream.end(() => resolve());
   });

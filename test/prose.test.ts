@@ -25,6 +25,8 @@ const avoided: readonly (readonly [RegExp, string])[] = [
   [/\btells?\b/i, "returns, reports, shows"],
   [/\b(?:nobody|somebody|anybody)\b/i, "no user, another user, anyone"],
   [/\bwhom\b/i, "who, or the noun"],
+  [/\bwhoever\b/i, "the noun: the user who …"],
+  [/\b(?:is|are|was|were) (?:packed|made)\b(?! (?:of|up|from)\b)/i, "compressed, created"],
   [/\bof that name\b/i, '"X" does not exist'],
   [
     /\b(?:is|are) no (?:number|date|model|text|key|such|whole|valid|vendor|address)\b/i,
@@ -32,7 +34,7 @@ const avoided: readonly (readonly [RegExp, string])[] = [
   ],
   [
     new RegExp(
-      `\\b(?:lines?|tokens?|requests|calls|cents?|dollars?|USD|µs|ms|bytes) an? (?:${units})\\b`,
+      `(?<!\\w)(?:lines?|items?|tokens?|requests|calls|cents?|dollars?|USD|µs|ms|bytes) an? (?:${units}|page)\\b`,
       "i",
     ),
     "per",
@@ -142,6 +144,7 @@ describe("the words are found", () => {
   test.each([
     ["The request is under way.", true],
     ["tokens a minute", true],
+    ["4 µs a chunk", true],
     ["30 requests a minute", true],
     ["Whom the gateway calls", true],
     ["a request that a minute ago was new", false],

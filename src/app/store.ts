@@ -80,7 +80,7 @@ export async function openStore(configuration: Configuration): Promise<Opened> {
     return { store, secrets, lock, close };
   } catch (error) {
     unwind();
-    throw toStoreProblem(error, path);
+    throw toStoreProblem(error, path, dataDir);
   }
 }
 

@@ -45,6 +45,8 @@ export interface TestGatewayOptions {
   readonly clock?: Clock;
   readonly open?: ServerOptions["open"];
   readonly lookup?: ServerOptions["lookup"];
+  /** Loads a vocabulary for itself, as a server does. */
+  readonly hasOwnCounter?: boolean;
 }
 
 export const standardManifest = `
@@ -74,6 +76,7 @@ export async function startTestGateway({
   clock,
   open,
   lookup,
+  hasOwnCounter = false,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startFakeUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-e2e-"));
@@ -91,7 +94,7 @@ export async function startTestGateway({
     ...(clock === undefined ? {} : { clock }),
     ...(open === undefined ? {} : { open }),
     lookup,
-    sharedCounter,
+    sharedCounter: hasOwnCounter ? undefined : sharedCounter,
     configuration: loadConfiguration({
       // Each test tells what becomes of one attempt; those of retries and breakers switch them on.
       SVC_RETRIES: "0",

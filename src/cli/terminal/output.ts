@@ -28,7 +28,7 @@ export function printJson(value: unknown): void {
 
 /** On one line: progress and the log may be around it. */
 export function printJsonError(value: unknown): void {
-  process.stderr.write(`${escaped(JSON.stringify(value))}\n`);
+  process.stderr.write(`${escaped(withoutSecrets(JSON.stringify(value)))}\n`);
 }
 
 /** JSON escapes controls below the space, and not those above: so it stays exact. */
@@ -39,14 +39,24 @@ function escaped(json: string): string {
   );
 }
 
+/**
+ * A key typed in place of a name, or a password in an address, must not reach a log by way of an
+ * error message.
+ */
+function withoutSecrets(text: string): string {
+  return text
+    .replaceAll(/\b((?:sk|gsk|xai|pk|hf|svc-token)[-_]|AIza)[\w-]{8,}/g, "$1…")
+    .replaceAll(/(\/\/)[^/@\s"]*:[^/@\s"]*@/g, "$1…@");
+}
+
 /** Hints stand below the message, one per line, dimmed. */
 export function printError(text: string, hints: readonly string[] = []): void {
   const isColored = wantsColour(process.stderr);
   const mark = isColored ? "\x1b[31merror:\x1b[0m" : "error:";
   const lines = hints
-    .map(harmless)
+    .map((line) => harmless(withoutSecrets(line)))
     .map((line) => (isColored ? `\x1b[90m${line}\x1b[0m\n` : `${line}\n`));
-  process.stderr.write(`${mark} ${harmless(text)}\n${lines.join("")}`);
+  process.stderr.write(`${mark} ${harmless(withoutSecrets(text))}\n${lines.join("")}`);
 }
 
 /** Columns under dim headings; cells may be null. */

@@ -119,6 +119,9 @@ function accountChanges(
     mutex.run(async () => {
       const before = await findAccount(accounts, name);
       const after = await edit(before);
+      // If nothing changed, an earlier request may have written it and failed before this.
+      await takeEffect();
+      await sync();
       const { granted, spent } = await fundsOf(dependencies, after.id);
       const count = countKeys(await keys.all()).get(after.id) ?? 0;
       const view = toAccountView({ account: after, keys: count, balance: granted - spent });
@@ -129,8 +132,6 @@ function accountChanges(
       const { suspendedAtMs, ...rest } = account;
       if ((suspendedAtMs === undefined) === (atMs === undefined)) return account;
       await accounts.setSuspended(account.id, atMs, audit(about(account)));
-      await takeEffect();
-      await sync();
       return atMs === undefined ? rest : { ...rest, suspendedAtMs: atMs };
     });
     return { ...view, changed };
@@ -143,12 +144,7 @@ function accountChanges(
       const { view } = await change(name, async (account) => {
         const { limits: before, ...rest } = account;
         const limits = readLimits(before, inputs);
-        if (isSameLimits(before, limits)) {
-          // An earlier request may have written them and failed before they took effect.
-          await takeEffect();
-          await sync();
-          return account;
-        }
+        if (isSameLimits(before, limits)) return account;
         const owner = { accountId: rest.id, keyId: undefined };
         await setLimits(dependencies, { owner, limits, audit: audit(about(rest)) });
         return limits === undefined ? rest : { ...rest, limits };

@@ -162,19 +162,28 @@ test("the last use of a key is shown as it is written, and null where there was 
   expect((await home.operations.accounts.show({ account })).key_list).toEqual(shown);
 });
 
-describe("limits that are set again", () => {
-  test.each(["key", "account"] as const)("for the %s reach the disk all the same", async (of) => {
-    const { id } = await home.operations.keys.create({ account });
-    let isDiskFull = true;
-    const { keys, accounts } = home.on({
-      sync: () => (isDiskFull ? Promise.reject(new Error("full")) : home.store.sync()),
-    });
-    const set = () =>
-      of === "key" ? keys.setLimits({ id, rpm: "7" }) : accounts.setLimits({ account, rpm: "7" });
-    await expect(set()).rejects.toThrow("full");
-    // They are written now, and equal. That they survive a power cut is still not certain.
-    await expect(set()).rejects.toThrow("full");
-    isDiskFull = false;
-    expect((await set()).limits.rpm).toBe("7");
-  });
+describe("a change that is made again after its disk failed", () => {
+  test.each(["key limits", "account limits", "suspension"] as const)(
+    "reaches the disk all the same: %s",
+    async (what) => {
+      const { id } = await home.operations.keys.create({ account });
+      let isDiskFull = true;
+      const { keys, accounts } = home.on({
+        sync: () => (isDiskFull ? Promise.reject(new Error("full")) : home.store.sync()),
+      });
+      const change = async () => {
+        if (what === "suspension") return (await accounts.suspend({ account })).status;
+        const { limits } =
+          what === "key limits"
+            ? await keys.setLimits({ id, rpm: "7" })
+            : await accounts.setLimits({ account, rpm: "7" });
+        return limits.rpm;
+      };
+      await expect(change()).rejects.toThrow("full");
+      // It is written now. That it survives a power cut is still not certain.
+      await expect(change()).rejects.toThrow("full");
+      isDiskFull = false;
+      expect(await change()).toBe(what === "suspension" ? "suspended" : "7");
+    },
+  );
 });

@@ -1,12 +1,12 @@
 import { SQLiteError } from "bun:sqlite";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { Problem } from "../../base/problem.ts";
 
 /**
  * A message for a person in place of a stack: what is wrong with the database files, and what to
  * do. Unknown errors are returned unchanged.
  */
-export function toStoreProblem(error: unknown, path: string): unknown {
+export function toStoreProblem(error: unknown, path: string, dataDir = dirname(path)): unknown {
   const { code, file } = causeOf(error);
   if (code === undefined) return error;
   const say = (what: string, advice: string) =>
@@ -27,9 +27,12 @@ export function toStoreProblem(error: unknown, path: string): unknown {
       `The disk that holds ${path} cannot be read or written`,
       "Check the disk and its limits.",
     );
-  const folder = dirname(path);
-  if (/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(code) && isAbove(file, path))
-    return say(`The directory ${folder} cannot be created`, "Check SVC_DATA_DIR.");
+  if (/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(code)) {
+    if (isAbove(file, join(dataDir, "lock.db")))
+      return say(`The directory ${dataDir} cannot be created`, "Check SVC_DATA_DIR.");
+    if (isAbove(file, `${path}-lock`) || isAbove(file, path))
+      return say(`The directory ${dirname(path)} cannot be created`, "Check SVC_DATABASE_URL.");
+  }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return say(`The database ${path} is in use by another program`, "Try again.");
   return error;

@@ -83,3 +83,35 @@ test("a long error reaches a slow reader whole", async () => {
   expect(text).toContain(`Unknown flag "${flag}"`);
   expect(text).toEndWith("exit 2\n");
 });
+
+test("output that cannot be written is exit code 1", async () => {
+  const main = join(import.meta.dir, "../../../src/main.ts");
+  const script = '"$0" "$1" --help 1< /dev/null';
+  const { exitCode, stderr } = await $`sh -c ${script} ${process.execPath} ${main}`
+    .nothrow()
+    .quiet();
+  expect({ exitCode, stderr: stderr.toString() }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^error: Cannot write the output: EBADF/),
+  });
+});
+
+test.each([
+  "key revoke sk-svc-0123456789abcdef",
+  "account show sk-proj-0123456789abcdef",
+  "provider key openai gsk_0123456789abcdef",
+  "sk-svc-0123456789abcdef",
+])("an error does not repeat a key: svc %s", async (line) => {
+  for (const more of [[], ["--json"]]) {
+    const { code, stdout, stderr } = await home.svc([...line.split(" "), ...more]);
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).not.toContain("0123456789");
+  }
+});
+
+test("an error does not repeat the password in an address", async () => {
+  const environment = { SVC_DATABASE_URL: "postgres://user:hunter2@host/db" };
+  const { code, stderr } = await home.svc(["account", "list"], { environment });
+  expect(code).toBe(2);
+  expect(stderr).toContain("postgres://…@host/db");
+});

@@ -83,7 +83,10 @@ describe("without a server", () => {
     await entry("refund acme 2 --reference ticket --note sorry");
     expect((await entry("withdraw acme 1.999999999")).balance_usd).toBe("0.000000002");
     const over = await home.svc(words("account withdraw acme 0.000000003"));
-    expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("0.000000002 USD available")]);
+    expect([over.code, over.stderr]).toEqual([
+      4,
+      expect.stringContaining("0.000000002 USD available"),
+    ]);
     const { stdout } = await home.svc(words("account entries acme"));
     expect(stdout).toMatch(/credit +0\.000000001/);
     expect(stdout).toMatch(/refund +2\.00 +ticket +sorry/);
@@ -175,7 +178,9 @@ describe("beside a running server", () => {
     expect(during.held_usd).not.toBe("0.00");
     const whole = await home.svc(words("account withdraw acme 5"));
     expect([whole.code, whole.stdout]).toEqual([4, ""]);
-    expect(whole.stderr).toContain(`${during.free_usd} USD available and ${during.held_usd} USD held`);
+    expect(whole.stderr).toContain(
+      `${during.free_usd} USD available and ${during.held_usd} USD held`,
+    );
     expect(await entry(`withdraw acme ${during.free_usd}`)).toMatchObject({
       balance_usd: during.held_usd,
     });

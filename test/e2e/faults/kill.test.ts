@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { KillCampaign } from "../../faults/kill/kill-campaign.ts";
 
 /** The steps that differ most; `npm run test:faults` kills at all of them, many times. */
-const steps = ["before-hold", "after-upstream-end", "in-transaction", "mid-stream"] as const;
+const steps = [
+  "before-hold",
+  "after-upstream-end",
+  "in-transaction",
+  // The receipt is on the disk, and its reply is not out.
+  "after-sync",
+  "mid-stream",
+] as const;
 let campaign: KillCampaign;
 const totals = { whole: 0, broken: 0, receiptsWithoutReply: 0, repeats: 0 };
 

@@ -16,7 +16,7 @@ import { countTokens, leaver, openPayer, warmCounter } from "../../setup/money-h
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({ hasOwnCounter: true });
   await warmCounter(gateway);
 });
 afterAll(() => gateway.stop());

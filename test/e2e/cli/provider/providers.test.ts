@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OfferView } from "../../../../src/platform/providers/schemas.ts";
 import { succeeds, useProviderHome } from "../../../setup/provider-home.ts";
@@ -347,6 +347,10 @@ test("the data directory holds no file with a key that a failed adding was given
   const { code, stdout, stderr } = await stage.provider(line, { stdin: secret });
   expect(code).toBe(1);
   expect(stdout + stderr).not.toContain(secret);
-  expect(existsSync(stage.home.dataDir)).toBe(true);
+  const files = readdirSync(stage.home.dataDir).map((name) =>
+    readFileSync(join(stage.home.dataDir, name)),
+  );
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.some((bytes) => bytes.includes(secret))).toBe(false);
   for (const bytes of filesBeside()) expect(bytes).not.toContain(secret);
 });

@@ -22,7 +22,7 @@ export async function runCli(
   version: string,
 ): Promise<number> {
   try {
-    if (words[0] === "--version" || words[0] === "-v") print(version);
+    if (isVersion(words[0])) print(version);
     else if (words.length === 0 || words[0] === "help" || isHelp(words[0]))
       showHelp(words.slice(1), version);
     else await runCommand(words, wiring);
@@ -43,12 +43,25 @@ function report(problem: Problem, words: readonly string[]): void {
   const flags = command?.flags ?? {};
   const flag = flagOf(flags, field);
   const text = withFlags(flags, message, field);
-  printError(flag === undefined ? text : `${flag}: ${text}`, [
+  printError(flag === undefined ? text : afterFlag({ flag, text, field }), [
     ...(problem instanceof UsageProblem && command !== undefined
       ? [`Usage: ${usage(command, "Usage: ".length)}`]
       : []),
     ...(hint === undefined ? [] : [`Try: svc ${hint}`]),
   ]);
+}
+
+/** Behind its flag, a message does not name the field again: `--by: Must be model or account.` */
+function afterFlag(options: {
+  readonly flag: string;
+  readonly text: string;
+  readonly field: string | undefined;
+}): string {
+  const { flag, text, field } = options;
+  if (text.startsWith(`${flag} `)) return text;
+  if (!text.startsWith(`${field} `)) return `${flag}: ${text}`;
+  const rest = text.slice(`${field} `.length);
+  return `${flag}: ${rest.startsWith("must ") ? `M${rest.slice(1)}` : `This ${rest}`}`;
 }
 
 /** Names of the API as the flags that were typed: `allow_private` is `--allow-private`. */
@@ -95,6 +108,7 @@ function findCommand(words: readonly string[]): Command | undefined {
     .toSorted((left, right) => right.name.length - left.name.length)[0];
 }
 
+const isVersion = (word = "") => ["--version", "-v", "-V", "version"].includes(word);
 const isHelp = (word: string | undefined) => word === "--help" || word === "-h";
 
 function showHelp(words: readonly string[], version: string): void {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { Problem } from "../base/problem.ts";
+import { eitherOf } from "../base/text/list-text.ts";
 import type { Configuration } from "../config/load.ts";
 import { didYouMean } from "../config/suggestion.ts";
 import type { LedgerReader } from "../ledger/store.ts";
@@ -53,8 +54,10 @@ export interface Command {
   /** Known values of its arguments, for shell completion. */
   readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** Flags of older versions, with their replacement. */
-  readonly removedFlags?: Readonly<Record<string, string>>;
+  /** Its flags are the changes, so that it needs at least one of them. */
+  readonly needsChange?: true;
+  /** Flags that people expect or know from older versions, with what to do instead. */
+  readonly refusedFlags?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Further lines of the help, such as a table to choose from. */
   readonly more?: () => readonly string[];
@@ -122,10 +125,15 @@ export function readInvocation(
     else if (required)
       throw usageProblem(command, {
         field: name.replaceAll("-", "_"),
-        message: "A value is required.",
+        message: `--${name} is required.`,
       });
   }
   const switches = new Set(known.map(([name]) => name).filter((name) => values[name] === true));
+  const changes = known.map(([name]) => name).filter((name) => !(name in jsonFlag));
+  if (command.needsChange && changes.every((name) => values[name] === undefined))
+    throw usageProblem(command, {
+      message: `Nothing to change. Set ${eitherOf(changes.map((name) => `--${name}`))}.`,
+    });
   return { flags, switches, lists, positionals, wiring };
 }
 
@@ -144,9 +152,9 @@ function parse(command: Command, words: readonly string[], options: Options) {
   const negative = beforeEnd(words).find((word) => /^-\d/.test(word));
   if (negative !== undefined)
     throw usageProblem(command, { message: `Negative numbers are not allowed: ${negative}.` });
-  for (const [name, advice] of Object.entries(command.removedFlags ?? {}))
+  for (const [name, message] of Object.entries(command.refusedFlags ?? {}))
     if (beforeEnd(words).some((word) => word === `--${name}` || word.startsWith(`--${name}=`)))
-      throw usageProblem(command, { field: name, message: `--${name} was removed. ${advice}` });
+      throw usageProblem(command, { field: name, message });
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
     options,

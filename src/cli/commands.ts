@@ -24,6 +24,10 @@ const serve: Command = {
     "SVC_PORT=9000 svc serve",
     "SVC_HOST=0.0.0.0 SVC_PUBLIC_URL=https://models.example svc serve",
   ],
+  refusedFlags: {
+    port: "--port does not exist. Set SVC_PORT, for example: SVC_PORT=9000 svc serve",
+    host: "--host does not exist. Set SVC_HOST, for example: SVC_HOST=0.0.0.0 svc serve",
+  },
   run: ({ wiring }) => wiring.serve(),
 };
 

@@ -1,4 +1,5 @@
 import { Problem } from "../base/problem.ts";
+import { eitherOf } from "../base/text/list-text.ts";
 import { didYouMean } from "../config/suggestion.ts";
 import type { Command } from "./command.ts";
 import { summary } from "./help.ts";
@@ -20,15 +21,17 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       "svc completion fish > ~/.config/fish/completions/svc.fish",
     ],
     more: () => [
-      "SHELL is bash, zsh or fish. To try it in the current bash or zsh only:",
+      "SHELL is bash, zsh or fish. To try it in the current shell only:",
       "  source <(svc completion bash)",
+      "  source <(svc completion zsh)",
+      "  svc completion fish | source",
     ],
     async run({ positionals: [word = ""] }) {
       const shell = shells.find((one) => one === word);
       if (shell === undefined)
         throw new Problem({
           code: "invalid",
-          message: `Unknown shell "${word}".${didYouMean(word, shells) || ` Choose ${shells.join(", ")}.`}`,
+          message: `Unknown shell "${word}".${didYouMean(word, shells) || ` Choose ${eitherOf(shells)}.`}`,
           command: "completion --help",
         });
       process.stdout.write(completionScript(shell, commands()));

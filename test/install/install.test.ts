@@ -71,6 +71,27 @@ test("a fresh checkout installs what it needs by itself, and neither way undoes 
   expect(readFileSync(join(clone, "package-lock.json"), "utf8")).toBe(lockBefore);
 }, 600_000);
 
+test("the command works through links, absolute and relative", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-link-"));
+  try {
+    mkdirSync(join(folder, "bin"));
+    mkdirSync(join(folder, "a clone", "scripts"), { recursive: true });
+    cpSync(join(root, "svc"), join(folder, "a clone", "svc"));
+    writeFileSync(
+      join(folder, "a clone", "scripts", "svc.mjs"),
+      "console.log(process.argv.slice(2).join());",
+    );
+    symlinkSync(join(folder, "a clone", "svc"), join(folder, "absolute"));
+    symlinkSync("../absolute", join(folder, "bin", "svc"));
+    for (const file of ["a clone/svc", "absolute", "bin/svc"]) {
+      const child = Bun.spawnSync([join(folder, file), "a", "b c"], { cwd: tmpdir() });
+      expect([file, child.stdout.toString()]).toEqual([file, "a,b c\n"]);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("a machine that cannot run it is told so in one sentence", async () => {
   const on = (change: string) =>
     run(

@@ -7,10 +7,10 @@ import {
   bytesOf,
   callFlags,
   callGateway,
+  chooseModel,
   errorIn,
   openGateway,
   readJson,
-  usualModel,
 } from "./gateway-client.ts";
 import { numberFlag, readWords, writeOut } from "./io.ts";
 
@@ -45,13 +45,20 @@ export const chat: Command = {
     const toBody = (model: string) =>
       JSON.stringify({ model, ...fields, ...(isStream ? { stream: true } : {}) });
     const gateway = await openGateway(invocation);
+    const { model: named } = flags;
     if (switches.has("curl")) {
-      const body = [toBody(flags["model"] ?? (await usualModel({ gateway, wanted })))];
+      const body = [toBody(await chooseModel({ gateway, wanted, named }))];
       return writeOut(curlText([{ url: `${gateway.baseUrl}${path}`, body, isStream }]));
     }
     await interruptible(async (signal) => {
-      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
-      const { response } = await callGateway({ gateway, path, body: toBody(model), signal });
+      const model = await chooseModel({ gateway, wanted, named, signal });
+      const { response } = await callGateway({
+        gateway,
+        path,
+        body: toBody(model),
+        flags: chat.flags,
+        signal,
+      });
       if (isStream) return printText(response, signal);
       await writeOut(`${JSON.stringify(await readJson(response, signal), null, 2)}\n`);
     });
@@ -76,36 +83,51 @@ function chatFields({ flags, lists }: Invocation, prompt: string) {
 
 /** Prints each piece as it arrives, and always ends the last line. */
 async function printText(response: Response, signal: AbortSignal): Promise<void> {
-  let last = "\n";
+  let last = "";
+  let hasToolCall = false;
   try {
-    for await (const text of textsOf(response, signal)) {
+    for await (const { text, isToolCall } of piecesOf(response, signal)) {
+      hasToolCall ||= isToolCall;
+      if (text === "") continue;
       await writeOut(process.stdout.isTTY === true ? harmless(text) : text);
       last = text;
     }
   } finally {
-    if (!last.endsWith("\n")) await writeOut("\n");
+    if (last !== "" && !last.endsWith("\n")) await writeOut("\n");
   }
+  if (last === "" && hasToolCall)
+    process.stderr.write("The reply contains a tool call. Use --json to see it.\n");
 }
 
-async function* textsOf(response: Response, signal: AbortSignal) {
+async function* piecesOf(response: Response, signal: AbortSignal) {
   const reader = new SseReader();
   for await (const bytes of bytesOf(response, signal))
     for (const data of reader.push(bytes)) {
       if (data === "[DONE]") return;
-      const text = textIn(data);
-      if (text !== "") yield text;
+      yield pieceIn(data);
     }
   throw new Problem({ code: "failed", message: "The reply ended early." });
 }
 
-/** The text of the first choice, or "" in an event that has none. */
-function textIn(data: string): string {
+/** What an event adds to the first choice. */
+interface Piece {
+  /** "" if it has none. */
+  readonly text: string;
+  readonly isToolCall: boolean;
+}
+
+function pieceIn(data: string): Piece {
   const event = parsed(data);
   const failure = errorIn(event);
   if (failure !== undefined) throw new Problem({ code: "failed", message: failure.message });
-  const { choices } = event as { choices?: readonly { delta?: { content?: unknown } }[] };
-  const content = choices?.[0]?.delta?.content;
-  return typeof content === "string" ? content : "";
+  const { choices } = event as {
+    choices?: readonly { delta?: { content?: unknown; tool_calls?: unknown } }[];
+  };
+  const { content, tool_calls: toolCalls } = choices?.[0]?.delta ?? {};
+  return {
+    text: typeof content === "string" ? content : "",
+    isToolCall: Array.isArray(toolCalls) && toolCalls.length > 0,
+  };
 }
 
 function parsed(data: string): object {

@@ -12,10 +12,10 @@ import {
 import {
   callFlags,
   callGateway,
+  chooseModel,
   type Gateway,
   openGateway,
   readJson,
-  usualModel,
 } from "./gateway-client.ts";
 import { numberFlag, readStdin, writeOut } from "./io.ts";
 import { printSimilarities, printVector } from "./similarity.ts";
@@ -59,13 +59,14 @@ export const embed: Command = {
     const words =
       positionals.length === 1 && positionals[0] === "-" ? await readLines() : positionals;
     const gateway = await openGateway(invocation);
-    const isMedia = image.length + video.length > 0 || isMediaModel(gateway, flags["model"]);
+    const { model: named } = flags;
+    const isMedia = image.length + video.length > 0 || isMediaModel(gateway, named);
     const requests = isMedia
       ? mediaRequests({ files: words, images: image, videos: video })
       : [textRequest(words)];
     const wanted = isMedia ? wantedMedia : wantedText;
     if (switches.has("curl")) {
-      const model = flags["model"] ?? (await usualModel({ gateway, wanted }));
+      const model = await chooseModel({ gateway, wanted, named });
       const url = `${gateway.baseUrl}${path}`;
       return writeOut(
         curlText(
@@ -74,7 +75,7 @@ export const embed: Command = {
       );
     }
     const replies = await interruptible(async (signal) => {
-      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
+      const model = await chooseModel({ gateway, wanted, named, signal });
       return callAll({ gateway, requests, fields: { model, dimensions }, signal });
     });
     if (switches.has("json"))
@@ -116,7 +117,7 @@ async function callAll({ gateway, requests, fields, signal }: EmbedCalls) {
   const replies: { readonly labels: readonly string[]; readonly reply: EmbeddingsReply }[] = [];
   for (const request of requests) {
     const body = bodyText(embedBody(request, fields));
-    const { response } = await callGateway({ gateway, path, body, signal });
+    const { response } = await callGateway({ gateway, path, body, flags: embed.flags, signal });
     const reply = toReply(await readJson(response, signal), request.labels.length);
     replies.push({ labels: request.labels, reply });
   }

@@ -2,7 +2,7 @@ import { Problem } from "../../base/problem.ts";
 import type { TemporaryKeyView } from "../../platform/gateway/operations.ts";
 import type { ModelView } from "../../platform/models/schemas.ts";
 import type { Operations } from "../../platform/operations.ts";
-import type { Invocation, Wiring } from "../command.ts";
+import type { Command, Invocation, Wiring } from "../command.ts";
 import { ProgressLine } from "../terminal/progress-line.ts";
 
 /** The flags of every command that calls the gateway. */
@@ -139,15 +139,28 @@ export interface WantedModel {
   readonly preferred: string;
 }
 
-/** The model to call if none was named. */
-export async function usualModel(options: {
+/** The commands that call them, by endpoint. */
+const commandsFor = { chat: "chat", embeddings: "embed", speech: "say" } as const;
+
+/** The model to call: the named one, otherwise the usual one. */
+export async function chooseModel(options: {
   readonly gateway: Gateway;
   readonly wanted: WantedModel;
+  readonly named: string | undefined;
   /** Absent: nothing may be called. */
   readonly signal?: AbortSignal;
 }): Promise<string> {
-  const { gateway, wanted, signal } = options;
+  const { gateway, wanted, named, signal } = options;
   const { models } = gateway;
+  if (named !== undefined) {
+    const endpoint = models?.find(({ id }) => id === named)?.endpoint ?? wanted.endpoint;
+    if (endpoint === wanted.endpoint) return named;
+    throw new Problem({
+      code: "invalid",
+      field: "model",
+      message: `${named} is not available for svc ${commandsFor[wanted.endpoint]}. Use svc ${commandsFor[endpoint]}.`,
+    });
+  }
   // The models that this key may call; our own list adds their endpoints.
   const listed = signal === undefined ? undefined : await listedModels(gateway, signal);
   if (models === undefined) {
@@ -183,7 +196,7 @@ export async function usualModel(options: {
 async function listedModels(gateway: Gateway, signal: AbortSignal): Promise<readonly string[]> {
   const response = await send({ gateway, path: "/models", signal });
   if (!response.ok)
-    throw new Problem({ code: "failed", message: (await readFailure(response, gateway)).message });
+    throw toProblem({ failure: await readFailure(response, gateway), gateway, response });
   const { data } = (await readJson(response, signal)) as { data?: readonly { id?: unknown }[] };
   return (data ?? []).map(({ id }) => String(id));
 }
@@ -194,6 +207,8 @@ export interface GatewayCall {
   readonly path: string;
   /** JSON. */
   readonly body: string;
+  /** The flags that its fields come from. */
+  readonly flags: Command["flags"];
   readonly signal: AbortSignal;
 }
 
@@ -207,7 +222,7 @@ const maxLoadingMs = 15 * 60_000;
 
 /** Posts JSON. Waits for a model that is loading; any other error is a Problem. */
 export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
-  const { gateway, signal } = call;
+  const { gateway, flags, signal } = call;
   const progress = new ProgressLine();
   const endMs = performance.now() + maxLoadingMs;
   try {
@@ -219,17 +234,35 @@ export async function callGateway(call: GatewayCall): Promise<GatewayReply> {
       const { code, message } = failure;
       const waitMs = retryAfterMs(response.headers);
       if (code !== "model_loading" || performance.now() + waitMs > endMs)
-        throw new Problem({
-          code: code === "model_not_allowed" || code === "model_not_found" ? "not_found" : "failed",
-          message,
-          command: whereToLook({ gateway, response, code }),
-        });
+        throw toProblem({ failure, gateway, response, flags });
       progress.show(message);
       await pause(waitMs, signal);
     }
   } finally {
     progress.clear();
   }
+}
+
+function toProblem(options: {
+  readonly failure: Failure;
+  readonly gateway: Gateway;
+  readonly response: Response;
+  readonly flags?: Command["flags"];
+}): Problem {
+  const { failure, gateway, response, flags = {} } = options;
+  const { code, param, message } = failure;
+  if (code === "invalid_api_key")
+    return new Problem({
+      code: "failed",
+      message: "Incorrect API key provided. Pass a valid key with --key.",
+    });
+  if (response.status === 400 && Object.hasOwn(flags, param.replaceAll("_", "-")))
+    return new Problem({ code: "invalid", field: param, message });
+  return new Problem({
+    code: code === "model_not_allowed" || code === "model_not_found" ? "not_found" : "failed",
+    message,
+    command: whereToLook({ gateway, response, code }),
+  });
 }
 
 /** Callers do not see upstream errors; the operator can look them up. */
@@ -249,7 +282,7 @@ function whereToLook(options: {
 /** Longer than the gateway's own limit, for a gateway that stops responding. */
 const maxCallMs = 60 * 60_000;
 
-async function send(options: Omit<GatewayCall, "body"> & { readonly body?: string }) {
+async function send(options: Omit<GatewayCall, "body" | "flags"> & { readonly body?: string }) {
   const { gateway, path, body, signal } = options;
   const headers = {
     authorization: `Bearer ${await gateway.key()}`,
@@ -297,25 +330,32 @@ export async function readJson(response: Response, signal: AbortSignal): Promise
   }
 }
 
+interface Failure {
+  readonly code: unknown;
+  /** The field of the request that is wrong, or "". */
+  readonly param: string;
+  readonly message: string;
+}
+
 /** The gateway's error, or a message about another reply. */
-async function readFailure(response: Response, { baseUrl }: Gateway) {
+async function readFailure(response: Response, { baseUrl }: Gateway): Promise<Failure> {
   const body: unknown = await response.json().catch(() => undefined);
   return (
     errorIn(body) ?? {
       code: undefined,
+      param: "",
       message: `${baseUrl} returned ${response.status} without an API error. Check that the address is a gateway.`,
     }
   );
 }
 
 /** The error in a reply or in an event of a stream, if it is one. */
-export function errorIn(
-  value: unknown,
-): { readonly code: unknown; readonly message: string } | undefined {
+export function errorIn(value: unknown): Failure | undefined {
   if (typeof value !== "object" || value === null || !("error" in value)) return undefined;
   const { error } = value;
   if (typeof error !== "object" || error === null || !("message" in error)) return undefined;
-  return { code: "code" in error ? error.code : undefined, message: String(error.message) };
+  const { code, param, message } = error as Partial<Record<keyof Failure, unknown>>;
+  return { code, param: typeof param === "string" ? param : "", message: String(message) };
 }
 
 function retryAfterMs(headers: Headers): number {

@@ -12,9 +12,9 @@ import {
   bytesOf,
   callFlags,
   callGateway,
+  chooseModel,
   type GatewayReply,
   openGateway,
-  usualModel,
 } from "./gateway-client.ts";
 import { readWords, writeOut } from "./io.ts";
 
@@ -62,14 +62,21 @@ export const say: Command = {
           "Audio cannot be written to a terminal. Specify a file, or pipe the output to a player.",
       });
     const gateway = await openGateway(invocation);
+    const { model: named } = flags;
     if (switches.has("curl")) {
-      const body = [toBody(flags["model"] ?? (await usualModel({ gateway, wanted })))];
+      const body = [toBody(await chooseModel({ gateway, wanted, named }))];
       return writeOut(curlText([{ url: `${gateway.baseUrl}${path}`, body, output: target }]));
     }
     const sink = target === "-" ? stdoutSink : fileSink(target);
     const figures = await interruptible(async (signal) => {
-      const model = flags["model"] ?? (await usualModel({ gateway, wanted, signal }));
-      const reply = await callGateway({ gateway, path, body: toBody(model), signal });
+      const model = await chooseModel({ gateway, wanted, named, signal });
+      const reply = await callGateway({
+        gateway,
+        path,
+        body: toBody(model),
+        flags: say.flags,
+        signal,
+      });
       return receive({ reply, sink, format, signal });
     });
     const text = switches.has("json")

@@ -163,6 +163,7 @@ function stateCommand(word: "suspend" | "resume", about: string): Command {
 
 const accountLimit = viewCommand({
   name: "account limit",
+  needsChange: true,
   about: "Set the limits of an account, for all its keys combined. Omitted limits stay unchanged.",
   positionals: ["ID"],
   flags: limitFlags,

@@ -10,6 +10,7 @@ import {
 } from "../../../engine/weights/sets.ts";
 import { removeSets, type SetState, stateOf } from "../../../engine/weights/state.ts";
 import { Problem } from "../../base/problem.ts";
+import { eitherOf } from "../../base/text/list-text.ts";
 import type { Environment } from "../../config/child-environment.ts";
 import { didYouMean } from "../../config/suggestion.ts";
 import { ensureEngineInstalled } from "../../engine/install.ts";
@@ -131,7 +132,7 @@ function readNames(words: readonly string[]): readonly SetName[] {
   if (unknown !== undefined)
     throw new Problem({
       code: "invalid",
-      message: `Unknown set "${unknown}".${didYouMean(unknown, setNames) || ` Choose from ${setNames.join(", ")}.`}`,
+      message: `Unknown set "${unknown}".${didYouMean(unknown, setNames) || ` Choose ${eitherOf(setNames)}.`}`,
     });
   // Smallest first, in any order of the arguments.
   return words.length === 0 ? setNames : setNames.filter((name) => words.includes(name));

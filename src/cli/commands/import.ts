@@ -23,8 +23,8 @@ const importLitellm: Command = {
     "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
-  removedFlags: {
-    file: "Use svc import litellm config.yaml --print > FILE, then svc apply FILE.",
+  refusedFlags: {
+    file: "--file was removed. Use svc import litellm config.yaml --print > FILE, then svc apply FILE.",
   },
   examples: [
     "svc import litellm config.yaml --dry-run",

@@ -99,6 +99,7 @@ const keyRevoke = viewCommand({
 
 const keyLimit = viewCommand({
   name: "key limit",
+  needsChange: true,
   about: "Set the limits of a key. Omitted limits stay unchanged.",
   positionals: ["ID"],
   flags: limitFlags,
@@ -143,6 +144,7 @@ const keyRotate = viewCommand({
 
 const keyUpdate = viewCommand({
   name: "key update",
+  needsChange: true,
   about: "Change the name of a key or the models it may call.",
   positionals: ["ID"],
   flags: {

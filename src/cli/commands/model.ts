@@ -55,34 +55,35 @@ function priceText({ price }: Pick<ModelView, "price">): string | null {
         .join(", ");
 }
 
-const none = "none removes it";
-const modelFlags = {
-  endpoint: { about: endpoints.join(", "), value: "ENDPOINT", choices: endpoints },
-  input: {
-    about: "input of an embeddings model: text or media",
-    value: "KIND",
-    choices: ["text", "media"],
-  },
-  "owned-by": { about: "owner, as shown to callers", value: "TEXT" },
-  "context-length": { about: `maximum tokens in a request and its reply; ${none}`, value: "N" },
-  "max-output-tokens": { about: `maximum tokens in a reply; ${none}`, value: "N" },
-  "max-image-tokens": { about: `maximum tokens per image; ${none}`, value: "N" },
-  "max-audio-seconds": { about: `maximum length of speech, in seconds; ${none}`, value: "N" },
-  timeout: {
-    about: `connect, first_byte, idle or total timeout, such as idle=60; ${none}`,
-    value: "name=SECONDS",
-    multiple: true,
-  },
-} as const satisfies Command["flags"];
+/** Ends the help of flags that change what exists. */
+const orNone = "; none removes it";
+const modelFlags = (none: string) =>
+  ({
+    endpoint: { about: endpoints.join(", "), value: "ENDPOINT", choices: endpoints },
+    input: {
+      about: "input of an embeddings model: text or media",
+      value: "KIND",
+      choices: ["text", "media"],
+    },
+    "owned-by": { about: "owner, as shown to callers", value: "TEXT" },
+    "context-length": { about: `maximum tokens in a request and its reply${none}`, value: "N" },
+    "max-output-tokens": { about: `maximum tokens in a reply${none}`, value: "N" },
+    "max-image-tokens": { about: `maximum tokens per image${none}`, value: "N" },
+    "max-audio-seconds": { about: `maximum length of speech, in seconds${none}`, value: "N" },
+    timeout: {
+      about: `connect, first_byte, idle or total timeout, such as idle=60${none}`,
+      value: "name=SECONDS",
+      multiple: true,
+    },
+  }) as const satisfies Command["flags"];
 
 function readModel({ flags, lists }: Invocation): ModelChanges {
-  const { endpoint, input } = flags;
   const timeouts = readPairs(lists["timeout"] ?? [], "timeout", timeoutNames).map(
     ([name, text]) => [name, readSeconds(text)] as const,
   );
   return {
-    endpoint,
-    input,
+    endpoint: flags["endpoint"],
+    input: flags["input"],
     owned_by: flags["owned-by"],
     context_length: optionalCount(flags, "context-length"),
     max_output_tokens: optionalCount(flags, "max-output-tokens"),
@@ -135,26 +136,27 @@ function readPairs<const T extends string>(
   });
 }
 
-const routeFlags = {
-  priority: { about: "1 to 100; the lowest is tried first", value: "N" },
-  weight: { about: "share of requests among routes with the same priority", value: "N" },
-  voice: {
-    about:
-      "speech only: the provider's name for a voice, such as Kore=nova, or same if the names match",
-    value: "NAME=THEIRS",
-    multiple: true,
-  },
-  dimensions: {
-    about: `embeddings only: default vector length, own (the model's) or 3072; ${none}`,
-    value: "WORD",
-    choices: ["own", "3072", "none"],
-  },
-  cost: {
-    about: "vendor's price in USD, such as input=0.30; none removes it",
-    value: "class=USD",
-    multiple: true,
-  },
-} as const satisfies Command["flags"];
+const routeFlags = (none: string) =>
+  ({
+    priority: { about: "1 to 100; the lowest is tried first", value: "N" },
+    weight: { about: "share of requests among routes with the same priority", value: "N" },
+    voice: {
+      about:
+        "speech only: the provider's name for a voice, such as Kore=nova, or same if the names match",
+      value: "NAME=THEIRS",
+      multiple: true,
+    },
+    dimensions: {
+      about: `embeddings only: default vector length, own (the model's) or 3072${none}`,
+      value: "WORD",
+      choices: ["own", "3072", "none"],
+    },
+    cost: {
+      about: `vendor's price in USD, such as input=0.30${none}`,
+      value: "class=USD",
+      multiple: true,
+    },
+  }) as const satisfies Command["flags"];
 
 function readRoute({ flags, lists }: Invocation): RouteChanges {
   const { priority, weight, dimensions } = flags;
@@ -212,10 +214,10 @@ const modelAdd = viewCommand({
   about: "Create a model. It is served once it has a route and a price.",
   positionals: ["ID"],
   flags: {
-    ...modelFlags,
+    ...modelFlags(""),
     provider: { about: "provider of its first route", value: "NAME" },
     upstream: { about: "the provider's name for the model", value: "MODEL" },
-    ...routeFlags,
+    ...routeFlags(""),
     price: {
       about: "price for callers in USD, such as output=2.50",
       value: "class=USD",
@@ -259,9 +261,10 @@ const modelAdd = viewCommand({
 
 const modelEdit = viewCommand({
   name: "model edit",
+  needsChange: true,
   about: "Change a model. Omitted fields stay unchanged. svc price set changes its price.",
   positionals: ["ID"],
-  flags: modelFlags,
+  flags: modelFlags(orNone),
   examples: [
     "svc model edit fast --max-output-tokens 8192 --context-length 131072",
     "svc model edit fast --timeout first_byte=300 --max-image-tokens none",
@@ -278,9 +281,10 @@ const routeCommand = (options: {
 }) =>
   viewCommand({
     name: `model route ${options.verb}`,
+    ...(options.verb === "edit" ? { needsChange: true } : {}),
     about: options.about,
     positionals: ["ID", "PROVIDER", "MODEL"],
-    flags: options.verb === "remove" ? {} : routeFlags,
+    flags: options.verb === "remove" ? {} : routeFlags(options.verb === "edit" ? orNone : ""),
     examples: options.examples,
     async load(operations, invocation) {
       const { catalog } = operations;
@@ -333,8 +337,12 @@ function printSaved(model: CatalogEntryView, verb: string): void {
     const costs = cost === null ? "" : `, costs ${priceText({ price: cost })}`;
     print(style.dim(`  ${provider}/${upstream}: priority ${priority}, weight ${weight}${costs}`));
   }
-  if (model.not_served_because !== null)
-    print(`${style.yellow("!")} Not served. ${model.not_served_because}`);
+  const { id, status, routes, not_served_because: reason } = model;
+  const because =
+    routes.length === 0 && status !== "retired"
+      ? `: ${id} has no route. Add one: svc model route add ${id} PROVIDER MODEL`
+      : `. ${reason}`;
+  if (reason !== null) print(`${style.yellow("!")} Not served${because}`);
 }
 
 const modelDeprecate = viewCommand({

@@ -137,7 +137,10 @@ function printImport({ set, left, unknown, notes, applied }: ImportView, dryRun:
     print(
       `${style.green("+")} ${nameOf(row)}: ${pairsText(row.price)} ${style.dim(`(${row.source})`)}`,
     );
-  for (const row of left) print(`${style.dim("=")} ${nameOf(row)}: ${row.reason}`);
+  for (const row of left) {
+    const advice = row.replaceable ? "; use --replace to overwrite it" : "";
+    print(`${style.dim("=")} ${nameOf(row)}: ${row.reason}${advice}`);
+  }
   for (const row of unknown) print(`${style.yellow("?")} ${nameOf(row)}: ${row.reason}`);
   for (const row of notes) print(`${style.yellow("!")} ${row.model} on ${row.route}: ${row.note}`);
   if (set.length === 0) return print("Nothing to set.");

@@ -32,7 +32,10 @@ const receiptList: Command = {
     account: { about: "only this account (id or name)", value: "A" },
     key: { about: "only this key (id)", value: "K" },
     model: { about: "only this model", value: "M" },
-    outcome: { about: "only this outcome: ok, left or an error code", value: "O" },
+    outcome: {
+      about: "only this outcome: ok, left (the caller disconnected) or an error code",
+      value: "O",
+    },
     from: { about: "started on or after this date (UTC) or time", value: "DATE" },
     to: { about: "started on or before this date (UTC), or before this time", value: "DATE" },
     limit: { about: `maximum number of receipts (default: ${usualLimit})`, value: "N" },

@@ -59,9 +59,10 @@ export const initCommand: Command = {
     "dry-run": { about: "show the changes without making them" },
     ...jsonFlag,
   },
-  removedFlags: {
-    file: "Use svc init --print > FILE, then svc apply FILE.",
-    force: "svc init only adds entries. Use svc apply FILE to make the catalog match a file.",
+  refusedFlags: {
+    file: "--file was removed. Use svc init --print > FILE, then svc apply FILE.",
+    force:
+      "--force was removed. svc init only adds entries. Use svc apply FILE to make the catalog match a file.",
   },
   examples: [
     "svc init",

@@ -1,5 +1,6 @@
 import { fromDecimal, toDecimal } from "../../base/decimal.ts";
 import { Problem } from "../../base/problem.ts";
+import { eitherOf } from "../../base/text/list-text.ts";
 import { priceKeys, priceScale } from "../../call/price.ts";
 import { engineProvider } from "../../catalog/model.ts";
 import { vendors } from "../../catalog/vendors.ts";
@@ -64,7 +65,7 @@ export function fitPreset(
   if (preset === undefined)
     throw new Problem({
       code: "invalid",
-      message: `Unknown preset "${name}". Choose from ${[...presetNames, localPreset].join(", ")}.`,
+      message: `Unknown preset "${name}". Choose ${eitherOf([...presetNames, localPreset])}.`,
       field: "preset",
     });
   const { variable, factor } = options;

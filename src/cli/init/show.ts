@@ -23,12 +23,13 @@ export function tellFound(options: {
   readonly preset: string | undefined;
 }): void {
   const { found, isJson, preset } = options;
-  if (isJson) return printJson({ written: false, found: found.map(toFoundView) });
+  if (isJson) printJson({ written: false, found: found.map(toFoundView) });
+  if (preset === undefined && found.length === 0) throw withNothing();
+  if (isJson) return;
   if (found.length > 0) {
     print("Found");
     showFound(found);
   }
-  if (preset === undefined && found.length === 0) throw withNothing();
   const yes =
     preset === undefined ? "connects the checked providers" : `applies the preset ${preset}`;
   throw new Problem({
@@ -41,8 +42,8 @@ svc init --yes ${yes}. --provider, --models, --all-models and --markup change th
 export const withNothing = () =>
   new Problem({
     code: "not_found",
-    message: `${nothingFound} Set a key such as GEMINI_API_KEY, or start Ollama.`,
-    command: "init --preset google",
+    message: `${nothingFound} Set a vendor's key, such as OPENAI_API_KEY, and run svc init again, or add any server.`,
+    command: "provider add --help",
   });
 
 const nothingFound =

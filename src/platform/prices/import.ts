@@ -97,10 +97,15 @@ class Plan {
     });
   }
 
+  #leave(list: "left" | "unknown", { replaceable, ...row }: ImportView["left"][number]): void {
+    if (list === "left") this.result.left.push({ ...row, replaceable });
+    else this.result.unknown.push(row);
+  }
+
   #addCost(model: Model, route: Route, found: ListPrice | undefined): Route {
     const place: Place = { model: model.id, route: routeName(route) };
-    const leave = (list: "left" | "unknown", reason: string) => {
-      this.result[list].push({ ...place, reason });
+    const leave = (list: "left" | "unknown", reason: string, replaceable = false) => {
+      this.#leave(list, { ...place, reason, replaceable });
       return route;
     };
     if (route.provider === engineProvider || found?.isOwn === true)
@@ -108,7 +113,7 @@ class Plan {
     if (model.origin !== undefined && ownsCost(model, route))
       return leave("left", `is defined in ${model.origin.file}`);
     if (route.cost !== undefined && !this.#options.replace)
-      return leave("left", "already has a cost; use replace to overwrite it");
+      return leave("left", "already has a cost", true);
     const cost = found?.price;
     if (found === undefined || cost === undefined || Object.keys(cost).length === 0)
       return leave(
@@ -127,14 +132,13 @@ class Plan {
     const place: Place = { model: model.id, route: null };
     const [first] = model.routes;
     const before = priceAt(model, nowMs)?.price;
-    const leave = (list: "left" | "unknown", reason: string) => {
-      this.result[list].push({ ...place, reason });
+    const leave = (list: "left" | "unknown", reason: string, replaceable = false) => {
+      this.#leave(list, { ...place, reason, replaceable });
       return false;
     };
     if (model.origin !== undefined && ownsField(model, "price"))
       return leave("left", `is defined in ${model.origin.file}`);
-    if (before !== undefined && !replace)
-      return leave("left", "already has a price; use replace to overwrite it");
+    if (before !== undefined && !replace) return leave("left", "already has a price", true);
     if (first === undefined) return leave("unknown", "has no route, so there is no public price");
     if (first.provider === engineProvider && before !== undefined)
       return leave("left", notKnown(first));

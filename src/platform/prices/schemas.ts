@@ -19,7 +19,13 @@ const place = {
 };
 export const importReply = Type.Object({
   set: Type.Array(Type.Object({ ...place, price: prices, source: Type.String() })),
-  left: Type.Array(Type.Object({ ...place, reason: Type.String() })),
+  left: Type.Array(
+    Type.Object({
+      ...place,
+      reason: Type.String(),
+      replaceable: Type.Boolean({ description: "`replace` would overwrite it." }),
+    }),
+  ),
   unknown: Type.Array(Type.Object({ ...place, reason: Type.String() })),
   notes: Type.Array(Type.Object({ ...place, note: Type.String() })),
   applied: Type.Boolean(),

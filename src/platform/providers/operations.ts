@@ -177,7 +177,7 @@ function trialOperations(
   return {
     async planTrials({ name, model }) {
       const content = await catalog.load();
-      const entry = findEntry(content, name);
+      const entry = findTested(content, name);
       const trials = trialsOf({ content, name, model });
       const isCompared = canCompare(entry) && routesTo(content, name, model).length > 0;
       const list = { kind: "models" as const, model: null };
@@ -188,7 +188,7 @@ function trialOperations(
     },
     async test({ name, model, kind }, { audit }) {
       const content = await catalog.load();
-      const entry = findEntry(content, name);
+      const entry = findTested(content, name);
       const all = trialsOf({ content, name, model });
       const trials = kind === undefined ? all : all.filter((trial) => trial.kind === kind);
       // The routes may have changed between two calls of one test.
@@ -209,6 +209,15 @@ function trialOperations(
       return compareList({ entry, routes, upstreams });
     },
   };
+}
+
+function findTested(content: CatalogContent, name: string): ProviderEntry {
+  if (name !== engineProvider) return findEntry(content, name);
+  throw new Problem({
+    code: "invalid",
+    message: 'Provider "engine" serves the embedded models and needs no test.',
+    command: "engine status",
+  });
 }
 
 function upstreamsOf({ upstreams }: ProviderDependencies): Promise<Upstreams> {

@@ -206,7 +206,7 @@ describe("the margin", () => {
   test("is refused for days that are none, and names the field", async () => {
     const { operations } = home;
     const cases: readonly (readonly [object, string, string])[] = [
-      [{ by: "colour" }, "by", "by must be one of model, account, provider"],
+      [{ by: "colour" }, "by", "by must be model, account or provider"],
       [{ from: "yesterday" }, "from", "must be a day"],
       [{ to: "2027-02-30" }, "to", "must be a day"],
       [{ from: "2027-03-02", to: "2027-03-01" }, "from", "must not be after the last"],

@@ -1,6 +1,7 @@
 import { toDecimal } from "../../base/decimal.ts";
 import { toUsd } from "../../base/money.ts";
 import { invalid } from "../../base/problem.ts";
+import { eitherOf } from "../../base/text/list-text.ts";
 import { periodStartMs } from "../../call/limits.ts";
 import { dayMs, emptyRollup, mergeInto, type Rollup } from "../../ledger/rollups.ts";
 import type { MoneyDependencies } from "../accounts/funds.ts";
@@ -32,7 +33,7 @@ export function reportOperations(
       const by = marginGroups.find((known) => known === word);
       if (by === undefined)
         throw invalid({
-          by: `by must be one of ${marginGroups.join(", ")}, not "${word}".`,
+          by: `by must be ${eitherOf(marginGroups)}, not "${word}".`,
         });
       const { fromMs, toMs } = readDays({ from, to, nowMs: clock.nowMs() });
       const names = by === "account" ? await accountNames(accounts) : new Map<string, string>();

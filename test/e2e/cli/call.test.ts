@@ -291,11 +291,11 @@ test("at a terminal the wait is one line, and a model's words cannot drive it", 
 
 test("a refusal is told in the gateway's own words, with 1", async () => {
   const cases: readonly (readonly [words: string, says: string])[] = [
-    ["chat Hi --model svc-embedding-2", "/v1/embeddings"],
-    ["chat Hi --temperature 3", "temperature must be a number from 0 to 2"],
-    ["chat Hi --model m --key sk-svc-wrong", "key"],
-    ["embed Hi --dimensions 5", "dimensions must be 768, 1536 or 3072"],
-    ["say Hi --voice Nobody", "voice must be one of: Kore"],
+    [
+      "chat Hi --model m --key sk-svc-wrong",
+      "Incorrect API key provided. Pass a valid key with --key.\n",
+    ],
+    ["chat Hi --key sk-svc-wrong", "Incorrect API key provided. Pass a valid key with --key.\n"],
     ["chat Hi --model m --key k --url http://127.0.0.1:1", "Cannot reach the gateway"],
   ];
   for (const [words, says] of cases) {
@@ -303,6 +303,28 @@ test("a refusal is told in the gateway's own words, with 1", async () => {
     expect([words, code, stdout]).toEqual([words, 1, ""]);
     expect(stderr).toStartWith("error: ");
     expect(stderr).toContain(says);
+  }
+});
+
+test("a refused value is invalid, and its flag is named", async () => {
+  const cases: readonly (readonly [words: string, field: string, says: string])[] = [
+    [
+      "chat Hi --model svc-embedding-2",
+      "model",
+      "--model: svc-embedding-2 is not available for svc chat. Use svc embed.\n",
+    ],
+    ["chat Hi --temperature 9", "temperature", "--temperature: Must be a number from 0 to 2"],
+    ["chat Hi --max-tokens 0", "max_tokens", "--max-tokens: Must be "],
+    ["embed Hi --dimensions 5", "dimensions", "--dimensions: Must be 768, 1536 or 3072"],
+    ["say Hi --voice Nobody", "voice", "--voice: Must be one of: Kore"],
+  ];
+  for (const [words, field, says] of cases) {
+    const { code, stdout, stderr } = await calls.svc(words.split(" "));
+    expect([words, code, stdout]).toEqual([words, 2, ""]);
+    expect(stderr).toStartWith(`error: ${says}`);
+    const json = await calls.svc([...words.split(" "), "--json"]);
+    expect([words, json.code]).toEqual([words, 2]);
+    expect(JSON.parse(json.stderr).error).toMatchObject({ code: "invalid", field });
   }
 });
 

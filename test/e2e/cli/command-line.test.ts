@@ -137,12 +137,16 @@ describe("without a server", () => {
       ],
       ["model route add svc-3-flash fake m --priority 0", 2, "a whole number from 1 to 100"],
       ["provider edit fake", 2, "Set --kind, --base-url"],
-      ["provider add mine --base-url http://127.0.0.1:9/v1 --no-models", 2, "--allow-private"],
+      [
+        "provider add mine --base-url http://127.0.0.1:9/v1 --no-models",
+        2,
+        "error: --base-url: This is a private or loopback address. Set --allow-private to allow it",
+      ],
       ["account create", 2, "NAME is missing"],
       ["account create a b", 2, 'Unexpected argument: "b"'],
       ["account create ''", 2, "1 to 100 letters"],
       ["account list --colour", 2, 'Unknown flag "--colour"'],
-      ["key create", 2, "--account: A value is required"],
+      ["key create", 2, "error: --account is required.\n"],
       ["key create --account taken --expires yesterday", 2, "a day such as"],
       [
         "key create --account taken --expires 2020-01-01",
@@ -164,11 +168,22 @@ describe("without a server", () => {
         2,
         "its endpoint or input type is different",
       ],
+      ["model deprecate svc-2-flash --replacement svc-3-flash", 2, "error: --retires is required."],
+      ["key update key_none", 2, "Nothing to change. Set --name or --models."],
+      ["model edit svc-3-flash", 2, "Nothing to change. Set --endpoint, --input,"],
+      ["model route edit svc-3-flash fake m", 2, "Nothing to change. Set --priority,"],
       [
-        "model deprecate svc-2-flash --replacement svc-3-flash",
+        "report margin --by day",
         2,
-        "--retires: A value is required",
+        'error: --by: Must be model, account or provider, not "day".\n',
       ],
+      [
+        "provider add mine --base-url ftp://host --no-models",
+        2,
+        "error: --base-url: Must start with https:// or http://.",
+      ],
+      ["serve --port 9", 2, "error: --port does not exist. Set SVC_PORT, for example"],
+      ["completion tcsh-like", 2, "Choose bash, zsh or fish."],
     ];
     for (const [words, code, says] of cases) {
       const result = await home.svc(words.split(" ").map((word) => (word === "''" ? "" : word)));
@@ -241,7 +256,7 @@ describe("without a server", () => {
         2,
         {
           code: "invalid",
-          message: "A value is required.",
+          message: "--account is required.",
           field: "account",
           command: "key create --help",
         },

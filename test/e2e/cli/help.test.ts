@@ -57,7 +57,8 @@ describe("help", () => {
         ]);
     }
     expect((await home.svc(["receipt", "--help"])).stdout).toContain("receipt list  List");
-    expect((await home.svc(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const word of ["--version", "-v", "-V", "version"])
+      expect((await home.svc([word])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   test("has examples that the commands themselves understand", () => {

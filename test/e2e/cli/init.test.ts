@@ -182,8 +182,8 @@ describe("without a terminal", () => {
   test("wrong flags are refused, with what would be right", async () => {
     const refusals: readonly (readonly [readonly string[], string])[] = [
       [["--provider", "nobody", "--yes"], 'Unknown provider "nobody"'],
-      [["--preset", "nothing", "--yes"], "Choose from google, local"],
-      [["--preset", "nothing"], "Choose from google, local"],
+      [["--preset", "nothing", "--yes"], "Choose google or local"],
+      [["--preset", "nothing"], "Choose google or local"],
       [["--preset", "google"], "svc init --yes applies the preset google"],
       [["--provider", "ollama", "--markup", "much", "--yes"], "percentage to add"],
       [["--provider", "ollama", "--models", "gpt-9", "--yes"], "ollama does not offer gpt-9"],

@@ -118,13 +118,13 @@ describe("without a server", () => {
       ["account credit acme five", 2, 'such as 25 or 0.50, not "five"'],
       ["account credit acme 0", 2, "greater than 0"],
       ["account credit none 1", 3, 'Unknown account "none"'],
-      ["account limit acme", 2, "Set rpm, tpm, concurrency or budget"],
+      ["account limit acme", 2, "Nothing to change. Set --rpm, --tpm, --concurrency or --budget."],
       ["account limit acme --rpm 0", 2, "--rpm: Requests per minute must be a whole number from 1"],
       ["account limit acme --budget 5/week", 2, "5/day or 12.50/month"],
       ["account create b --tpm -1", 2, "--tpm"],
       ["account suspend none", 3, 'Unknown account "none"'],
       ["key limit key_none --rpm 1", 3, 'Unknown key "key_none"'],
-      ["report margin --by colour", 2, "model, account, provider"],
+      ["report margin --by colour", 2, "error: --by: Must be model, account or provider, not"],
       ["report margin --from 2027-02-30", 2, "--from: The date must be a day"],
     ];
     for (const [line, code, says] of cases) {

@@ -1,7 +1,7 @@
 import { Problem } from "../../../base/problem.ts";
 import { type ProviderKind, providerKinds } from "../../../catalog/provider-kinds.ts";
 import type { SavedProvider } from "../../../platform/providers/connect.ts";
-import { type Command, type Invocation, jsonFlag, usageProblem } from "../../command.ts";
+import { type Command, type Invocation, jsonFlag } from "../../command.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { print, printJson, style } from "../../terminal/output.ts";
 import { askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
@@ -9,6 +9,7 @@ import { printWarnings, withoutFile } from "../manifest.ts";
 
 const providerEdit: Command = {
   name: "provider edit",
+  needsChange: true,
   about: "Change the kind, address or options of a provider. Omitted fields stay unchanged.",
   positionals: ["NAME"],
   flags: {
@@ -44,12 +45,6 @@ const providerEdit: Command = {
       });
     const options = (lists["option"] ?? []).map(readPair);
     const isPrivacySet = isAllowed || switches.has("refuse-private");
-    const isAnySet = [flags["kind"], flags["base-url"]].some((value) => value !== undefined);
-    if (!isAnySet && !isPrivacySet && options.length === 0)
-      throw usageProblem(providerEdit, {
-        message:
-          "Nothing to change. Set --kind, --base-url, --allow-private, --refuse-private or --option.",
-      });
     const saved = await wiring.withOperations((operations) =>
       operations.providers.update({
         name,

@@ -306,6 +306,25 @@ test("a refusal is told in the gateway's own words, with 1", async () => {
   }
 });
 
+test("a reply that is only a tool call is announced", async () => {
+  calls.upstream.replyWith(chatStreams.toolCall());
+  expect(await calls.svc(["chat", "Hi"])).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "The reply contains a tool call. Use --json to see it.\n",
+  });
+});
+
+test("the gateway is not connected to itself", async () => {
+  const { port } = new URL(calls.server.origin);
+  const words = `provider add llamacpp --base-url http://localhost:${port}/v1 --no-models`;
+  const { code, stderr } = await calls.svc(words.split(" "));
+  expect([code, stderr]).toEqual([
+    2,
+    `error: --base-url: localhost:${port} is this gateway. Start the server on another port and pass --base-url.\n`,
+  ]);
+});
+
 test("a refused value is invalid, and its flag is named", async () => {
   const cases: readonly (readonly [words: string, field: string, says: string])[] = [
     [

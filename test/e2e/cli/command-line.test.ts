@@ -194,6 +194,13 @@ describe("without a server", () => {
     }
   });
 
+  test("a model without a route is added with the command that adds one", async () => {
+    const { stdout } = await home.svc(["model", "add", "bare"]);
+    expect(stdout).toContain(
+      "! Not served: bare has no route. Add one: svc model route add bare PROVIDER MODEL\n",
+    );
+  });
+
   test("wrong words are followed by the usage, on lines of their own", async () => {
     const { stderr } = await home.svc(["key", "revoke"]);
     expect(stderr).toBe(

@@ -269,6 +269,10 @@ ${more}`;
 
   test("changes nothing in a dry run, and what is there only when told to replace it", async () => {
     const before = (await home.svc(["export"])).stdout;
+    const shown = await home.svc(["price", "import", "--dry-run"]);
+    expect(shown.stdout).toContain(
+      "= price of priced: already has a price; use --replace to overwrite it\n",
+    );
     const dry = await price<Imported>("import --replace --dry-run");
     expect(names(dry.set)).toContainEqual(["priced", null]);
     expect(dry.applied).toBe(false);

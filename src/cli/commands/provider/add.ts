@@ -1,5 +1,6 @@
 import { Problem } from "../../../base/problem.ts";
 import { providerKinds } from "../../../catalog/provider-kinds.ts";
+import { findVendor } from "../../../catalog/vendors.ts";
 import { draftText } from "../../../manifest/draft.ts";
 import type { Warning } from "../../../manifest/warnings.ts";
 import type { AddedView } from "../../../platform/manifest/change.ts";
@@ -17,6 +18,7 @@ import { print, printJson, style } from "../../terminal/output.ts";
 import { askMany, askSecret, askYes, isInteractive } from "../../terminal/prompts.ts";
 import { entryText, printWarnings, toApplyJson, withoutFile } from "../manifest.ts";
 import { readKey } from "./change.ts";
+import { checkOtherServer, checkVendor } from "./check-target.ts";
 
 export const providerAdd: Command = {
   name: "provider add",
@@ -211,6 +213,8 @@ async function draftWithKey(invocation: Invocation, signal: AbortSignal): Promis
   const { flags, switches, lists, positionals, wiring } = invocation;
   const [word = ""] = positionals;
   const { variable } = wiring.configuration();
+  checkVendor(word, flags);
+  await checkOtherServer(flags["base-url"] ?? findVendor(word)?.baseUrl ?? "", wiring);
   if (switches.has("key-stdin") && flags["key-env"] !== undefined)
     throw new Problem({
       code: "invalid",

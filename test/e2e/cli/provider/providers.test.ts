@@ -129,6 +129,8 @@ describe("provider add", () => {
       ["settings: { prot: 1 }\n", `add ${stage.own(" --no-models")}`, 2, "prot"],
       ["", `add mine --base-url ${stage.upstream.baseUrl}`, 2, "private or loopback"],
       ["", "add nobody", 2, 'Unknown vendor "nobody"'],
+      ["", "add opnai", 2, 'Unknown vendor "opnai". Did you mean "openai"?'],
+      ["", "test engine", 2, 'Provider "engine" serves the embedded models and needs no test.'],
       ["", "add groq --no-models", 2, "Set GROQ_API_KEY"],
       [
         "",

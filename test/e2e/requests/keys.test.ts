@@ -19,42 +19,46 @@ const newKey = (options: { expires?: string; models?: string[] } = {}) =>
 const authorized = () => ({ authorization: `Bearer ${gateway.key}` });
 
 describe("a key", () => {
-  test("that is missing, malformed, unknown, revoked or expired gets one and the same 401", async () => {
+  test("that is malformed, unknown, revoked or expired gets one and the same 401, and so does none", async () => {
     const revoked = await newKey();
     await gateway.server.operations.keys.revoke({ id: revoked.id });
     const expired = await newKey({ expires: new Date(Date.now() + 20).toISOString() });
     while ((await listWith({ authorization: `Bearer ${expired.key}` })).ok);
     const other = await startTestGateway();
     await other.stop();
-    const headers = [
+    const missing = [
       {},
       { authorization: "" },
       { authorization: "Bearer" },
       { authorization: "Bearer " },
-      { authorization: "Bearer none" },
-      { authorization: `Bearer ${gateway.key.slice(0, -1)}` },
-      { authorization: `Bearer ${gateway.key}x` },
-      { authorization: `Bearer ${gateway.key} ${gateway.key}` },
       { authorization: `Bearer${gateway.key}` },
       { authorization: `Basic ${gateway.key}` },
       { authorization: gateway.key },
       { "api-key": gateway.key },
+    ];
+    const wrong = [
+      { authorization: "Bearer none" },
+      { authorization: `Bearer ${gateway.key.slice(0, -1)}` },
+      { authorization: `Bearer ${gateway.key}x` },
+      { authorization: `Bearer ${gateway.key} ${gateway.key}` },
       { authorization: `Bearer ${gateway.key.toLowerCase()}` },
       { authorization: `Bearer ${other.key}` },
       { authorization: `Bearer ${revoked.key}` },
       { authorization: `Bearer ${expired.key}` },
     ];
-    const bodies = new Set<string>();
-    for (const one of headers) {
+    const bodies = { missing: new Set<string>(), wrong: new Set<string>() };
+    for (const one of [...missing, ...wrong]) {
       const reply = await listWith(one as Record<string, string>);
       expect(reply.headers.get("x-should-retry")).toBe("false");
       const refusal = await refusalOf(reply.clone());
       expect(refusal).toMatchObject({ status: 401, code: "invalid_api_key", param: null });
       // LiteLLM and what is built on it know a wrong key by these words alone.
       expect(refusal.message).toStartWith("Incorrect API key provided");
-      bodies.add(await reply.text());
+      const isMissing = missing.includes(one);
+      expect(refusal.message.includes("has no bearer key")).toBe(isMissing);
+      bodies[isMissing ? "missing" : "wrong"].add(await reply.text());
     }
-    expect(bodies.size).toBe(1);
+    expect([bodies.missing.size, bodies.wrong.size]).toEqual([1, 1]);
   });
 
   test("that is wrong is never echoed, in the body or in a header", async () => {

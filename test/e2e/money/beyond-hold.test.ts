@@ -109,7 +109,7 @@ test("a withdrawal cannot take what a running call holds", async () => {
       kind: "withdrawal",
       usd: toUsd(nano),
     });
-  await expect(withdraw(6n)).rejects.toThrow("free");
+  await expect(withdraw(6n)).rejects.toThrow("available");
   expect((await withdraw(5n)).balance_usd).toBe(toUsd(hold));
   gate.resolve();
   await (await running).text();

@@ -13,7 +13,9 @@ beforeAll(async () => {
 afterAll(() => home.stop());
 
 test("a fresh gateway embeds texts with its own model: related ones are closer", async () => {
-  const { data, usage } = await home.client.embeddings.create({
+  // On a busy machine the model may take longer to load than one call waits.
+  const client = home.client.withOptions({ maxRetries: 30 });
+  const { data, usage } = await client.embeddings.create({
     model: "svc-embedding-2",
     input: [
       "A cat sleeps on the warm windowsill.",

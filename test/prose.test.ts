@@ -158,9 +158,9 @@ describe("the words are found", () => {
     ["A call that is under\nway ends.", true],
     ["- one item\n- a price in\n  force", true],
     ["```sh\necho under way\n```", false],
-    ["- step:\n\n  ```sh\n  echo anew\n  ```\n\nDone.", false],
-    ["- step:\n\n  ```sh\n  true\n  ```\n\nDone anew.", true],
-    ["The field `anew` is a boolean.", false],
+    ["- step:\n\n  ```sh\n  echo colour\n  ```\n\nDone.", false],
+    ["- step:\n\n  ```sh\n  true\n  ```\n\nDone colour.", true],
+    ["The field `colour` is a boolean.", false],
   ])("in a page: %j: %p", (page, expected) => {
     expect(paragraphsOf(page).some(isAvoided)).toBe(expected);
   });
@@ -169,11 +169,11 @@ describe("the words are found", () => {
     ['throw new Error("The call is under way.");', true],
     ["const text = 'the call is under way';", true],
     ["const text = `Call ${id} is\n under way`;", true],
-    ["const view = <Text>anew</Text>;", true],
-    ['const view = <Text label="anew">{x}</Text>;', true],
+    ["const view = <Text>colour</Text>;", true],
+    ['const view = <Text label="colour">{x}</Text>;', true],
     ["const view = <Text>The call is{' '}under way.</Text>;", true],
     ["// The call is under way.\nconst call = 1;", false],
-    ['const mode = "anew";', false],
+    ['const mode = "colour";', false],
     ["const underWay = calls.size;", false],
   ])("in code: %j: %p", (source, expected) => {
     expect(textsOf(source, "tsx").some(isAvoided)).toBe(expected);

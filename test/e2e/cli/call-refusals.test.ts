@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-test("a refusal is told in the gateway's own words, with 1", async () => {
+test("a rejected call prints the gateway's message and exits with 1", async () => {
   const cases: readonly (readonly [words: string, says: string])[] = [
     [
       "chat Hi --model m --key sk-svc-wrong",

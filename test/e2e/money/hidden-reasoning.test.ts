@@ -262,7 +262,7 @@ describe("the upstream is aborted at once", () => {
   });
 });
 
-test("a caller who leaves pays the estimate at shutdown, which does not wait for the count", async () => {
+test("a caller who disconnects is charged the estimate at shutdown, without waiting for the count", async () => {
   await warmCounter(gateway);
   const payer = await openThinker();
   await learn(payer);

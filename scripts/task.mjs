@@ -21,7 +21,7 @@ const tool = (name) => join(root, "node_modules", ".bin", name);
 /** The tiers of tests that the runner runs: each has folders of its own, and `test` has the rest. */
 const tiers = {
   // One at a time: two models at once on few cores are slower than one after the other.
-  engine: { paths: ["engine/test", "test/engine"], workers: 1, timeoutMs: 300_000 },
+  engine: { paths: ["engine/test", "test/engine"], workers: 1 },
   browser: { paths: ["test/browser", "test/console"], workers: 2 },
   install: { paths: ["test/install"], workers: 1 },
   chaos: { paths: ["test/chaos"], workers: 1 },
@@ -195,7 +195,7 @@ function runAll() {
  * Runs test files and ends with the line `N passed, N failed`, which CI reads. Files share worker
  * processes, so that imports are loaded and compiled once per worker.
  */
-function runTests({ paths, without = [], workers, timeoutMs = 60_000 }) {
+function runTests({ paths, without = [], workers, timeoutMs = 300_000 }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "junit.xml");
   const { status } = spawnSync(

@@ -3,4 +3,4 @@ import { expectModel } from "../model/expect-model.ts";
 
 test("whatever happens in whatever order, the ledger holds what a plain addition of it says", async () => {
   await expectModel(21, 100);
-}, 240_000);
+});

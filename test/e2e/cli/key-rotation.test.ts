@@ -157,7 +157,7 @@ test("the last use of a key is written at the latest when the server stops", asy
   } finally {
     await home.remove();
   }
-}, 60_000);
+});
 
 test("billing adds up to the account's balance, here and over the control socket", async () => {
   const made = await openPayer(gateway);

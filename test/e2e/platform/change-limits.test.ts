@@ -95,7 +95,7 @@ test("an operator makes a thousand changes at once", async () => {
   expect((await countUntilRefused(() => rename(other), 1_100)).count).toBe(1_000);
   nowMs += 100;
   expect((await rename(other)).status).toBe(200);
-}, 60_000);
+});
 
 test("a person who may change nothing for now can still end sessions and sign out", async () => {
   const email = "busy@example.com";
@@ -122,7 +122,7 @@ test("signing in writes a session, so it is limited by person; other changes do 
   expect((await signIn("another@example.com")).status).toBe(200);
   nowMs += 1_000;
   expect((await signIn(email)).status).toBe(200);
-}, 60_000);
+});
 
 test("one member's playground keys end no other's", async () => {
   const [bob, eve] = [await member("developer"), await member("developer")];

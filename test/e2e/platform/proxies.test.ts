@@ -38,7 +38,7 @@ describe("behind a trusted proxy", () => {
     await failTimes(10, { email, from: "203.0.113.66" });
     expect((await signIn(gateway, { email, from: "203.0.113.66" })).status).toBe(429);
     expect((await signIn(gateway, { email, from: "192.0.2.1" })).status).toBe(200);
-  }, 60_000);
+  });
 
   test("fifty failures of one network do not keep the others behind the proxy out", async () => {
     const email = "neighbor@example.com";
@@ -47,7 +47,7 @@ describe("behind a trusted proxy", () => {
       await failTimes(1, { email: `guess-${at}@example.com`, from: "2001:db8:0:9::1" });
     expect((await signIn(gateway, { email, from: "2001:db8:0:9::2" })).status).toBe(429);
     expect((await signIn(gateway, { email, from: "2001:db8:0:a::2" })).status).toBe(200);
-  }, 60_000);
+  });
 
   test("a client cannot claim another address by a header of its own", async () => {
     const email = "claimed@example.com";
@@ -56,7 +56,7 @@ describe("behind a trusted proxy", () => {
       await failTimes(1, { email, from: `198.51.100.${at}, 203.0.113.7` });
     const claimed = await signIn(gateway, { email, from: "198.51.100.200, 203.0.113.7" });
     expect(claimed.status).toBe(429);
-  }, 60_000);
+  });
 
   test("the audit log and the list of sessions have the client's address", async () => {
     const email = "seen@example.com";
@@ -84,7 +84,7 @@ test("without trusted proxies the header is not read", async () => {
   } finally {
     await plain.stop();
   }
-}, 60_000);
+});
 
 test("a browser that has signed in before is let in whatever its network has failed", async () => {
   const email = "regular@example.com";
@@ -100,4 +100,4 @@ test("a browser that has signed in before is let in whatever its network has fai
   const again = await ask(body.device);
   expect(again.status).toBe(200);
   expect(again.body.device).not.toBe(body.device);
-}, 60_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
   bridged: { kind: anthropic, base_url: "UPSTREAM", api_key: "\${FAKE_KEY}", allow_private: true }`,
     models: `
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${only} }
-  shared: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
+  shared: { endpoint: chat, ${price}, timeouts: { total: 6 }, routes: ${both} }
   lively: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: ${only} }
   lively-too: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: other, model: m3 }] }
   lively-as-well: { endpoint: chat, ${price}, timeouts: { idle: 1.5 }, routes: [{ provider: bridged, model: m4 }] }
@@ -126,7 +126,7 @@ describe("the limit of the whole call", () => {
     const stream = parseStream(await (await payer.chat({ model: "shared", stream: true })).text());
     expect([textOf(stream), stream.isDone]).toEqual(["from the second", true]);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the provider sent nothing for 1000 ms), second/m2",
+      attempts: "first/m1 upstream_timeout (the provider sent nothing for 3000 ms), second/m2",
       charged: cost,
     });
     expect(await health()).toMatchObject({ requests: 1, failures: 1 });

@@ -28,15 +28,15 @@ beforeAll(async () => {
   home = await startServing({
     providers: `  deaf: { kind: openai, base_url: "http://127.0.0.1:${deaf.port}/v1", allow_private: true }`,
     models: `
-  quick: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5 }, routes: ${both} }
-  quick-only: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5 }, routes: [{ provider: first, model: m1 }] }
-  quick-vectors: { endpoint: embeddings, input: text, price: { input: 1 }, timeouts: { first_byte: 0.5 }, routes: ${both} }
-  quick-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, timeouts: { first_byte: 0.5 }, routes: ${voices} }
+  quick: { endpoint: chat, ${price}, timeouts: { first_byte: 2 }, routes: ${both} }
+  quick-only: { endpoint: chat, ${price}, timeouts: { first_byte: 2 }, routes: [{ provider: first, model: m1 }] }
+  quick-vectors: { endpoint: embeddings, input: text, price: { input: 1 }, timeouts: { first_byte: 2 }, routes: ${both} }
+  quick-voice: { endpoint: speech, price: { input: 1, audio_output: 1 }, timeouts: { first_byte: 2 }, routes: ${voices} }
   far: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: [{ provider: deaf, model: m }, { provider: second, model: m2, priority: 2 }] }
   near: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: ${both} }
   far-only: { endpoint: chat, ${price}, timeouts: { connect: 0.5 }, routes: [{ provider: deaf, model: other }] }
   short: { endpoint: chat, ${price}, timeouts: { total: 1 }, routes: ${both} }
-  halved: { endpoint: chat, ${price}, timeouts: { total: 2 }, routes: ${both} }
+  halved: { endpoint: chat, ${price}, timeouts: { total: 6 }, routes: ${both} }
   shorter: { endpoint: chat, ${price}, timeouts: { first_byte: 0.5, total: 1 }, routes: ${both} }
   lively: { endpoint: chat, ${price}, timeouts: { idle: 0.5 }, routes: ${both} }
   slower: { endpoint: chat, ${price}, timeouts: { idle: 3 }, routes: ${both} }
@@ -55,7 +55,7 @@ const usage = usageOf({ prompt: 20, completion: 7 });
 const cost = 20n * flash.input + 7n * flash.output;
 
 describe("a target that is silent for the model's first-byte limit", () => {
-  const silent = "first/m1 upstream_timeout (the provider sent nothing for 500 ms), second/m2";
+  const silent = "first/m1 upstream_timeout (the provider sent nothing for 2000 ms), second/m2";
 
   test("loses a whole chat to the next one, and has its connection closed", async () => {
     const payer = await openPayer(home.gateway);
@@ -114,7 +114,7 @@ describe("a target that is silent for the model's first-byte limit", () => {
     });
     expect(home.first.requests.length).toBe(1);
     expect(await payer.receipt()).toMatchObject({
-      attempts: "first/m1 upstream_timeout (the provider sent nothing for 500 ms)",
+      attempts: "first/m1 upstream_timeout (the provider sent nothing for 2000 ms)",
       outcome: "upstream_timeout",
       charged: 0n,
     });

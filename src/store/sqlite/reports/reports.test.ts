@@ -149,7 +149,7 @@ parentPort.on("message", (question) => {
     const code = `import { SqliteReports } from ${modules[0]}; import { Minutes } from ${modules[1]};
 const reports = new SqliteReports(${JSON.stringify(path)}, { clock: { nowMs: () => 1 }, flush: async () => {}, minutes: new Minutes() });
 await reports.receipt("x").then(() => console.log("answered"));`;
-    const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", timeout: 20_000 });
+    const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", timeout: 120_000 });
     expect([await new Response(child.stdout).text(), await child.exited]).toEqual([
       "answered\n",
       0,

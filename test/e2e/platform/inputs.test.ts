@@ -45,7 +45,7 @@ describe("what nobody can see is taken", () => {
     const { body: keys } = await operator.ask("GET /api/accounts/:account/keys", { params });
     const left = keys.find(({ id }: { id: string }) => id === key.id);
     expect(left).toMatchObject({ name: "fine", limits: { rpm: "7" } });
-    expect(JSON.stringify(keys)).not.toContain("202e");
+    expect(JSON.stringify(keys)).not.toContain("\u202e");
   });
 
   test("in no models of a key", async () => {

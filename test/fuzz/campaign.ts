@@ -96,7 +96,7 @@ class Line {
   readonly #deadlineMs: number;
   #connection: Connection | undefined;
 
-  constructor({ origin, deadlineMs = 10_000 }: Campaign) {
+  constructor({ origin, deadlineMs = 60_000 }: Campaign) {
     this.#origin = origin;
     this.#deadlineMs = deadlineMs;
   }
@@ -122,7 +122,7 @@ class Line {
 }
 
 /** The server must answer at once when nothing else is under way. */
-async function checkHealth({ origin, deadlineMs = 10_000 }: Campaign, tally: Tally): Promise<void> {
+async function checkHealth({ origin, deadlineMs = 60_000 }: Campaign, tally: Tally): Promise<void> {
   try {
     const response = await fetch(`${origin}/healthz`, { signal: AbortSignal.timeout(deadlineMs) });
     if (response.status !== 200) throw new Error(`it answers ${response.status}`);

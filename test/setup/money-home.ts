@@ -183,7 +183,7 @@ export function fromUsd(text: string): bigint {
   return text.startsWith("-") ? -nano : nano;
 }
 
-const patienceMs = 20_000;
+const patienceMs = 240_000;
 const pauseMs = 3;
 
 /** Looks again every few milliseconds: looking costs work that others wait for. */

@@ -83,7 +83,7 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
         .waitForFunction(
           () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
           undefined,
-          { timeout: 5_000 },
+          { timeout: 60_000 },
         )
         .catch(() => {});
       return page.evaluate(

@@ -7,7 +7,7 @@ import {
 import { joinMember, joinOperator, type Visitor } from "../../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./console-home.ts";
 
-const stepMs = 12_000;
+const stepMs = 60_000;
 
 /** The owner of an account at the console, in front of the real gateway and the fake vendor. */
 export interface MemberHome {

@@ -28,7 +28,7 @@ import { isInner, type KillStep } from "./steps.ts";
 const creditUsd = "1000";
 const creditNano = 1_000_000_000_000n;
 const killAt = resolve(import.meta.dir, "kill-at.ts");
-const dieWithinMs = 5_000;
+const dieWithinMs = 60_000;
 const lookEveryMs = 20;
 
 export interface RoundResult {

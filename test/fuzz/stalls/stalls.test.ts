@@ -62,7 +62,7 @@ describe("the measuring thread", () => {
         headers: {},
         body: undefined,
         delivery: "length",
-        signal: AbortSignal.timeout(30_000),
+        signal: AbortSignal.timeout(120_000),
       });
     expect(await ask("/blocks-for-2-seconds")).toBe("200");
     const [blocked, alsoBlocked] = await probe.take();

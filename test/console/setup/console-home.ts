@@ -58,6 +58,8 @@ async function openWindow(browser: Browser, options: OpenOptions): Promise<Windo
     deviceScaleFactor: scale,
     reducedMotion: "reduce",
   });
+  // Sooner than the runner's, so that a failure says what was waited for.
+  context.setDefaultTimeout(120_000);
   if (cookie !== undefined) {
     const [name = "", value = ""] = cookie.split("=");
     await context.addCookies([{ name, value, url: platformUrl, httpOnly: true }]);

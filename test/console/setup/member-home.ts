@@ -7,8 +7,6 @@ import {
 import { joinMember, joinOperator, type Visitor } from "../../setup/platform-home.ts";
 import { type ConsoleBrowser, openBrowser, type Window, windowOf } from "./console-home.ts";
 
-const stepMs = 60_000;
-
 /** The owner of an account at the console, in front of the real gateway and the fake vendor. */
 export interface MemberHome {
   readonly gateway: TestGateway;
@@ -31,16 +29,8 @@ export async function startMemberHome(options: TestGatewayOptions = {}): Promise
   const { account } = gateway;
   const joined = (role: string) => joinMember(gateway, operator, { account, role });
   const owner = await joined("owner");
-  const openOther = async (who?: Visitor) => {
-    const opened = await windowOf(
-      browser,
-      gateway,
-      who === undefined ? {} : { cookie: who.cookie },
-    );
-    // Sooner than the runner's, so that a failure says what was waited for.
-    opened.page.setDefaultTimeout(stepMs);
-    return opened;
-  };
+  const openOther = (who?: Visitor) =>
+    windowOf(browser, gateway, who === undefined ? {} : { cookie: who.cookie });
   return {
     gateway,
     browser,

@@ -34,6 +34,7 @@ export async function openTab(
   options: BrowserContextOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ baseURL: gateway.platformUrl, ...options });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const forbidden: string[] = [];
   const crashes: string[] = [];

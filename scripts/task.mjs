@@ -196,14 +196,14 @@ function runAll() {
  * Runs test files and ends with the line `N passed, N failed`, which CI reads. Files share worker
  * processes, so that imports are loaded and compiled once per worker.
  */
-function runTests({ paths, without = [], workers, timeoutMs = 300_000 }) {
+function runTests({ paths, without = [], workers }) {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "junit.xml");
   const { status } = spawnSync(
     bun,
     [
       "test",
-      `--timeout=${timeoutMs}`,
+      "--timeout=300000",
       "--dots",
       `--parallel=${workers}`,
       "--no-isolate",
